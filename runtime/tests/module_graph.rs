@@ -160,11 +160,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         ],
         "to be taken apart: a line, its spaces and their hub name each other",
     ),
-    (
-        "runtime/sys/src/imp/linux",
-        &["altstack", "evict", "locals", "threads"],
-        "to be taken apart: threads end in thread-locals, which run on threads",
-    ),
     ("runtime/engine/src", &["actor", "component"], "an actor has components, and a component its actor, as fields"),
 ];
 

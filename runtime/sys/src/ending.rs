@@ -13,9 +13,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::crash;
-use crate::end_report::{EndPolicy, EndReport, ReferenceSearch};
+use crate::end_report::{EndPolicy, EndReport};
 use crate::imp::Mapping;
 use crate::ledger::plan::Step;
+use crate::ledger::repair::Gone;
 use crate::ledger::{Holder, HolderKind, Ledger};
 use crate::stage::StagedFile;
 
@@ -154,7 +155,6 @@ impl Ending {
     pub fn holders(&self) -> Vec<Holder> {
         let Some(ledger) = self.share.ledger() else { return Vec::new() };
         let mut holders = ledger.holders();
-        holders.extend(ledger.records.keepers(ledger));
         holders.extend(self.references.iter().cloned());
         holders
     }
@@ -165,7 +165,7 @@ impl Ending {
         for _ in 0..MOST_STEPS {
             let ledger = self.share.ledger().map(Arc::clone);
             let step = match &ledger {
-                Some(ledger) => ledger.records.facts(ledger, may_evict).next(),
+                Some(ledger) => ledger.facts(may_evict).next(),
                 None => Step::Close,
             };
             match (step, &ledger) {
@@ -175,18 +175,9 @@ impl Ending {
                     return Ok(());
                 }
                 (Step::Wait | Step::Free, _) | (_, None) => break,
-                (Step::RunThreadLocals, Some(ledger)) => {
-                    ledger.run_thread_locals_here();
-                }
-                (Step::Evict, Some(ledger)) => {
-                    ledger.records.evict(ledger);
-                    may_evict = false;
-                }
-                (Step::ReleaseSignals, Some(ledger)) => {
-                    ledger.records.release_signals(ledger, &mut self.report);
-                }
-                (Step::RunExitHandlers, Some(ledger)) => {
-                    self.report.exit_handlers += ledger.records.run_exit_handlers(ledger);
+                (step, Some(ledger)) => {
+                    may_evict &= step != Step::Evict;
+                    ledger.act(step, &mut self.report);
                 }
             }
         }
@@ -196,29 +187,18 @@ impl Ending {
     /// Whether anything that stays leads to the image when all that can be undone is undone. Found so, it is looked for
     /// again after a while that grows with what a look costs.
     fn is_led_to(&mut self, ledger: &Ledger) -> bool {
-        if !ledger.records.keepers(ledger).is_empty() {
-            return true;
-        }
-        ledger.records.put_right(ledger, &mut self.report);
-        let looks = match self.policy.look {
-            ReferenceSearch::Never => false,
-            ReferenceSearch::WithLibraries => ledger.records.has_other_libraries(),
-            ReferenceSearch::Always => true,
-        };
-        if !looks {
-            return false;
-        }
+        ledger.put_right(&mut self.report);
         if self.next_look.is_some_and(|next| Instant::now() < next) {
             return true;
         }
-        let (look, blocks_in_use) = ledger.records.look(ledger, &self.path);
+        let Some((look, blocks_in_use)) = ledger.look(self.policy.look, &self.path) else { return false };
         tracing::debug!(image = ledger.label(), ?look, "memory was looked through");
         self.report.looks += 1;
         self.report.look_took += look.took;
         self.blocks_in_use = blocks_in_use;
         let now = Instant::now();
         let since = self.references.first().map_or(now, |reference| reference.since);
-        let holder = |name| Holder { kind: HolderKind::Reference, name, thread: String::new(), since, place: None };
+        let holder = |name: String| Holder::new(HolderKind::Reference, name, since);
         self.references = look.found.iter().map(|reference| holder(reference.to_string())).collect();
         if look.is_cut_short && self.references.is_empty() {
             let (blocks, mebibytes) = (look.blocks, look.block_bytes >> 20);
@@ -240,7 +220,7 @@ impl Ending {
             self.report.leaked_heap_bytes = live_heap();
         }
         if let Some(ledger) = &ledger {
-            ledger.records.leave(ledger);
+            ledger.leaves();
         }
         // SAFETY: the caller that began this ending promised that the host uses nothing of the image, and the ledger
         // just said that nothing else leads into it.
@@ -248,9 +228,10 @@ impl Ending {
             Ok(is_unmapped) => {
                 crash::gone(staged.path());
                 if let Some(ledger) = &ledger {
-                    // SAFETY: the image is gone, so nothing can use what it has left.
-                    unsafe { ledger.records.free(ledger, &self.policy, &self.blocks_in_use, &mut self.report) };
-                    ledger.finish_ending();
+                    // SAFETY: the image was seen to be gone; the policy is that of the caller that began this ending.
+                    let gone = unsafe { Gone::new(ledger, &self.policy, &self.blocks_in_use) };
+                    ledger.free(&gone, &mut self.report);
+                    self.count(ledger);
                 }
                 self.share.give_back();
                 self.report.took = self.begun.elapsed();
@@ -262,21 +243,26 @@ impl Ending {
             }
             Err(reason) => {
                 if let Some(ledger) = &ledger {
-                    ledger.records.stays(ledger);
+                    ledger.stays();
                 }
                 self.settle_parked(reason);
             }
         }
     }
 
+    /// Ends the notes of the ending, and reports its threads and thread-locals.
+    fn count(&mut self, ledger: &Ledger) {
+        ledger.finish_ending();
+        let counts = ledger.counts();
+        self.report.thread_locals_run = counts.thread_locals_run;
+        self.report.thread_locals_forgotten = counts.thread_locals_forgotten;
+        self.report.threads_evicted = counts.threads_evicted;
+    }
+
     fn settle_parked(&mut self, reason: String) {
         tracing::warn!(path = %self.path.display(), reason, "an image stays mapped");
-        if let Some(ledger) = self.share.ledger() {
-            ledger.finish_ending();
-            let counts = ledger.counts();
-            self.report.thread_locals_run = counts.thread_locals_run;
-            self.report.thread_locals_forgotten = counts.thread_locals_forgotten;
-            self.report.threads_evicted = counts.threads_evicted;
+        if let Some(ledger) = self.share.ledger().map(Arc::clone) {
+            self.count(&ledger);
         }
         self.report.took = self.begun.elapsed();
         let (path, report) = (self.path.clone(), self.report.clone());

@@ -16,6 +16,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::demands::Demands;
 use crate::elf::{self, Constants, Facts, SectionFacts};
 use crate::image_error::{ImageError, with_path};
+use crate::imp;
+use crate::ledger::repair::is_unrepaired;
 use crate::private::Bytes;
 use crate::seal::{Seal, Sealed, split};
 use crate::signature::{self, Signed};
@@ -195,7 +197,8 @@ impl ImageFile {
         let has_facets = imports().any(|name| name.starts_with(CPP_FACET));
         let has_streams = imports().any(|name| CPP_STREAMS.contains(&name));
         let leaves_facet = |name| has_facets && (name == CPP_GLOBAL_LOCALE || has_streams && CPP_IMBUE.contains(&name));
-        imports().filter(|name| leaves_code_behind(name) || leaves_facet(name)).collect()
+        let leaves = |name| leaves_code_behind(name) || leaves_facet(name) || is_unrepaired(name, imp::REPAIRS);
+        imports().filter(|name| leaves(name)).collect()
     }
 
     /// Whether it was linked with `-z nodelete`, so that the loader never unmaps it.

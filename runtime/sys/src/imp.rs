@@ -6,7 +6,12 @@ mod linux;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use linux as chosen;
 
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+// In tests everywhere, so that it compiles on every platform.
+#[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
+#[cfg_attr(
+    all(target_os = "linux", target_env = "gnu"),
+    expect(dead_code, unused_imports, reason = "chosen on other platforms")
+)]
 mod portable;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 use portable as chosen;
@@ -15,10 +20,9 @@ pub(crate) use chosen::file_at;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
-    Fence, Lease, Mapping, Records, at_exit, checkpoint, clock, coarse_clock, ending_begins, ending_is_over, fds,
-    forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring, panics_are_told,
-    read_memory, report_crashes, report_panics, rss_kib, tell_panic, thread_names, thread_number, thread_stack,
-    threads, unshare_folder, wake_all,
+    Fence, Lease, Mapping, REPAIRS, Records, at_exit, checkpoint, clock, coarse_clock, fds, forbids_code, keys_in_use,
+    mapped_files, note_for_all, open_fds, opened_libraries, own_ring, panics_are_told, read_memory, report_crashes,
+    report_panics, rss_kib, tell_panic, thread_names, thread_number, thread_stack, threads, unshare_folder, wake_all,
 };
 
 /// Bytes behind the end, and before the first page, that stop whoever touches them. An access that leaps over all of them is

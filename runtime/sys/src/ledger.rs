@@ -6,14 +6,32 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) mod disposition;
 pub(crate) mod plan;
+pub(crate) mod repair;
 
+use std::collections::HashSet;
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::mem;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::imp::Records;
+use crate::end_report::{EndReport, ReferenceSearch};
+use crate::imp::{Mapping, REPAIRS, Records};
+use crate::lock;
+use crate::reference::Look;
+use plan::{Facts, Step};
+use repair::{Gone, Repair};
+
+/// How many images are about to go.
+static ENDING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether any image is about to go.
+pub(crate) fn is_any_ending() -> bool {
+    ENDING.load(Ordering::Relaxed) != 0
+}
 
 /// The records of one image. Any thread may ask.
 ///
@@ -23,6 +41,15 @@ pub struct Ledger {
     label: String,
     stop: AtomicU32,
     ending: AtomicBool,
+    repairs: &'static [Repair],
+    /// What the image has left for which there is no repair, and since when.
+    unrepaired: Mutex<Vec<(&'static str, Instant)>>,
+    /// What was found to lead into the image from outside when that was looked for last.
+    outside: Mutex<Option<Holder>>,
+    /// Its finalisers run, and then it is gone: nothing may be registered any more.
+    is_closing: AtomicBool,
+    /// The functions that were refused since.
+    refused: Mutex<Vec<String>>,
     pub(crate) records: Records,
 }
 
@@ -105,10 +132,21 @@ impl Ledger {
     /// An empty ledger; `label` is how logs name the image.
     #[must_use]
     pub fn new(label: &str) -> Arc<Self> {
+        Self::with(label, REPAIRS)
+    }
+
+    /// One whose image has these repairs only.
+    pub(crate) fn with(label: &str, repairs: &'static [Repair]) -> Arc<Self> {
+        repairs.iter().for_each(|repair| (repair.before)());
         Arc::new(Self {
             label: label.to_owned(),
             stop: AtomicU32::new(0),
             ending: AtomicBool::new(false),
+            repairs,
+            unrepaired: Mutex::default(),
+            outside: Mutex::default(),
+            is_closing: AtomicBool::new(false),
+            refused: Mutex::default(),
             records: Records::new(),
         })
     }
@@ -134,7 +172,7 @@ impl Ledger {
 
     /// Requests that the threads of the image stop: sets the stop word and wakes those that wait on it as on a futex.
     pub fn ask_to_stop(&self) {
-        self.records.ends(self);
+        self.ends();
         self.stop.store(1, Ordering::SeqCst);
         crate::imp::wake_all(&self.stop);
     }
@@ -148,7 +186,13 @@ impl Ledger {
     /// What keeps the image now, the calling thread's own destructors included. Longest first.
     #[must_use]
     pub fn holders(&self) -> Vec<Holder> {
-        let mut holders = self.records.holders(self);
+        let mut holders = Vec::new();
+        self.repairs.iter().for_each(|repair| (repair.holders)(self, &mut holders));
+        holders.extend(lock(&self.outside).clone());
+        holders.extend(lock(&self.unrepaired).iter().map(|(name, since)| {
+            let name = format!("{name}, for which this platform has no repair");
+            Holder::new(HolderKind::Reference, name, *since)
+        }));
         holders.sort_by_key(|holder| holder.since);
         holders
     }
@@ -156,27 +200,97 @@ impl Ledger {
     /// Runs the image's thread-local destructors of the calling thread, last registered first, and again as long as
     /// they register more. Returns how many ran.
     pub fn run_thread_locals_here(&self) -> u64 {
-        self.records.run_thread_locals_here(self)
+        self.act(Step::RunThreadLocals, &mut EndReport::default())
     }
 
     /// How much is on record.
     #[must_use]
     pub fn counts(&self) -> LedgerCounts {
-        self.records.counts(self)
+        let mut counts = LedgerCounts::default();
+        self.repairs.iter().for_each(|repair| (repair.counts)(self, &mut counts));
+        counts
+    }
+
+    /// The image has been mapped, and its initialisers have run.
+    pub(crate) fn is_mapped(self: &Arc<Self>, mapping: &Mapping) {
+        self.repairs.iter().for_each(|repair| (repair.is_mapped)(self, mapping));
+    }
+
+    fn ends(&self) {
+        self.repairs.iter().for_each(|repair| (repair.ends)(self));
+    }
+
+    /// What decides on the next step of the image's ending.
+    pub(crate) fn facts(&self, may_evict: bool) -> Facts {
+        let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
+        self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
+        facts.may_evict &= may_evict;
+        // These looks cost more than all the others, and what is yet to run may change what they find.
+        let is_last = facts.next() == Step::Close;
+        let outside = if is_last { self.repairs.iter().find_map(|repair| (repair.outside)(self)) } else { None };
+        facts.outside |= outside.is_some();
+        *lock(&self.outside) = outside;
+        facts
+    }
+
+    /// Does a step of the ending; of how many things.
+    pub(crate) fn act(&self, step: Step, report: &mut EndReport) -> u64 {
+        self.repairs.iter().map(|repair| (repair.act)(self, step, report)).sum()
+    }
+
+    /// Leads elsewhere, or takes back, what the process still has of the image and what can be undone: just before it is
+    /// closed.
+    pub(crate) fn put_right(&self, report: &mut EndReport) {
+        self.repairs.iter().for_each(|repair| (repair.put_right)(self, report));
+    }
+
+    /// Looks whether anything that stays still leads to the image or its memory, if that is wanted and can be seen.
+    pub(crate) fn look(&self, search: ReferenceSearch, path: &Path) -> Option<(Look, HashSet<usize>)> {
+        self.repairs.iter().find_map(|repair| (repair.look)(self, search, path))
+    }
+
+    /// The image is closed next.
+    pub(crate) fn leaves(&self) {
+        self.repairs.iter().for_each(|repair| (repair.leaves)(self));
+        self.is_closing.store(true, Ordering::SeqCst);
+    }
+
+    /// The image was closed and is still there: other code has a share of it, so no finaliser has run.
+    pub(crate) fn stays(&self) {
+        self.is_closing.store(false, Ordering::SeqCst);
+        self.tell_refused();
+    }
+
+    /// Gives back what the image has left, and notes in the report what that was.
+    pub(crate) fn free(&self, gone: &Gone<'_>, report: &mut EndReport) {
+        self.repairs.iter().for_each(|repair| (repair.free)(gone, report));
+        self.tell_refused();
+    }
+
+    /// Not said at once: the loader is at work then, and a log may be anybody's code.
+    fn tell_refused(&self) {
+        for function in mem::take(&mut *lock(&self.refused)) {
+            tracing::warn!(
+                target: "alcedo_sys::closing",
+                image = self.label,
+                function,
+                "a finaliser has called this while its module was being closed: it was refused, or done with a copy"
+            );
+        }
     }
 
     /// From now on [`checkpoint`](crate::checkpoint) runs the image's destructors.
     pub(crate) fn begin_ending(&self) {
-        self.records.ends(self);
+        self.ends();
         if !self.ending.swap(true, Ordering::SeqCst) {
-            crate::imp::ending_begins();
+            ENDING.fetch_add(1, Ordering::SeqCst);
         }
     }
 
     /// Nothing is left to run at a checkpoint, or it is not waited for any more.
     pub(crate) fn finish_ending(&self) {
         if self.ending.swap(false, Ordering::SeqCst) {
-            crate::imp::ending_is_over();
+            ENDING.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
@@ -185,9 +299,59 @@ impl Ledger {
     }
 }
 
+/// What hooks and books ask.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+impl Ledger {
+    /// How the books for all images name this one.
+    pub(crate) fn owner(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
+    /// Whether it is the ledger of the same image.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        ptr::eq(self, other)
+    }
+
+    /// Checks if there is a repair for what the image leaves now. If there is none, the image stays.
+    pub(crate) fn has_repair(&self, name: &'static str) -> bool {
+        let has_it = self.repairs.len() == REPAIRS.len() || self.repairs.iter().any(|repair| repair.name == name);
+        let mut unrepaired = if has_it { return true } else { lock(&self.unrepaired) };
+        if !unrepaired.iter().any(|(known, _)| *known == name) {
+            unrepaired.push((name, Instant::now()));
+        }
+        false
+    }
+
+    /// Whether the image is being closed, so that what it asks of `function` would be called, or written to, when it is gone.
+    /// That is then refused, and noted.
+    pub(crate) fn refuses(&self, function: &str) -> bool {
+        let is_closing = self.is_closing();
+        let mut refused = if is_closing { lock(&self.refused) } else { return false };
+        if !refused.iter().any(|known| known == function) {
+            refused.push(function.to_owned());
+        }
+        true
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::SeqCst)
+    }
+}
+
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ledger").field("label", &self.label).field("counts", &self.counts()).finish_non_exhaustive()
+    }
+}
+
+impl Holder {
+    pub(crate) fn new(kind: HolderKind, name: impl Into<String>, since: Instant) -> Self {
+        Self { kind, name: name.into(), thread: String::new(), since, place: None }
+    }
+
+    /// The same, on a thread.
+    pub(crate) fn on(self, thread: String) -> Self {
+        Self { thread, ..self }
     }
 }
 

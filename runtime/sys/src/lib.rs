@@ -35,6 +35,8 @@ mod stage;
 mod stamp;
 mod user_library;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use demands::Demands;
 pub use elf::{Constants, StaticTls};
 pub use end_report::{EndPolicy, EndReport, ReferenceSearch};
@@ -68,7 +70,11 @@ pub fn at_exit(handler: extern "C" fn()) -> std::io::Result<()> {
 /// Only a thread itself can run its destructors. A host calls this now and then on the threads of its worker pools,
 /// outside any call into a module; it costs one load while no image is going.
 pub fn checkpoint() -> u64 {
-    imp::checkpoint()
+    imp::checkpoint(ledger::is_any_ending())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The functions that the hooks of an image call, where images can be unmapped at all.

@@ -118,7 +118,7 @@ impl Image {
             Ok(mapping) => {
                 notes::mapped(staged.path(), mapping.ranges());
                 if let Some(ledger) = share.ledger() {
-                    ledger.records.is_mapped(ledger, &mapping);
+                    ledger.is_mapped(&mapping);
                 }
                 let unchanged = staged.ensure_unchanged();
                 staged.close();

@@ -29,9 +29,12 @@ mod names;
 mod notifications;
 mod onstack;
 mod panics;
+mod proc;
 mod random;
 mod ranges;
 mod records;
+#[cfg(test)]
+mod repair_tests;
 mod requests;
 mod rings;
 mod robust;
@@ -42,6 +45,7 @@ mod signal_tables;
 mod signals;
 mod sources;
 mod stacks;
+mod started;
 mod strays;
 mod streams;
 mod system_log;
@@ -65,30 +69,51 @@ pub(crate) use records::Records;
 pub(crate) use rings::own_ring;
 pub(crate) use threads::thread_stack;
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU32;
 
 use rustix::thread::futex;
 
 use c::loader::{self, Listed};
 use c::{kernel, keys};
+use proc::{Maps, field};
 
-/// One line of `/proc/self/maps` that stands for a file.
-#[derive(Debug, PartialEq, Eq)]
-struct MappedFile {
-    path: PathBuf,
-    executable: bool,
-}
+use crate::ledger::repair::Repair;
+use crate::lock;
+
+/// The repairs of this platform, in the order in which they free: changes by finalisers before their memory goes, threads before
+/// the pages of their stacks, memory before streams are closed.
+pub(crate) const REPAIRS: &[Repair] = &[
+    scan::REPAIR,
+    environment::REPAIR,
+    random::REPAIR,
+    cpp::REPAIR,
+    altstack::REPAIR,
+    frames::REPAIR,
+    exits::REPAIR,
+    streams::REPAIR,
+    locals::REPAIR,
+    requests::REPAIR,
+    sources::REPAIR,
+    system_log::REPAIR,
+    children::REPAIR,
+    threads::REPAIR,
+    evict::REPAIR,
+    c_heap::REPAIR,
+    memory::REPAIR,
+    fds::REPAIR,
+    strays::REPAIR,
+    rings::REPAIR,
+    companions::REPAIR,
+    robust::REPAIR,
+];
 
 /// Every file this process has mapped, code or data, once for each mapping.
 pub(crate) fn mapped_files() -> io::Result<Vec<PathBuf>> {
-    Ok(maps()?.into_iter().map(|file| file.path).collect())
+    Ok(Maps::read()?.all().filter_map(|mapped| Some(mapped.file()?.to_owned())).collect())
 }
 
 /// Whether no code can be mapped from the files of a folder.
@@ -116,9 +141,8 @@ pub(crate) fn threads() -> io::Result<usize> {
 }
 
 pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
-    let tasks = fs::read_dir("/proc/self/task")?.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
     // One that ends meanwhile has no name any more.
-    Ok(tasks.filter_map(|tid| Some((tid, thread_name(tid)?))).collect())
+    Ok(proc::numbers("task")?.into_iter().filter_map(|tid| Some((tid, names::thread_name(tid)?))).collect())
 }
 
 /// The number of the calling thread.
@@ -126,24 +150,9 @@ pub(crate) fn thread_number() -> Option<i32> {
     Some(kernel::own_tid())
 }
 
-/// The name of a thread as it is now, in full where the thread is an image's; `None` when there is no such thread.
-pub(crate) fn thread_name(tid: i32) -> Option<String> {
-    let short = kept_name(tid)?;
-    Some(names::in_full(tid, &short).unwrap_or_else(|| String::from_utf8_lossy(&short).into_owned()))
-}
-
-/// The name of a thread as the system keeps it.
-fn kept_name(tid: i32) -> Option<Vec<u8>> {
-    let mut name = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
-    name.pop_if(|last| *last == b'\n');
-    Some(name)
-}
-
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
     // The directory itself takes one for as long as it is read; it is gone when its link is.
-    let numbers: Vec<i32> =
-        fs::read_dir("/proc/self/fd")?.filter_map(|fd| fd.ok()?.file_name().to_str()?.parse().ok()).collect();
-    let mut fds: Vec<_> = numbers.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect();
+    let mut fds: Vec<_> = proc::numbers("fd")?.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect();
     fds.sort_unstable();
     Ok(fds)
 }
@@ -186,24 +195,10 @@ pub(crate) fn wake_all(word: &AtomicU32) {
     }
 }
 
-/// How many images are about to go.
-static ENDING: AtomicUsize = AtomicUsize::new(0);
-
-pub(crate) fn ending_begins() {
-    ENDING.fetch_add(1, Ordering::SeqCst);
-}
-
-pub(crate) fn ending_is_over() {
-    ENDING.fetch_sub(1, Ordering::SeqCst);
-}
-
-pub(crate) fn checkpoint() -> u64 {
+/// Runs what the calling thread owes, if any image is about to go.
+pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     children::reap_ended();
-    if ENDING.load(Ordering::Relaxed) == 0 { 0 } else { locals::settle_ending() }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    if is_any_ending { locals::settle_ending() } else { 0 }
 }
 
 /// The segments of the image that has something at this address.
@@ -225,54 +220,8 @@ fn ranges_where(is_it: impl Fn(&Listed<'_>) -> bool) -> Vec<Range<usize>> {
     ranges
 }
 
-fn maps() -> io::Result<Vec<MappedFile>> {
-    Ok(fs::read("/proc/self/maps")?.split(|byte| *byte == b'\n').filter_map(mapped_file).collect())
-}
-
-/// Five fields come first: range, permissions, offset, device, inode. The rest is the path, spaces and all.
-fn mapped_file(line: &[u8]) -> Option<MappedFile> {
-    let mut fields = line.splitn(6, |byte| *byte == b' ');
-    let permissions = fields.nth(1)?;
-    let path = fields.nth(3)?.trim_ascii_start();
-    let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
-    path.starts_with(b"/").then(|| MappedFile {
-        path: PathBuf::from(OsStr::from_bytes(path)),
-        executable: permissions.get(2) == Some(&b'x'),
-    })
-}
-
 fn status(name: &str) -> io::Result<u64> {
     let text = fs::read_to_string("/proc/self/status")?;
     field(&text, name)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("no {name} in /proc/self/status")))
-}
-
-fn field(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MappedFile, field, mapped_file};
-
-    fn check(line: &str, expected: Option<(&str, bool)>) {
-        let expected = expected.map(|(path, executable)| MappedFile { path: path.into(), executable });
-        assert_eq!(mapped_file(line.as_bytes()), expected, "{line}");
-    }
-
-    #[test]
-    fn a_line_of_the_maps_is_a_file_only_if_it_has_a_path() {
-        check("7f0-7f1 r-xp 00001000 fe:00 123            /tmp/a.so", Some(("/tmp/a.so", true)));
-        check("7f0-7f1 r--p 00000000 fe:00 123            /tmp/a b.so (deleted)", Some(("/tmp/a b.so", false)));
-        check("7f0-7f1 rw-p 00000000 00:00 0 ", None);
-        check("7f0-7f1 rw-p 00000000 00:00 0              [heap]", None);
-        check("", None);
-    }
-
-    #[test]
-    fn a_field_is_the_number_after_its_name() {
-        assert_eq!(field("Name:\tx\nVmRSS:\t    1960 kB\n", "VmRSS:"), Some(1960));
-        assert_eq!(field("Name:\tx\n", "VmRSS:"), None);
-    }
 }

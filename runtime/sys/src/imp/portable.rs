@@ -3,7 +3,6 @@
 //! musl never unmaps either, so leaving an image where it is and saying so is the honest answer, not a stopgap.
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-use std::collections::HashSet;
 use std::ffi::{CStr, c_void};
 use std::fs::File;
 use std::io;
@@ -13,11 +12,8 @@ use std::sync::atomic::AtomicU32;
 
 use libloading::Library;
 
-use crate::end_report::{EndPolicy, EndReport};
 use crate::imp::Writers;
-use crate::ledger::plan::Facts;
-use crate::ledger::{Holder, Ledger, LedgerCounts};
-use crate::reference::Look;
+use crate::ledger::repair::Repair;
 
 /// Nothing is known of who writes to a file.
 #[derive(Debug)]
@@ -79,26 +75,6 @@ impl Mapping {
     }
 }
 
-pub(crate) fn mapped_files() -> io::Result<Vec<PathBuf>> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(crate) fn rss_kib() -> io::Result<u64> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(crate) fn open_fds() -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(crate) fn threads() -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 pub(crate) fn thread_number() -> Option<i32> {
     None
 }
@@ -115,10 +91,6 @@ pub(crate) fn own_ring(_fd: i32) -> bool {
 /// No hook is there to report one.
 pub(crate) fn told_name(_tid: i32) -> Option<String> {
     None
-}
-
-pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// No memory can be looked at without a fault.
@@ -144,102 +116,42 @@ impl Fence {
     }
 }
 
-pub(crate) fn unshare_folder() -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+/// What the system is asked about the process, and does not tell.
+macro_rules! not_told {
+    ($($what:ident: $answer:ty),* $(,)?) => {$(
+        pub(crate) fn $what() -> io::Result<$answer> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    )*};
 }
 
-pub(crate) fn keys_in_use() -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
+not_told! {
+    fds: Vec<(i32, String)>,
+    keys_in_use: usize,
+    mapped_files: Vec<PathBuf>,
+    open_fds: usize,
+    rss_kib: u64,
+    thread_names: Vec<(i32, String)>,
+    threads: usize,
+    unshare_folder: (),
 }
 
 /// Who waits looks again by himself.
 pub(crate) fn wake_all(_word: &AtomicU32) {}
 
-pub(crate) fn ending_begins() {}
-
-pub(crate) fn ending_is_over() {}
-
-pub(crate) fn checkpoint() -> u64 {
+pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
     0
 }
 
-/// Nothing is on record: no hook is there to report, and no image is unmapped.
+/// There are no hooks, so nothing is reported, and no image is unmapped.
+pub(crate) const REPAIRS: &[Repair] = &[];
+
+/// Nothing is on record.
 pub(crate) struct Records;
 
 impl Records {
     pub(crate) fn new() -> Self {
         Self
-    }
-
-    pub(crate) fn is_mapped(&self, _ledger: &Ledger, _mapping: &Mapping) {}
-
-    pub(crate) fn ends(&self, _ledger: &Ledger) {}
-
-    /// Nothing is known of libraries.
-    pub(crate) fn has_other_libraries(&self) -> bool {
-        false
-    }
-
-    pub(crate) fn leave(&self, _ledger: &Ledger) {}
-
-    pub(crate) fn stays(&self, _ledger: &Ledger) {}
-
-    pub(crate) fn holders(&self, _ledger: &Ledger) -> Vec<Holder> {
-        Vec::new()
-    }
-
-    pub(crate) fn run_thread_locals_here(&self, _ledger: &Ledger) -> u64 {
-        0
-    }
-
-    pub(crate) fn counts(&self, _ledger: &Ledger) -> LedgerCounts {
-        LedgerCounts::default()
-    }
-
-    pub(crate) fn facts(&self, _ledger: &Ledger, _may_evict: bool) -> Facts {
-        Facts {
-            gone: false,
-            process_exits: false,
-            locals_here: false,
-            threads: false,
-            locals_elsewhere: false,
-            may_evict: false,
-            signals: false,
-            handler_runs: false,
-            exit_handlers: false,
-            outside: false,
-        }
-    }
-
-    pub(crate) fn evict(&self, _ledger: &Ledger) {}
-
-    pub(crate) fn release_signals(&self, _ledger: &Ledger, _report: &mut EndReport) {}
-
-    pub(crate) fn run_exit_handlers(&self, _ledger: &Ledger) -> u64 {
-        0
-    }
-
-    /// # Safety
-    ///
-    /// None needed: nothing is freed.
-    pub(crate) unsafe fn free(
-        &self,
-        _ledger: &Ledger,
-        _policy: &EndPolicy,
-        _kept: &HashSet<usize>,
-        _report: &mut EndReport,
-    ) {
-    }
-
-    pub(crate) fn keepers(&self, _ledger: &Ledger) -> Vec<Holder> {
-        Vec::new()
-    }
-
-    pub(crate) fn put_right(&self, _ledger: &Ledger, _report: &mut EndReport) {}
-
-    /// Nothing goes, so nothing is looked for.
-    pub(crate) fn look(&self, _ledger: &Ledger, _path: &Path) -> (Look, HashSet<usize>) {
-        Default::default()
     }
 }
 
@@ -260,7 +172,7 @@ pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
 }
 
 /// Panics are not recorded here.
-pub(crate) fn report_panics(_folder: std::fs::File, _list: std::fs::File) {}
+pub(crate) fn report_panics(_folder: File, _list: File) {}
 
 /// They are not.
 pub(crate) fn panics_are_told() -> bool {
@@ -271,7 +183,7 @@ pub(crate) fn panics_are_told() -> bool {
 pub(crate) fn tell_panic(_at: &crate::panic_places::At<'_>) {}
 
 /// Nothing is known of the signals of such a platform, if it has any.
-pub(crate) fn report_crashes(_files: [std::fs::File; 3]) -> io::Result<()> {
+pub(crate) fn report_crashes(_files: [File; 3]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

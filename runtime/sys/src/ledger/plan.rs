@@ -1,7 +1,7 @@
 //! Which step of an ending comes next. This file decides from facts alone; `ending.rs` looks and acts.
 
 /// What is known about an image that shall go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Facts {
     /// It has been closed, and was seen to be gone.
     pub(crate) gone: bool,

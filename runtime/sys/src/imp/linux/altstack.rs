@@ -3,17 +3,33 @@
 //! thread is given back what it had before, and only it can do so: until then the image stays.
 //!
 //! Several images may have set one for the same thread, one over the other, and go in any order.
-#![expect(unsafe_code, reason = "sets the calling thread's alternate stack")]
 
 use std::ffi::c_int;
-use std::ptr;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::c::{kernel, signals};
-use super::locals::thread_in_words;
-use super::{locals, lock};
+use super::c::kernel;
+use super::c::signals::Stack;
+use super::lock;
+use super::names::thread_in_words;
+use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "an alternate signal stack",
+    holders: |image, all| all.extend(holders(image)),
+    facts: |image, facts| {
+        let (is_here, is_elsewhere) = whereabouts(image);
+        facts.locals_here |= is_here;
+        facts.locals_elsewhere |= is_elsewhere;
+    },
+    put_right: |image, report| report.put_back.extend(take_away_here(image.records.memory(image))),
+    free: |gone, report| {
+        report.put_back.extend(take_away_here(gone.image.records.memory(gone.image)));
+        forget(gone.image);
+    },
+    ..Repair::NONE
+};
 
 /// All of all images on all threads; of one thread in the order in which they were set.
 static BOOK: Mutex<Vec<Set>> = Mutex::new(Vec::new());
@@ -33,48 +49,17 @@ struct Stacks {
     before: Stack,
 }
 
-/// `stack_t`, as a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Stack {
-    start: usize,
-    size: usize,
-    flags: c_int,
-}
-
-impl Stack {
-    fn of(stack: &libc::stack_t) -> Self {
-        Self { start: stack.ss_sp.expose_provenance(), size: stack.ss_size, flags: stack.ss_flags & !libc::SS_ONSTACK }
-    }
-
-    fn is_there(self) -> bool {
-        self.flags & libc::SS_DISABLE == 0
-    }
-
-    /// Whether it is the same memory, or none in both.
-    fn is(self, other: Self) -> bool {
-        match (self.is_there(), other.is_there()) {
-            (true, true) => (self.start, self.size) == (other.start, other.size),
-            (one, another) => one == another,
-        }
-    }
-
-    fn raw(self) -> libc::stack_t {
-        let ss_sp = ptr::with_exposed_provenance_mut(self.start);
-        libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size }
-    }
-}
-
-/// `sigaltstack` for one image, which is what `set` calls; it sets a stack if `is_new`.
-pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int) -> c_int {
-    let before = here();
+/// `sigaltstack` for one image, which is what `set` calls; it sets a stack if `is_new`. `arm` has the end of the thread noticed.
+pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int, arm: impl FnOnce()) -> c_int {
+    let before = Stack::here();
     let result = set();
     if let Ok(before) = before
         && result == 0
         && is_new
-        && let Ok(now) = here()
+        && let Ok(now) = Stack::here()
     {
         // Before it is written down: from then on the end of the thread must be noticed.
-        locals::arm_here();
+        arm();
         note(&mut lock(&BOOK), ledger, tid(), now, before);
     }
     result
@@ -120,7 +105,7 @@ pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
         at += found;
         let Stacks { now, before } = book[at].stacks;
         // Other code may have set another meanwhile, which then stays.
-        if here().is_ok_and(|stack| stack.is(now)) && put(before).is_err() {
+        if Stack::here().is_ok_and(|stack| stack.is(now)) && before.put().is_err() {
             at += 1;
             continue;
         }
@@ -130,51 +115,37 @@ pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
 
 /// Takes an alternate stack away from the calling thread that was set past the hooks and lies in memory that goes. What the
 /// thread had before is not known. In words, if there was one.
-pub(super) fn take_away_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
-    let none = Stack { start: 0, size: 0, flags: libc::SS_DISABLE };
-    let is_there = here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start));
-    (is_there && put(none).is_ok()).then(|| "an alternate signal stack set past the hooks taken away".to_owned())
+fn take_away_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
+    let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
+    (is_there && Stack::NONE.put().is_ok())
+        .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
 /// Whether threads stand to lose a stack of the image's: the calling one, others.
-pub(super) fn whereabouts(ledger: &Ledger) -> (bool, bool) {
+fn whereabouts(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();
     let of_image = of_image(ledger);
     (of_image.iter().any(|known| known.0 == tid), of_image.iter().any(|known| known.0 != tid))
 }
 
-pub(super) fn holders(ledger: &Ledger) -> Vec<Holder> {
-    let holder = |(tid, since)| Holder {
-        kind: HolderKind::SignalStack,
-        name: "the alternate signal stack that the module has set".to_owned(),
-        thread: thread_in_words(tid),
-        since,
-        place: None,
-    };
+fn holders(ledger: &Ledger) -> Vec<Holder> {
+    let name = "the alternate signal stack that the module has set";
+    let holder = |(tid, since)| Holder::new(HolderKind::SignalStack, name, since).on(thread_in_words(tid));
     of_image(ledger).into_iter().map(holder).collect()
 }
 
 /// What came too late: the image is gone, and a thread that has its stack now has it for good.
-pub(super) fn forget(ledger: &Ledger) {
-    lock(&BOOK).retain(|set| !ptr::eq(Arc::as_ptr(&set.ledger), ledger));
+fn forget(ledger: &Ledger) {
+    lock(&BOOK).retain(|set| !set.ledger.is(ledger));
 }
 
 /// The living threads that have a stack of the image's. One where the image has only taken a stack away goes on without.
 fn of_image(ledger: &Ledger) -> Vec<(i32, Instant)> {
-    let is_of = |set: &Set| ptr::eq(Arc::as_ptr(&set.ledger), ledger);
+    let is_of = |set: &Set| set.ledger.is(ledger);
     let mut book = lock(&BOOK);
     let here = tid();
     book.retain(|set| !is_of(set) || set.tid == here || kernel::thread_exists(set.tid));
     book.iter().filter(|set| is_of(set) && set.stacks.now.is_there()).map(|set| (set.tid, set.since)).collect()
-}
-
-fn here() -> Result<Stack, c_int> {
-    signals::stack().map(|stack| Stack::of(&stack))
-}
-
-fn put(stack: Stack) -> Result<(), c_int> {
-    // SAFETY: it is what the thread had, whose owner has not taken it back.
-    unsafe { signals::set_stack(&stack.raw()) }
 }
 
 fn tid() -> i32 {
@@ -189,13 +160,12 @@ mod tests {
     use crate::ledger::Ledger;
 
     fn stack(start: usize) -> Stack {
-        let flags = if start == 0 { libc::SS_DISABLE } else { 0 };
-        Stack { start, size: 4096, flags }
+        if start == 0 { Stack::NONE } else { Stack::at(start) }
     }
 
     /// What stands in the book, as pairs of what was set and what comes back.
     fn pairs(book: &[Set]) -> Vec<(usize, usize)> {
-        book.iter().map(|set| (set.stacks.now.start, set.stacks.before.start)).collect()
+        book.iter().map(|set| (set.stacks.now.start(), set.stacks.before.start())).collect()
     }
 
     #[test]
@@ -215,7 +185,7 @@ mod tests {
                     current = before;
                 }
             }
-            assert_eq!((current.start, book.len()), (7, 0), "{order:?}");
+            assert_eq!((current.start(), book.len()), (7, 0), "{order:?}");
         }
     }
 

@@ -32,7 +32,7 @@ enum How {
 /// An image has asked a descriptor for signals, or to stop it.
 pub(super) fn asked(ledger: &Ledger, fd: c_int) {
     let Some(identity) = identity(fd) else { return };
-    let owner = ptr::from_ref(ledger).addr();
+    let owner = ledger.owner();
     if ledger.records.is_closed() {
         calm(fd);
         return;
@@ -49,7 +49,7 @@ pub(super) fn tell_of_message(
     event: Option<Event>,
     ask: impl FnOnce(*const c_void) -> c_int,
 ) -> c_int {
-    let owner = ptr::from_ref(ledger).addr();
+    let owner = ledger.owner();
     let mut book = lock(&BOOK);
     if event.is_some() && ledger.records.is_closed() {
         set_errno(libc::EBUSY);

@@ -16,8 +16,9 @@ use rustix::thread::SecureComputingMode;
 
 use super::c::kernel;
 use super::c::signals::{bit, in_words};
+use super::proc::field;
 use super::signals::Handled;
-use super::{field, lock, timers};
+use super::{lock, timers};
 
 /// Limits of which the first excess is reported by a signal.
 const LIMITS: [(c_uint, c_int, &str); 2] =

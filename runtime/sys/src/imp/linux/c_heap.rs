@@ -11,7 +11,21 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Mutex;
 
+use super::c::library;
 use super::lock;
+use crate::ledger::repair::Repair;
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a block of the C heap",
+    counts: |image, counts| (counts.c_heap_bytes, counts.c_heap_blocks) = held(image.owner()),
+    free: |gone, report| {
+        let is_kept = |address| !gone.policy.free_c_heap || gone.kept.contains(&address);
+        let left = take(gone.image.owner(), is_kept, |block| library::free(gone, block));
+        (report.c_heap_bytes, report.c_heap_blocks) = left.freed;
+        (report.c_heap_kept_bytes, report.c_heap_kept_blocks) = left.kept;
+    },
+    ..Repair::NONE
+};
 
 /// Threads that take blocks at the same time seldom meet on one of so many locks.
 const SHARDS: usize = 64;
@@ -82,7 +96,7 @@ pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
 }
 
 /// Bytes, as they were asked for, and blocks that an image has and that were not freed.
-pub(super) fn held(owner: usize) -> (u64, u64) {
+fn held(owner: usize) -> (u64, u64) {
     let mut sum = (0, 0);
     for shard in &BOOK {
         for block in lock(shard).values().filter(|block| block.owner == owner) {
@@ -106,13 +120,13 @@ pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
 
 /// Bytes, as they were asked for, and blocks of an image that is gone.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Left {
-    pub(super) freed: (u64, u64),
-    pub(super) kept: (u64, u64),
+struct Left {
+    freed: (u64, u64),
+    kept: (u64, u64),
 }
 
 /// Strikes out all blocks of an image; those that are not to be kept are for `free`.
-pub(super) fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
+fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
     let mut left = Left::default();
     for shard in &BOOK {
         let mut blocks = Vec::new();

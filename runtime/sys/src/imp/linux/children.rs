@@ -8,7 +8,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::c::kernel::{self, Child as State};
-use super::lock;
+use super::{lock, proc};
+use crate::ledger::repair::Repair;
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a child process",
+    counts: |image, counts| counts.children = held(image.owner()),
+    free: |gone, report| {
+        (report.children_left, report.children_reaped) = take(gone.image.owner(), gone.policy.reap_children);
+    },
+    ..Repair::NONE
+};
 
 static BOOK: Mutex<Book> = Mutex::new(Book { children: Vec::new(), look_at: 64 });
 
@@ -43,14 +53,14 @@ pub(super) fn started(owner: usize, pid: i32) {
 }
 
 /// How many of an image were not waited for.
-pub(super) fn held(owner: usize) -> u64 {
+fn held(owner: usize) -> u64 {
     let of_image = of_image(owner);
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
 /// Strikes out all of an image; those that were not waited for, each with what is known of it. If `reaps`, those that
 /// have ended are waited for here, and the others as soon as [`reap_ended`] finds that they have.
-pub(super) fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
+fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;
     for child in of_image(owner) {
@@ -115,24 +125,17 @@ fn in_words(pid: i32, state: State) -> Option<String> {
     }
 }
 
-/// When a process was started: the 22nd field of what the kernel says of it, behind a name that may contain anything.
+/// Returns when a process was started: the 22nd field of its `stat`.
 fn started_at(pid: i32) -> Option<u64> {
-    started_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-fn started_in(stat: &str) -> Option<u64> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+    proc::fields_of_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)?.get(19)?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{started_at, started_in};
+    use super::started_at;
 
     #[test]
-    fn the_start_of_a_process_is_read_whatever_its_name_is() {
-        let stat = "7 (a) b 1 2) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21\n";
-        assert_eq!(started_in(stat), Some(4711));
-        assert_eq!((started_in("7 (cat) S 1 2"), started_in("")), (None, None));
+    fn the_start_of_this_process_is_known() {
         let own = started_at(std::process::id() as i32);
         assert!(own.is_some_and(|started| started > 0), "{own:?}");
     }

@@ -24,10 +24,38 @@ use super::c::loader::{self, Share};
 use super::c::signals;
 use super::loaded::{self, Loaded};
 use super::lookups::{self, Lookups};
+use super::names::thread_in_words;
 use super::stacks::{self, Stands, Thread, Ticks};
-use super::{lock, threads};
+use super::{lock, started};
 use crate::imp::linux::Mapping;
+use crate::ledger::repair::Repair;
+use crate::ledger::{Holder, HolderKind};
 use crate::{folder, notes};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a library that came with it",
+    is_mapped: |image, mapping| image.records.companions.is_mapped(image.owner(), mapping),
+    holders: |image, all| {
+        let holder = |guest: Guest| {
+            let name = format!("thread {}", guest.name);
+            Holder::new(HolderKind::Thread, name, image.records.born()).on(thread_in_words(guest.tid))
+        };
+        all.extend(image.records.companions.guests().into_iter().map(holder));
+    },
+    ends: |image| image.records.companions.ends(&image.records.lookups),
+    facts: |image, facts| facts.threads |= !image.records.companions.guests().is_empty(),
+    outside: |image| {
+        let signal = handled_in(&image.records.companions.own.get()?.image.ranges)?;
+        let name = format!("the handler of signal {signal}, which was set past the hooks");
+        Some(Holder::new(HolderKind::Handler, name, image.records.born()))
+    },
+    leaves: |image| image.records.companions.leave(image.owner()),
+    free: |_, _| {
+        review();
+        note_gone();
+    },
+    ..Repair::NONE
+};
 
 /// Libraries whose threads run what they are handed while its giver waits, and keep none of it: an image that none of their
 /// threads stands in may go, and they stay.
@@ -106,9 +134,9 @@ struct Own {
 
 /// A thread that keeps an image.
 #[derive(Clone, Debug)]
-pub(super) struct Guest {
-    pub(super) name: String,
-    pub(super) tid: i32,
+struct Guest {
+    name: String,
+    tid: i32,
 }
 
 impl Companions {
@@ -118,7 +146,7 @@ impl Companions {
     }
 
     /// The image has been mapped; a library that is mapped since then and is needed by it was brought by it.
-    pub(super) fn is_mapped(&self, owner: usize, mapping: &Mapping) {
+    fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
         let needed = loaded::needs(image, &all);
@@ -142,7 +170,7 @@ impl Companions {
 
     /// The image is about to end: libraries that were mapped while it was there count as its own, unless others have opened
     /// them. Images are no libraries, also those that another thread is mapping or closing at this moment.
-    pub(super) fn ends(&self, lookups: &Lookups) {
+    fn ends(&self, lookups: &Lookups) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
         let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
         let all = loaded::all();
@@ -188,7 +216,7 @@ impl Companions {
     }
 
     /// The threads of other libraries that keep it.
-    pub(super) fn guests(&self) -> Vec<Guest> {
+    fn guests(&self) -> Vec<Guest> {
         let Some(Own { image, libraries }) = self.own.get().filter(|_| self.has_others()) else {
             return Vec::new();
         };
@@ -209,13 +237,8 @@ impl Companions {
         guests.collect()
     }
 
-    /// A signal whose handler lies in the image although its hooks know of none.
-    pub(super) fn handled(&self) -> Option<c_int> {
-        handled_in(&self.own.get()?.image.ranges)
-    }
-
     /// The image is closed next: every companion that nothing else needs and that is in use is held.
-    pub(super) fn leave(&self, owner: usize) {
+    fn leave(&self, owner: usize) {
         let mut shelf = lock(&SHELF);
         let Some(at) = shelf.users.iter().position(|(user, _)| *user == owner) else { return };
         let (_, libraries) = shelf.users.swap_remove(at);
@@ -238,7 +261,7 @@ impl Companions {
 }
 
 /// Gives back what is held and no longer in use.
-pub(super) fn review() {
+fn review() {
     let mut shelf = lock(&SHELF);
     let held = mem::take(&mut shelf.held);
     let (done, held): (Vec<_>, Vec<_>) = held
@@ -257,7 +280,7 @@ pub(super) fn review() {
 }
 
 /// Notes which of those that images have brought are not mapped any more.
-pub(super) fn note_gone() {
+fn note_gone() {
     let mut shelf = lock(&SHELF);
     if !shelf.brought.is_empty() {
         shelf.drop_gone(&loaded::all());
@@ -328,9 +351,9 @@ fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
 
 /// Threads that may have begun since then and that no image is known to have started.
 fn foreign_threads(since: Ticks) -> Vec<Thread> {
-    let started = threads::numbers();
+    let own = started::numbers();
     let mut all = stacks::others();
-    all.retain(|thread| thread.runs_code() && !thread.is_older_than(since) && !started.contains(&thread.tid));
+    all.retain(|thread| thread.runs_code() && !thread.is_older_than(since) && !own.contains(&thread.tid));
     all
 }
 

@@ -6,14 +6,16 @@
 //! before it is there, and everything that was found in it is forgotten when it is another one.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::mem::transmute;
+use std::ptr;
 use std::sync::Mutex;
 
 use super::c::loader::Share;
 use super::c::peek;
 use super::loaded::{self, Loaded};
 use super::{lock, scan};
+use crate::ledger::repair::{CPP_LIBRARY, Repair};
 
 /// The library that is known: the shared one of the GNU compiler.
 const FILE: &str = "libstdc++.so";
@@ -86,23 +88,12 @@ const STREAMS: [Streams; 2] = [
 /// Where the table of a stream's functions says how far it is from the stream to the part that all streams have.
 const BASE_OFFSET: usize = 3 * size_of::<usize>();
 
-type Get = unsafe extern "C" fn() -> usize;
-type Set = unsafe extern "C" fn(usize) -> usize;
-type GetOf = unsafe extern "C" fn(usize) -> usize;
-type SetOf = unsafe extern "C" fn(usize, usize) -> usize;
-
+/// Where the functions are that read and set something, and of which stream if it is of one.
 #[derive(Clone, Copy)]
-enum Access {
-    Single {
-        get: Get,
-        set: Set,
-    },
-    /// Of the stream at this address.
-    Of {
-        stream: usize,
-        get: GetOf,
-        set: SetOf,
-    },
+struct Access {
+    get: usize,
+    set: usize,
+    stream: Option<usize>,
 }
 
 /// One thing that the library keeps.
@@ -123,9 +114,18 @@ struct Known {
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
+pub(super) const REPAIR: Repair = Repair {
+    name: CPP_LIBRARY,
+    before: listen,
+    // The library may have come with it.
+    is_mapped: |_, _| listen(),
+    put_right: |image, report| report.addresses += put_right(image.records.is_ours(image)),
+    ..Repair::NONE
+};
+
 /// Looks at everything, before an image is mapped and once it is there: before, so that what leads to where an image was leads
 /// elsewhere before another one is there.
-pub(super) fn listen() {
+fn listen() {
     let images = scan::images();
     let leads_to_images = |address: usize| images.iter().any(|range| range.contains(&address));
     with_places(|places, all| {
@@ -141,7 +141,7 @@ pub(super) fn listen() {
 }
 
 /// Leads elsewhere what leads into memory that is about to go, or has gone; how many addresses that were.
-pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
+fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
     let mut count = 0;
     with_places(|places, all| {
         for place in places {
@@ -171,23 +171,19 @@ fn with_places(act: impl FnOnce(&mut [FacetPlace], &[Loaded])) {
 
 fn places(share: &Share) -> Vec<FacetPlace> {
     let mut places = Vec::new();
+    let access = |(get, set), stream| {
+        let (get, set) = (share.address(get)?, share.address(set)?);
+        Some(Access { get: get.expose_provenance(), set: set.expose_provenance(), stream })
+    };
     for Single { get, set, first, is_function } in SINGLES {
-        let (Some(get), Some(set)) = (share.address(get), share.address(set)) else { continue };
-        // SAFETY: the functions of these names take nothing or an address, and give one back.
-        let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
+        let Some(access) = access((get, set), None) else { continue };
         let first = first.and_then(|name| share.address(name)).map_or(0, |first| first.addr());
-        places.push(FacetPlace { access: Access::Single { get, set }, is_function, first, before: first });
+        places.push(FacetPlace { access, is_function, first, before: first });
     }
     for Streams { objects, parts } in STREAMS {
         for stream in objects.iter().filter_map(|name| share.address(name)) {
-            for (get, set) in parts {
-                let (Some(get), Some(set)) = (share.address(get), share.address(set)) else { continue };
-                // SAFETY: the functions of these names take a stream, the second an address, too, and give an address back.
-                let (get, set) =
-                    unsafe { (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set)) };
-                let access = Access::Of { stream: stream.addr(), get, set };
-                places.push(FacetPlace { access, is_function: false, first: 0, before: 0 });
-            }
+            let accesses = parts.iter().filter_map(|part| access(*part, Some(stream.addr())));
+            places.extend(accesses.map(|access| FacetPlace { access, is_function: false, first: 0, before: 0 }));
         }
     }
     places
@@ -196,30 +192,28 @@ fn places(share: &Share) -> Vec<FacetPlace> {
 impl Access {
     /// What is there; none for a stream that has not been made yet.
     fn get(self) -> Option<usize> {
-        // SAFETY: the owner of this holds the library, which any thread may ask; `base_of` says that its stream has
-        // been made.
-        unsafe {
-            match self {
-                Self::Single { get, .. } => Some(get()),
-                Self::Of { stream, get, .. } => base_of(stream).map(|base| get(base)),
-            }
+        match self.stream {
+            None => Some(call(self.get, 0, 0)),
+            Some(stream) => base_of(stream).map(|base| call(self.get, base, 0)),
         }
     }
 
     fn set(self, to: usize) {
-        // SAFETY: the owner of this holds the library, and `to` is what it had there before, or begins with; `base_of`
-        // says that its stream has been made. It throws nothing for what is not null.
-        unsafe {
-            match self {
-                Self::Single { set, .. } => {
-                    set(to);
-                }
-                Self::Of { stream, set, .. } => {
-                    base_of(stream).map(|base| set(base, to));
-                }
-            }
-        }
+        match self.stream {
+            None => call(self.set, to, 0),
+            Some(stream) => base_of(stream).map_or(0, |base| call(self.set, base, to)),
+        };
     }
+}
+
+/// Calls a function of the library that takes two addresses or fewer.
+fn call(function: usize, first: usize, second: usize) -> usize {
+    type Function = unsafe extern "C" fn(usize, usize) -> usize;
+    let function = ptr::with_exposed_provenance::<()>(function);
+    // SAFETY: the functions of the names above take addresses in the first registers for arguments, leave the others alone, and
+    // give an address back. The caller holds the library, which any thread may ask; `base_of` says that a stream has been made; and
+    // what is set was there before, or the library begins with it. None throws for what is not null.
+    unsafe { transmute::<*const (), Function>(function)(first, second) }
 }
 
 /// The part of a stream that all streams have.

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::c::{descriptors, kernel, signals};
+use super::c::signals::{self, Stack};
+use super::c::{descriptors, kernel};
 use super::{fence, locals};
 
 /// The signals that end a process because of what it did itself.
@@ -60,10 +61,7 @@ fn action() -> libc::sigaction {
 
 /// A stack for handlers on this thread. It stays for as long as the process: a handler may run to its very end.
 fn give_stack() -> io::Result<()> {
-    let stack = Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice());
-    let given = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
-    // SAFETY: the memory was leaked just now for this thread alone.
-    unsafe { signals::set_stack(&given) }.map_err(io::Error::from_raw_os_error)
+    Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice())).put().map_err(io::Error::from_raw_os_error)
 }
 
 /// What the kernel hands over of the moment of the signal.

@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 use super::c::library::{self, Variable};
 use super::c::peek;
+use super::lock;
+use crate::ledger::repair::{ENVIRONMENT, Repair};
 
 /// More entries and longer ones than any environment has: a guard against rows without an end.
 const MOST_ENTRIES: usize = 65_536;
@@ -22,15 +24,30 @@ struct Known {
 
 static BEFORE: OnceLock<Vec<Known>> = OnceLock::new();
 
+pub(super) const REPAIR: Repair = Repair {
+    name: ENVIRONMENT,
+    before: listen,
+    put_right: |image, report| report.addresses += put_right(image.records.is_ours(image)),
+    leaves: |image| *lock(&image.records.environment) = Some(Texts::now()),
+    // Finalisers have had the last word, and their memory goes next.
+    free: |gone, report| {
+        if let Some(before) = lock(&gone.image.records.environment).take() {
+            report.addresses +=
+                put_right_after(&before, gone.image.records.code(), gone.image.records.memory(gone.image));
+        }
+    },
+    ..Repair::NONE
+};
+
 /// Looks at the variables: before the first image is mapped.
-pub(super) fn listen() {
+fn listen() {
     BEFORE.get_or_init(|| {
         Variable::all().filter_map(|variable| Some(Known { variable, before: peek::word(variable.place())? })).collect()
     });
 }
 
 /// Leads elsewhere what leads into memory that is about to go; how many addresses that were.
-pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
+fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
     let known = BEFORE.get().map(Vec::as_slice).unwrap_or_default();
     let mut count = 0;
     for Known { variable, before } in known {
@@ -47,14 +64,14 @@ pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
 pub(super) struct Texts(Vec<usize>);
 
 impl Texts {
-    pub(super) fn now() -> Self {
+    fn now() -> Self {
         Self(texts().collect())
     }
 }
 
 /// The same as [`put_right`] for what finalisers have done: their image is gone, and its memory is still there. Texts in the
 /// image are nobody's any more.
-pub(super) fn put_right_after(before: &Texts, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
+fn put_right_after(before: &Texts, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
     let is_lost = |text: &usize| image.iter().any(|range| range.contains(text));
     let Some(row) = row() else { return 0 };
     let mut count = 0;

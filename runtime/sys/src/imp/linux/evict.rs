@@ -8,21 +8,32 @@
 //! library's stays taken. The frames of the image are skipped: no destructor of a value on them runs.
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads and changes where a thread goes on"))]
 
+use super::started::holding;
+use crate::ledger::plan::Step;
+use crate::ledger::repair::Repair;
+
 #[cfg(target_arch = "x86_64")]
-pub(super) use possible::{IS_POSSIBLE, ask, enter, is_out_of_reach, leave};
+pub(super) use possible::{ask, enter, is_out_of_reach, leave};
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use impossible::{IS_POSSIBLE, ask, enter, is_out_of_reach, leave};
+pub(super) use impossible::{ask, enter, is_out_of_reach, leave};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a thread in a blocking call",
+    facts: |_, facts| facts.may_evict = cfg!(target_arch = "x86_64"),
+    act: |image, step, _| if step == Step::Evict { ask(&holding(image)) } else { 0 },
+    ..Repair::NONE
+};
 
 #[cfg(not(target_arch = "x86_64"))]
 mod impossible {
     use std::sync::Arc;
 
-    use crate::imp::linux::threads::Started;
+    use crate::imp::linux::started::Started;
 
-    pub(in crate::imp::linux) const IS_POSSIBLE: bool = false;
-
-    pub(in crate::imp::linux) fn ask(_threads: &[Arc<Started>]) {}
+    pub(in crate::imp::linux) fn ask(_threads: &[Arc<Started>]) -> u64 {
+        0
+    }
 
     pub(in crate::imp::linux) fn enter(_started: &Started) {}
 
@@ -44,10 +55,8 @@ mod possible {
 
     use crate::imp::linux::c::kernel::{self, errno, set_errno};
     use crate::imp::linux::c::{loader, signals};
-    use crate::imp::linux::threads::Started;
+    use crate::imp::linux::started::Started;
     use crate::imp::linux::{ranges_around, tails};
-
-    pub(in crate::imp::linux) const IS_POSSIBLE: bool = true;
 
     /// Functions of the C library that wait in the kernel and hold nothing meanwhile that another thread needs. Those that
     /// wait for a condition variable do: its destruction waits for each of its waiters.
@@ -140,16 +149,15 @@ mod possible {
         HERE.set(ptr::null());
     }
 
-    /// Sends the signal to each of the threads, unless it has one under way.
-    pub(in crate::imp::linux) fn ask(threads: &[Arc<Started>]) {
-        let Some(ready) = READY.get_or_init(prepare) else { return };
-        for started in threads {
+    /// Sends the signal to each of the threads, unless it has one under way; to how many.
+    pub(in crate::imp::linux) fn ask(threads: &[Arc<Started>]) -> u64 {
+        let Some(ready) = READY.get_or_init(prepare) else { return 0 };
+        let is_sent = |started: &&Arc<Started>| {
             let tid = started.tid.load(Ordering::SeqCst);
-            if tid != 0 && !started.is_asked.swap(true, Ordering::SeqCst) {
-                // Its handler is `at_signal`; a thread that is gone is refused.
-                kernel::signal_thread(tid, ready.signal);
-            }
-        }
+            // Its handler is `at_signal`; a thread that is gone is refused.
+            tid != 0 && !started.is_asked.swap(true, Ordering::SeqCst) && kernel::signal_thread(tid, ready.signal)
+        };
+        threads.iter().filter(is_sent).count() as u64
     }
 
     /// Checks if an evicting host cannot reach a thread, since that blocks the signal.

@@ -8,11 +8,31 @@ use std::sync::{Mutex, Once};
 
 use super::c::callbacks::{self, Destructor, OnExit, Promised};
 use super::lock;
+use crate::ledger::plan::Step;
+use crate::ledger::repair::Repair;
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "an exit handler",
+    before: listen,
+    counts: |image, counts| counts.exit_handlers = held(image.owner()),
+    facts: |image, facts| {
+        facts.process_exits |= LEAVING.load(Ordering::SeqCst);
+        facts.exit_handlers |= held(image.owner()) > 0;
+    },
+    act: |image, step, report| {
+        let ran = if step == Step::RunExitHandlers { run(image.owner()) } else { 0 };
+        report.exit_handlers += ran;
+        ran
+    },
+    // Handlers of finalisers came while the image was being closed, and cannot be called any more.
+    free: |gone, _| forget(gone.image.owner()),
+    ..Repair::NONE
+};
 
 /// All handlers of all images that have not been called, in the order in which they were registered.
 static HANDLERS: Mutex<Vec<Exit>> = Mutex::new(Vec::new());
 
-/// Whether the process has begun to call them.
+/// The process has begun to call them. From then on no image may be unmapped: the main thread may be in one of its handlers.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
 /// A handler, in either of the two forms there are.
@@ -28,7 +48,7 @@ struct Exit {
 }
 
 /// From now on the end of the process calls what is left.
-pub(super) fn listen() {
+fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let _made = callbacks::on_exit(at_process_exit);
@@ -45,7 +65,7 @@ pub(super) fn register(owner: usize, handler: Handler) {
 }
 
 /// Calls the handlers that an image has now, last first; returns how many. They may register more.
-pub(super) fn run(owner: usize) -> u64 {
+fn run(owner: usize) -> u64 {
     let count = held(owner);
     for _ in 0..count {
         let last = {
@@ -64,13 +84,8 @@ pub(super) fn held(owner: usize) -> u64 {
 }
 
 /// What came too late: the image is gone.
-pub(super) fn forget(owner: usize) {
+fn forget(owner: usize) {
     lock(&HANDLERS).retain(|exit| exit.owner != owner);
-}
-
-/// Whether the process is leaving. From then on no image may be unmapped: the main thread may be in one of its handlers.
-pub(super) fn process_exits() -> bool {
-    LEAVING.load(Ordering::SeqCst)
 }
 
 extern "C" fn at_process_exit(status: c_int, _argument: *mut c_void) {

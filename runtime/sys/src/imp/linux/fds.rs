@@ -4,11 +4,29 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{LazyLock, Mutex};
-use std::{fs, io};
+use std::thread;
 
 use super::c::descriptors::{Identity, identity};
-use super::c::library::Closes;
-use super::{fd_target, lock};
+use super::c::library::{self, Closes};
+use super::{fd_target, lock, proc};
+use crate::ledger::repair::{Gone, Repair};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a descriptor",
+    counts: |image, counts| counts.fds = held(image.owner()),
+    free: |gone, report| {
+        let fds = take(gone.image.owner());
+        if gone.policy.close_fds {
+            fds.iter().for_each(|left| close(gone, left));
+        }
+        let told = if gone.policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
+        *told = fds.into_iter().map(|left| (left.fd, left.to)).collect();
+        report.fds_unknown = unknown(&gone.image.records.fds_before);
+        let named = &report.fds_left;
+        report.fds_unknown.retain(|(fd, _)| !named.iter().any(|(left, _)| left == fd));
+    },
+    ..Repair::NONE
+};
 
 /// One book for all images: a number has one owner at a time.
 static BOOK: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
@@ -65,10 +83,10 @@ impl Maker {
 }
 
 /// A descriptor that an image has left open.
-pub(super) struct Left {
-    pub(super) fd: c_int,
+struct Left {
+    fd: c_int,
     /// What it leads to, and by whom it was opened if that was not the image itself.
-    pub(super) to: String,
+    to: String,
     stream: Option<Stream>,
 }
 
@@ -98,7 +116,7 @@ pub(super) fn closed(fd: c_int) {
 }
 
 /// How many an image has open.
-pub(super) fn held(owner: usize) -> u64 {
+fn held(owner: usize) -> u64 {
     let book = lock(&BOOK);
     book.iter().filter(|(fd, opened)| opened.owner == owner && is_still(**fd, opened)).count() as u64
 }
@@ -109,7 +127,7 @@ pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
 }
 
 /// Strikes out all of an image; returns those that are open.
-pub(super) fn take(owner: usize) -> Vec<Left> {
+fn take(owner: usize) -> Vec<Left> {
     let mut open = Vec::new();
     lock(&BOOK).retain(|fd, opened| {
         let keep = opened.owner != owner;
@@ -127,31 +145,34 @@ pub(super) fn take(owner: usize) -> Vec<Left> {
     open.into_iter().filter_map(left).collect()
 }
 
-/// What closes it, for a caller that has made sure that it is not in use.
-pub(super) fn closes(left: &Left) -> Closes {
-    match left.stream {
-        None => Closes::Descriptor(left.fd),
+/// Closes it by what has opened it. A pipe waits for a process, which may run as long as it likes.
+fn close(gone: &Gone<'_>, left: &Left) {
+    let (closes, waits) = match left.stream {
+        None => (Closes::Descriptor(left.fd), false),
         Some(Stream { address, maker }) => match maker {
-            Maker::Fopen | Maker::Fdopen | Maker::Tmpfile => Closes::Stream(address),
-            Maker::Opendir | Maker::Fdopendir => Closes::Folder(address),
-            Maker::Popen => Closes::Pipe(address),
+            Maker::Fopen | Maker::Fdopen | Maker::Tmpfile => (Closes::Stream(address), false),
+            Maker::Opendir | Maker::Fdopendir => (Closes::Folder(address), false),
+            Maker::Popen => (Closes::Pipe(address), true),
         },
+    };
+    let close = library::closing(gone, closes);
+    if !waits {
+        return close();
+    }
+    if let Err(error) = thread::Builder::new().name("alcedo-pclose".to_owned()).spawn(close) {
+        tracing::warn!(%error, "a stream made by `popen` stays open: no thread can be started to close it");
     }
 }
 
 /// The numbers that are open now, sorted; nothing where the system does not list them.
 pub(super) fn open_now() -> Vec<c_int> {
-    let list = || -> io::Result<Vec<c_int>> {
-        let numbers = fs::read_dir("/proc/self/fd")?.filter_map(|fd| fd.ok()?.file_name().to_str()?.parse().ok());
-        Ok(numbers.collect())
-    };
-    let mut open = list().unwrap_or_default();
+    let mut open = proc::numbers("fd").unwrap_or_default();
     open.sort_unstable();
     open
 }
 
 /// What is open now, was not open `before`, and is on no record.
-pub(super) fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
+fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
     let mut fresh = open_now();
     fresh.retain(|fd| before.binary_search(fd).is_err());
     let book = lock(&BOOK);

@@ -7,6 +7,13 @@ use std::sync::Mutex;
 use super::c::callbacks::{Deregister, Promised};
 use super::c::peek;
 use super::lock;
+use crate::ledger::repair::Repair;
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "an unwind table",
+    put_right: |image, report| report.frames += take_back(image.owner()),
+    ..Repair::NONE
+};
 
 struct Table {
     /// The address of the ledger of the image that gave it.

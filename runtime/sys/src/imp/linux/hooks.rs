@@ -15,11 +15,11 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use super::c::callbacks::{OfValues, Promised};
+use super::c::callbacks::{OfValues, Promised, c_on_exit, c_thread_atexit};
 use super::c::kernel::set_errno;
 use super::exits::Handler;
 use super::streams::StreamFunctions;
-use super::{c_heap, exits, fds, fork, frames, names, random, rings, signals, streams, system_log, threads};
+use super::{c_heap, exits, fds, frames, locals, names, random, rings, signals, streams, system_log, threads};
 use crate::ledger::Ledger;
 
 pub use super::c::callbacks::{Deregister, Destructor, OnExit, ThreadStart};
@@ -29,19 +29,21 @@ pub use super::signal_hooks::{
 };
 
 /// Hooks that stand for functions of the C library: `fn hook(image, arguments) = the call of the C function;` and what is done
-/// with the ledger of the image, where `original` makes that call. In a child made by `fork` the call is all that is done.
+/// with the ledger of the image, where `original` makes that call. In a child made by `fork` the call is all that is done, and
+/// so it is where the image has no repair of the name after `in`. A hook that is a report has no call.
 macro_rules! hooks {
     ($(
         $(#[$about:meta])*
         fn $name:ident($image:ident $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty = $original:expr;
-        |$ledger:ident, $call:ident| $recorded:expr
+        $(in $repair:ident)? |$ledger:ident, $call:ident| $recorded:expr
     )*) => {$(
         $(#[$about])*
         pub unsafe extern "C" fn $name($image: *const c_void $(, $argument: $type)*) -> $result {
             // SAFETY: the module that has called this hook promises what the C function of its name demands of the arguments. It
             // was given the word of its ledger, which lives as long as the module.
             let ($call, $ledger) = unsafe { (|| $original, $crate::imp::linux::hooks::borrow($image)) };
-            if $crate::imp::linux::fork::is_child() {
+            let is_child = $crate::imp::linux::fork::is_child();
+            if is_child $(|| !$ledger.has_repair($crate::imp::linux::$repair::REPAIR.name))? {
                 return $call();
             }
             $recorded
@@ -54,7 +56,7 @@ hooks! {
     /// `__cxa_thread_atexit_impl`.
     fn thread_atexit(image, destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int
         = c_thread_atexit(destructor, object, dso);
-    |ledger, _original| {
+    in locals |ledger, _original| {
         // SAFETY: the module promises that the destructor may be called with the object, once, when this thread ends.
         let promised = unsafe { Promised::new(destructor, object) };
         ledger.records.locals.register(share(ledger), promised);
@@ -64,7 +66,7 @@ hooks! {
     /// `pthread_key_create`.
     fn key_create(image, key: *mut c_uint, destructor: Option<Destructor>) -> c_int
         = libc::pthread_key_create(key, destructor);
-    |ledger, _original| {
+    in locals |ledger, _original| {
         // SAFETY: the module promises that the destructor may be called with values of the key, on threads that have them.
         let destructor = destructor.map(|destructor| unsafe { OfValues::new(destructor) });
         match ledger.records.locals.create_key(destructor) {
@@ -83,7 +85,7 @@ hooks! {
 
     /// `pthread_setspecific`.
     fn key_set(image, key: c_uint, value: *const c_void) -> c_int = libc::pthread_setspecific(key, value);
-    |ledger, original| ledger.records.locals.set_value(share(ledger), key, value.is_null(), original)
+    in locals |ledger, original| ledger.records.locals.set_value(share(ledger), key, value.is_null(), original)
 
     /// `pthread_create`.
     fn thread_create(
@@ -93,8 +95,8 @@ hooks! {
         start: ThreadStart,
         argument: *mut c_void,
     ) -> c_int = threads::create_plainly(thread, attributes, start, argument);
-    |ledger, _original| {
-        if ledger.records.refuses("pthread_create") {
+    in threads |ledger, _original| {
+        if ledger.refuses("pthread_create") {
             return libc::EAGAIN;
         }
         // SAFETY: the module promises what `pthread_create` demands.
@@ -146,10 +148,10 @@ hooks! {
     /// `sigaction`; both are `struct sigaction` of the platform, or null.
     fn signal_action(image, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int
         = libc::sigaction(signal, action.cast(), old.cast());
-    |ledger, _original| {
+    in sources |ledger, _original| {
         // SAFETY: the module promises an action, or null.
         let action = unsafe { action.cast::<libc::sigaction>().as_ref() };
-        if action.is_some_and(|action| signals::is_handler(action.sa_sigaction)) && ledger.records.refuses("sigaction") {
+        if action.is_some_and(|action| signals::is_handler(action.sa_sigaction)) && ledger.refuses("sigaction") {
             set_errno(libc::EINVAL);
             return -1;
         }
@@ -170,8 +172,8 @@ hooks! {
 
     /// `signal`; handlers as words.
     fn signal(image, signal: c_int, handler: usize) -> usize = libc::signal(signal, handler);
-    |ledger, _original| {
-        if signals::is_handler(handler) && ledger.records.refuses("signal") {
+    in sources |ledger, _original| {
+        if signals::is_handler(handler) && ledger.refuses("signal") {
             set_errno(libc::EINVAL);
             return libc::SIG_ERR;
         }
@@ -184,8 +186,8 @@ hooks! {
     /// `__cxa_atexit`.
     fn at_exit(image, handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int
         = c_at_exit(handler, argument, dso);
-    |ledger, _original| {
-        if ledger.records.refuses("__cxa_atexit") {
+    in exits |ledger, _original| {
+        if ledger.refuses("__cxa_atexit") {
             return -1;
         }
         // SAFETY: the module promises that the handler may be called with this argument, once, on any thread.
@@ -195,8 +197,8 @@ hooks! {
 
     /// `on_exit`.
     fn on_exit(image, handler: OnExit, argument: *mut c_void) -> c_int = c_on_exit(handler, argument);
-    |ledger, _original| {
-        if ledger.records.refuses("on_exit") {
+    in exits |ledger, _original| {
+        if ledger.refuses("on_exit") {
             return -1;
         }
         // SAFETY: the module promises that the handler may be called with this argument, once, on any thread.
@@ -244,7 +246,7 @@ hooks! {
     /// `openlog`.
     fn log_open(image, ident: *const c_char, option: c_int, facility: c_int) -> ()
         = libc::openlog(ident, option, facility);
-    |_ledger, _original| {
+    in system_log |_ledger, _original| {
         // SAFETY: the module promises a C string, or null; the C library gets one that stays for ever.
         unsafe {
             let ident = if ident.is_null() { ident } else { system_log::keep(CStr::from_ptr(ident)) };
@@ -255,7 +257,7 @@ hooks! {
     /// `initstate`.
     fn random_init(image, seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char
         = random::initstate(seed, state, size);
-    |ledger, original| {
+    in random |ledger, original| {
         if gives_own_memory(ledger, state.cast(), "initstate") {
             set_errno(libc::EINVAL);
             return std::ptr::null_mut();
@@ -265,98 +267,77 @@ hooks! {
 
     /// `setstate`.
     fn random_set(image, state: *mut c_char) -> *mut c_char = random::setstate(state);
-    |ledger, original| {
+    in random |ledger, original| {
         if gives_own_memory(ledger, state.cast(), "setstate") {
             set_errno(libc::EINVAL);
             return std::ptr::null_mut();
         }
         random::moved(original)
     }
-}
 
-/// A function of the C library has made this block for the module, which is to free it; or null.
-pub unsafe extern "C" fn block_made(image: *const c_void, block: *mut c_void) {
-    if !fork::is_child() && !block.is_null() {
+    /// A function of the C library has made this block for the module, which is to free it; or null.
+    fn block_made(image, block: *mut c_void) -> () = ();
+    |_ledger, _none| if !block.is_null() {
         // SAFETY: the module promises a living block.
         let size = unsafe { libc::malloc_usable_size(block) };
         c_heap::taken(image.addr(), size, block);
     }
-}
 
-/// A function of the C library is about to move or free this block; zero if it was on no module's record.
-pub unsafe extern "C" fn block_lent(_image: *const c_void, block: *mut c_void) -> c_int {
-    c_int::from(!fork::is_child() && c_heap::lent(block))
-}
+    /// A function of the C library is about to move or free this block; zero if it was on no module's record.
+    fn block_lent(image, block: *mut c_void) -> c_int = 0;
+    |_ledger, _none| c_int::from(c_heap::lent(block))
 
-/// A function of the C library gave the module this descriptor.
-pub unsafe extern "C" fn fd_opened(image: *const c_void, fd: c_int) {
-    if !fork::is_child() {
+    /// A function of the C library gave the module this descriptor.
+    fn fd_opened(image, fd: c_int) -> () = ();
+    |ledger, _none| {
         fds::opened(image.addr(), fd);
-        if let Some(ring) = rings::of_descriptor(fd) {
-            // SAFETY: our caller promises that it is a living ledger's word.
-            unsafe { borrow(image) }.records.rings.opened(ring);
-        }
+        let ring = rings::of_descriptor(fd).filter(|_| ledger.has_repair(rings::REPAIR.name));
+        ring.into_iter().for_each(|ring| ledger.records.rings.opened(ring));
     }
-}
 
-/// The module is about to close this descriptor.
-pub unsafe extern "C" fn fd_closed(_image: *const c_void, fd: c_int) {
-    if !fork::is_child() {
-        fds::closed(fd);
-    }
-}
+    /// The module is about to close this descriptor.
+    fn fd_closed(image, fd: c_int) -> () = ();
+    |_ledger, _none| fds::closed(fd)
 
-/// The unwinder has taken the table at `begin`, and takes it back by `deregister`.
-pub unsafe extern "C" fn frame_registered(image: *const c_void, begin: *const c_void, deregister: Deregister) {
-    if !fork::is_child() {
-        // SAFETY: the unwinder has given this function to take the table back with, once; our caller promises that the word is
-        // that of a living ledger.
-        let (promised, ledger) = unsafe { (Promised::new(deregister, begin.cast_mut()), borrow(image)) };
-        frames::registered(image.addr(), promised);
-        if ledger.records.refuses("__register_frame") {
+    /// The unwinder has taken the table at `begin`, and takes it back by `deregister`.
+    fn frame_registered(image, begin: *const c_void, deregister: Deregister) -> () = ();
+    in frames |ledger, _none| {
+        // SAFETY: the unwinder has given this function to take the table back with, once.
+        frames::registered(image.addr(), unsafe { Promised::new(deregister, begin.cast_mut()) });
+        if ledger.refuses("__register_frame") {
             frames::take_back(image.addr());
         }
     }
-}
 
-/// The module is about to take the table at `begin` back; zero if that was done for it.
-pub unsafe extern "C" fn frame_deregistered(_image: *const c_void, begin: *const c_void) -> c_int {
-    c_int::from(fork::is_child() || frames::deregistered(begin))
-}
+    /// The module is about to take the table at `begin` back; zero if that was done for it.
+    fn frame_deregistered(image, begin: *const c_void) -> c_int = 1;
+    in frames |_ledger, _none| c_int::from(frames::deregistered(begin))
 
-/// `fopencookie`; `functions` are a `cookie_io_functions_t` of the platform.
-pub unsafe extern "C" fn stream_open(
-    image: *const c_void,
-    cookie: *mut c_void,
-    mode: *const c_char,
-    functions: *const c_void,
-) -> *mut c_void {
-    // SAFETY: our caller promises that it is a living ledger's word.
-    if !fork::is_child() && unsafe { borrow(image) }.records.refuses("fopencookie") {
-        set_errno(libc::ENOMEM);
-        return std::ptr::null_mut();
+    /// `fopencookie`; `functions` are a `cookie_io_functions_t` of the platform.
+    fn stream_open(
+        image,
+        cookie: *mut c_void,
+        mode: *const c_char,
+        functions: *const c_void,
+    ) -> *mut c_void = streams::fopencookie(cookie, mode, functions.cast::<StreamFunctions>().read());
+    in streams |ledger, _original| {
+        if ledger.refuses("fopencookie") {
+            set_errno(libc::ENOMEM);
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the module promises functions, and that they may be called with the cookie, and a mode.
+        unsafe { streams::open(image.addr(), cookie, mode, functions.cast::<StreamFunctions>().read()) }
     }
-    // SAFETY: the module promises functions, and that they may be called with the cookie, and a mode.
-    unsafe { streams::open(image.addr(), cookie, mode, functions.cast::<StreamFunctions>().read()) }
-}
 
-/// A function of the C library has made a stream that has a descriptor: one of `fopen` (0), `fdopen` (1), `tmpfile` (2),
-/// `popen` (3), `opendir` (4) and `fdopendir` (5).
-pub unsafe extern "C" fn stream_opened(image: *const c_void, stream: *mut c_void, fd: c_int, made_by: c_int) {
-    if !fork::is_child() {
-        fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by));
-    }
-}
+    /// A function of the C library has made a stream that has a descriptor: one of `fopen` (0), `fdopen` (1), `tmpfile` (2),
+    /// `popen` (3), `opendir` (4) and `fdopendir` (5).
+    fn stream_opened(image, stream: *mut c_void, fd: c_int, made_by: c_int) -> () = ();
+    |_ledger, _none| fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by))
 
-/// A function of the C library has made a stream that writes into memory of the module: one of `open_memstream` (0),
-/// `open_wmemstream` (1) and `fmemopen` (2). The first two write the address of a block to `place`.
-pub unsafe extern "C" fn stream_bound(
-    image: *const c_void,
-    stream: *mut c_void,
-    made_by: c_int,
-    place: *const *mut c_void,
-) {
-    if !fork::is_child() {
+    /// A function of the C library has made a stream that writes into memory of the module: one of `open_memstream` (0),
+    /// `open_wmemstream` (1) and `fmemopen` (2). The first two write the address of a block to `place`.
+    fn stream_bound(image, stream: *mut c_void, made_by: c_int, place: *const *mut c_void) -> () = ();
+    in streams |_ledger, _none| {
         let name = match made_by {
             0 => "open_memstream",
             1 => "open_wmemstream",
@@ -364,47 +345,37 @@ pub unsafe extern "C" fn stream_bound(
         };
         streams::bound(image.addr(), stream, name, place);
     }
-}
 
-/// The module is about to close this stream. Where the address of a block will be then that is the module's; or null.
-pub unsafe extern "C" fn stream_closed(_image: *const c_void, stream: *mut c_void) -> *const *mut c_void {
-    if fork::is_child() {
-        return std::ptr::null();
+    /// The module is about to close this stream. Where the address of a block will be then that is the module's; or null.
+    fn stream_closed(image, stream: *mut c_void) -> *const *mut c_void = std::ptr::null();
+    |_ledger, _none| {
+        fds::stream_closed(stream);
+        streams::closed(stream)
     }
-    fds::stream_closed(stream);
-    streams::closed(stream)
-}
 
-/// The calling thread has got a name; `len` bytes of it, which may be any but zero.
-pub unsafe extern "C" fn thread_named(_image: *const c_void, name: *const u8, len: usize) {
-    if !fork::is_child() {
-        // SAFETY: our caller promises so many bytes.
-        names::told(unsafe { std::slice::from_raw_parts(name, len) });
+    /// The calling thread has got a name; `len` bytes of it, which may be any but zero.
+    fn thread_named(image, name: *const u8, len: usize) -> () = ();
+    |_ledger, _none| if let Some(started) = locals::started_here() {
+        // SAFETY: the module promises so many bytes.
+        names::told(&started, unsafe { std::slice::from_raw_parts(name, len) });
     }
-}
 
-/// `dlsym` has found this address for the module.
-pub unsafe extern "C" fn looked_up(image: *const c_void, found: *const c_void) {
-    if !fork::is_child() {
-        // SAFETY: our caller promises that it is a living ledger's word.
-        unsafe { borrow(image) }.records.lookups.note(found.addr());
-    }
-}
+    /// `dlsym` has found this address for the module.
+    fn looked_up(image, found: *const c_void) -> () = ();
+    |ledger, _none| ledger.records.lookups.note(found.addr())
 
-/// Whether the module is being closed, so that `function`, of which the host is only told, has to be refused.
-pub unsafe extern "C" fn refuses(image: *const c_void, function: *const c_char) -> c_int {
-    if fork::is_child() {
-        return 0;
+    /// Checks if the module is being closed, so that `function`, which is only reported to the host, has to be refused.
+    fn refuses(image, function: *const c_char) -> c_int = 0;
+    |ledger, _none| {
+        // SAFETY: the module promises a C string.
+        c_int::from(ledger.refuses(&unsafe { CStr::from_ptr(function) }.to_string_lossy()))
     }
-    // SAFETY: our caller promises a C string, and that it is a living ledger's word.
-    let (function, ledger) = unsafe { (CStr::from_ptr(function).to_string_lossy(), borrow(image)) };
-    c_int::from(ledger.records.refuses(&function))
 }
 
 /// Whether an image that is being closed wants `function` to keep an address of its own memory: that is then refused. What it
 /// had found there before, it may put back.
 pub(super) fn gives_own_memory(ledger: &Ledger, address: *const c_void, function: &str) -> bool {
-    ledger.records.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.records.refuses(function)
+    ledger.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.refuses(function)
 }
 
 /// Fresh zeroed pages for the module's own heap, `len` a multiple of 64 KiB and so aligned; null when there are none.
@@ -438,10 +409,6 @@ pub(super) fn share(ledger: &Ledger) -> Arc<Ledger> {
 }
 
 unsafe extern "C" {
-    #[link_name = "__cxa_thread_atexit_impl"]
-    fn c_thread_atexit(destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int;
     #[link_name = "__cxa_atexit"]
     fn c_at_exit(handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int;
-    #[link_name = "on_exit"]
-    fn c_on_exit(handler: OnExit, argument: *mut c_void) -> c_int;
 }

@@ -1,11 +1,12 @@
 //! What the loader has mapped: every library with its segments, its name, the libraries it needs and what it imports, read
 //! from its tables in memory.
-#![expect(unsafe_code, reason = "walks the loader's list and reads tables of mapped libraries")]
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+
+use object::elf::{DT_JMPREL, DT_NEEDED, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_SONAME, DT_STRTAB, DT_SYMTAB, DynamicTag};
 
 use super::c::loader::{self, Listed};
 
@@ -24,36 +25,6 @@ pub(super) struct Loaded {
     own_name: Option<Vec<u8>>,
     /// The names of the other libraries that it requires.
     needed: Vec<Vec<u8>>,
-    /// Where its table for the loader is.
-    dynamic: Option<usize>,
-}
-
-/// The entries of that table that are looked at.
-#[derive(Default)]
-struct Dynamic {
-    strings: usize,
-    symbols: usize,
-    needed: Vec<usize>,
-    own_name: Option<usize>,
-    /// Tables of relocations: where, and how many bytes.
-    relocations: [(usize, usize); 2],
-}
-
-/// One entry of that table.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Entry {
-    tag: i64,
-    value: u64,
-}
-
-/// A relocation with an addend, the only sort that the platforms with hooks have.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Relocation {
-    offset: u64,
-    info: u64,
-    addend: i64,
 }
 
 /// Every library that is mapped now, the program first.
@@ -69,23 +40,15 @@ pub(super) fn all() -> Vec<Loaded> {
 impl Loaded {
     fn of(listed: &Listed<'_>) -> Self {
         let loads = listed.of_kind(libc::PT_LOAD);
-        let mut loaded = Self {
+        let strings = |tag| listed.dynamic().filter(move |entry| entry.0 == tag).map(|entry| name_at(listed, entry.1));
+        Self {
             name: listed.name.to_bytes().to_vec(),
             base: listed.base,
             ranges: listed.segments().collect(),
             code: loads.filter(|header| header.p_flags & libc::PF_X != 0).map(|header| listed.range(header)).collect(),
-            own_name: None,
-            needed: Vec::new(),
-            dynamic: listed.of_kind(libc::PT_DYNAMIC).map(|header| listed.range(header).start).next(),
-        };
-        // SAFETY: the loader has it on the list, so it is mapped, and unmaps nothing during the walk; the offsets are of its
-        // own table.
-        unsafe {
-            let Dynamic { strings, needed, own_name, .. } = loaded.dynamic();
-            loaded.own_name = own_name.map(|offset| text(strings, offset));
-            loaded.needed = needed.into_iter().map(|offset| text(strings, offset)).collect();
+            own_name: strings(DT_SONAME).next(),
+            needed: strings(DT_NEEDED).collect(),
         }
-        loaded
     }
 
     pub(super) fn is(&self, other: &Self) -> bool {
@@ -114,87 +77,42 @@ impl Loaded {
         loader::walk(|listed| {
             let is_it = listed.base == self.base && listed.name.to_bytes() == self.name;
             if is_it {
-                // SAFETY: the loader has it on the list, so it is mapped, and unmaps nothing during the walk.
-                names = unsafe { self.names() };
+                names = imports(listed);
             }
             is_it
         });
         names
     }
-
-    /// # Safety
-    ///
-    /// It is mapped.
-    unsafe fn names(&self) -> Vec<Vec<u8>> {
-        // SAFETY: our caller promises that it is mapped.
-        let dynamic = unsafe { self.dynamic() };
-        let relocations = std::ptr::with_exposed_provenance::<Relocation>;
-        let symbols = std::ptr::with_exposed_provenance::<libc::Elf64_Sym>(dynamic.symbols);
-        let mut names = Vec::new();
-        for (table, bytes) in dynamic.relocations {
-            for at in 0..bytes / size_of::<Relocation>() {
-                // SAFETY: the library's own table says that there are so many bytes of relocations. Each refers to a symbol that
-                // is there, and that to its name, or the loader would not have mapped the library.
-                unsafe {
-                    let symbol = relocations(table).wrapping_add(at).read_unaligned().info >> 32;
-                    if symbol != 0 {
-                        let symbol = symbols.wrapping_add(symbol as usize).read_unaligned();
-                        names.push(text(dynamic.strings, symbol.st_name as usize));
-                    }
-                }
-            }
-        }
-        names
-    }
-
-    /// # Safety
-    ///
-    /// It is mapped.
-    unsafe fn dynamic(&self) -> Dynamic {
-        const NEEDED: i64 = 1;
-        const STRINGS: i64 = 5;
-        const SYMBOLS: i64 = 6;
-        const RELOCATIONS: i64 = 7;
-        const RELOCATIONS_LEN: i64 = 8;
-        const OWN_NAME: i64 = 14;
-        const JUMPS: i64 = 23;
-        const JUMPS_LEN: i64 = 2;
-        let mut found = Dynamic::default();
-        let Some(start) = self.dynamic else { return found };
-        // The loader writes addresses over most of these, but not where the table cannot be written to.
-        let address = |value: usize| if value < self.base { self.base.wrapping_add(value) } else { value };
-        for at in 0.. {
-            let place = std::ptr::with_exposed_provenance::<Entry>(start).wrapping_add(at);
-            // SAFETY: our caller promises that the library is mapped; its table ends with the tag zero.
-            let Entry { tag, value } = unsafe { place.read() };
-            let value = value as usize;
-            match tag {
-                0 => break,
-                NEEDED => found.needed.push(value),
-                STRINGS => found.strings = address(value),
-                SYMBOLS => found.symbols = address(value),
-                RELOCATIONS => found.relocations[0].0 = address(value),
-                RELOCATIONS_LEN => found.relocations[0].1 = value,
-                JUMPS => found.relocations[1].0 = address(value),
-                JUMPS_LEN => found.relocations[1].1 = value,
-                OWN_NAME => found.own_name = Some(value),
-                _ => {}
-            }
-        }
-        found
-    }
 }
 
-/// # Safety
-///
-/// There are C strings at `strings`, one of which begins at the offset.
-unsafe fn text(strings: usize, offset: usize) -> Vec<u8> {
-    if strings == 0 {
-        return Vec::new();
+/// What stands at an offset of the names of a library.
+fn name_at(listed: &Listed<'_>, offset: usize) -> Vec<u8> {
+    let strings = value(listed, DT_STRTAB).map(|strings| listed.address(strings));
+    strings.map_or_else(Vec::new, |strings| listed.text(strings.wrapping_add(offset)).to_vec())
+}
+
+fn value(listed: &Listed<'_>, tag: DynamicTag) -> Option<usize> {
+    listed.dynamic().find(|entry| entry.0 == tag).map(|entry| entry.1)
+}
+
+/// The names that the relocations of a library refer to. They have addends on all platforms with hooks: offset, symbol with kind,
+/// addend. The name is the first field of a symbol.
+fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
+    const RELOCATION: usize = 3 * size_of::<u64>();
+    let Some(symbols) = value(listed, DT_SYMTAB).map(|symbols| listed.address(symbols)) else { return Vec::new() };
+    let mut names = Vec::new();
+    for (table, len) in [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)] {
+        let table = value(listed, table).and_then(|table| listed.bytes(listed.address(table))).unwrap_or_default();
+        let len = value(listed, len).unwrap_or(0).min(table.len());
+        for relocation in table[..len].as_chunks::<RELOCATION>().0 {
+            let symbol = u32::from_ne_bytes([12, 13, 14, 15].map(|at| relocation[at])) as usize;
+            let entry = symbols.wrapping_add(symbol * size_of::<libc::Elf64_Sym>());
+            if let Some(name) = listed.bytes(entry).filter(|_| symbol != 0).and_then(|entry| entry.first_chunk()) {
+                names.push(name_at(listed, u32::from_ne_bytes(*name) as usize));
+            }
+        }
     }
-    let place = std::ptr::with_exposed_provenance(strings.wrapping_add(offset));
-    // SAFETY: our caller promises a C string there, in memory that stays while it is read.
-    unsafe { CStr::from_ptr(place) }.to_bytes().to_vec()
+    names
 }
 
 /// The libraries that `root` needs, and those that they need, as far as they are in `all`.

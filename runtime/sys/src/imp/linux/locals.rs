@@ -18,9 +18,32 @@ use std::time::Instant;
 use super::c::callbacks::{self, Destructor, OfValues, Promised};
 use super::c::keys::OwnKey;
 use super::c::{kernel, keys};
-use super::threads::Started;
-use super::{altstack, evict, lock, thread_name};
+use super::names::thread_in_words;
+use super::started::Started;
+use super::{altstack, evict, lock};
+use crate::ledger::plan::Step;
+use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a destructor of a thread-local",
+    counts: |image, counts| {
+        let locals = &image.records.locals;
+        counts.thread_locals_registered = locals.registered.load(Ordering::SeqCst);
+        counts.thread_locals_run = locals.run.load(Ordering::SeqCst);
+        counts.thread_locals_forgotten = locals.forgotten.load(Ordering::SeqCst);
+        counts.keys = lock(&locals.keys).len() as u64;
+    },
+    holders: |image, all| all.extend(image.records.locals.holders(image)),
+    facts: |image, facts| {
+        let Whereabouts { here, elsewhere } = image.records.locals.whereabouts(image);
+        facts.locals_here |= here;
+        facts.locals_elsewhere |= elsewhere;
+    },
+    act: |image, step, _| if step == Step::RunThreadLocals { settle_here(image) } else { 0 },
+    free: |gone, report| report.keys = gone.image.records.locals.forget(gone.image),
+    ..Repair::NONE
+};
 
 /// How often values of keys are looked through at the end of a thread, as in the C library.
 const ROUNDS: u32 = 4;
@@ -93,9 +116,9 @@ pub(super) struct Locals {
     threads: Mutex<Vec<Arc<Record>>>,
     /// The living keys that the image has made.
     keys: Mutex<Vec<Key>>,
-    pub(super) registered: AtomicU64,
-    pub(super) run: AtomicU64,
-    pub(super) forgotten: AtomicU64,
+    registered: AtomicU64,
+    run: AtomicU64,
+    forgotten: AtomicU64,
 }
 
 struct Key {
@@ -105,9 +128,9 @@ struct Key {
 
 /// Where the destructors of an image wait.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Whereabouts {
-    pub(super) here: bool,
-    pub(super) elsewhere: bool,
+struct Whereabouts {
+    here: bool,
+    elsewhere: bool,
 }
 
 impl Locals {
@@ -170,29 +193,24 @@ impl Locals {
         result
     }
 
-    /// How many keys are alive.
-    pub(super) fn keys(&self) -> u64 {
-        lock(&self.keys).len() as u64
-    }
-
-    pub(super) fn whereabouts(&self, ledger: &Ledger) -> Whereabouts {
+    fn whereabouts(&self, ledger: &Ledger) -> Whereabouts {
         let mut found = Whereabouts::default();
         for record in self.living() {
             let owed = lock(&record.owed);
             let waits = owed.waits_for(ledger);
-            let runs = owed.running.iter().any(|running| is(&running.ledger, ledger));
+            let runs = owed.running.iter().any(|running| running.ledger.is(ledger));
             found.here |= record.is_here() && waits;
             found.elsewhere |= !record.is_here() && waits || runs;
         }
         found
     }
 
-    pub(super) fn holders(&self, ledger: &Ledger) -> Vec<Holder> {
+    fn holders(&self, ledger: &Ledger) -> Vec<Holder> {
         self.living().into_iter().filter_map(|record| record.holder(ledger)).collect()
     }
 
     /// Drops what is left once the image is gone: its code cannot be called any more. Deletes its keys.
-    pub(super) fn forget(&self, ledger: &Ledger) -> u64 {
+    fn forget(&self, ledger: &Ledger) -> u64 {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for record in threads {
             self.forgotten.fetch_add(record.forget(ledger), Ordering::Relaxed);
@@ -267,9 +285,9 @@ impl Record {
 
     fn holder(&self, ledger: &Ledger) -> Option<Holder> {
         let owed = lock(&self.owed);
-        let running = owed.running.iter().find(|running| is(&running.ledger, ledger));
-        let locals = owed.locals.iter().filter(|local| is(&local.ledger, ledger));
-        let values = owed.values.iter().filter(|value| is(&value.ledger, ledger));
+        let running = owed.running.iter().find(|running| running.ledger.is(ledger));
+        let locals = owed.locals.iter().filter(|local| local.ledger.is(ledger));
+        let values = owed.values.iter().filter(|value| value.ledger.is(ledger));
         let waiting = locals
             .map(|local| (local.since, local.destructor.place()))
             .chain(values.map(|value| (value.since, value.destructor.place())));
@@ -281,20 +299,15 @@ impl Record {
             (None, None) => return None,
         };
         drop(owed);
-        Some(Holder {
-            kind: HolderKind::ThreadLocal,
-            name,
-            thread: thread_in_words(self.tid),
-            since,
-            place: Some(place),
-        })
+        let holder = Holder::new(HolderKind::ThreadLocal, name, since).on(thread_in_words(self.tid));
+        Some(Holder { place: Some(place), ..holder })
     }
 
     fn forget(&self, ledger: &Ledger) -> u64 {
         let mut owed = lock(&self.owed);
         let before = owed.locals.len() + owed.values.len();
-        owed.locals.retain(|local| !is(&local.ledger, ledger));
-        owed.values.retain(|value| !is(&value.ledger, ledger));
+        owed.locals.retain(|local| !local.ledger.is(ledger));
+        owed.values.retain(|value| !value.ledger.is(ledger));
         (before - owed.locals.len() - owed.values.len()) as u64
     }
 
@@ -326,7 +339,7 @@ impl Record {
         }
         for ledger in touched {
             let owed = lock(&self.owed);
-            let busy = owed.waits_for(&ledger) || owed.running.iter().any(|running| is(&running.ledger, &ledger));
+            let busy = owed.waits_for(&ledger) || owed.running.iter().any(|running| running.ledger.is(&ledger));
             drop(owed);
             if !busy {
                 ledger.records.locals.part_with(self);
@@ -371,15 +384,15 @@ impl Record {
 
 impl Owed {
     fn waits_for(&self, ledger: &Ledger) -> bool {
-        self.locals.iter().any(|local| is(&local.ledger, ledger))
-            || self.values.iter().any(|value| is(&value.ledger, ledger))
+        self.locals.iter().any(|local| local.ledger.is(ledger))
+            || self.values.iter().any(|value| value.ledger.is(ledger))
     }
 }
 
 /// Runs what the calling thread owes to this image.
-pub(super) fn settle_here(ledger: &Ledger) -> u64 {
-    altstack::put_back(|other| ptr::eq(other, ledger));
-    if !Record::is_any_here() { 0 } else { Record::here().settle(|other| ptr::eq(other, ledger)) }
+fn settle_here(ledger: &Ledger) -> u64 {
+    altstack::put_back(|other| other.is(ledger));
+    if !Record::is_any_here() { 0 } else { Record::here().settle(|other| other.is(ledger)) }
 }
 
 /// Runs what the calling thread owes to images that are about to go.
@@ -451,19 +464,8 @@ fn end_here() {
     }
 }
 
-fn is(one: &Arc<Ledger>, other: &Ledger) -> bool {
-    ptr::eq(Arc::as_ptr(one), other)
-}
-
 fn note(touched: &mut Vec<Arc<Ledger>>, ledger: &Arc<Ledger>) {
     if !touched.iter().any(|known| Arc::ptr_eq(known, ledger)) {
         touched.push(Arc::clone(ledger));
     }
-}
-
-/// A thread as reports name it.
-pub(super) fn thread_in_words(tid: i32) -> String {
-    let is_nameless = super::threads::of_number(tid).is_some_and(|started| started.is_nameless());
-    let name = if is_nameless { None } else { thread_name(tid) };
-    crate::imp::thread_in_words(name.as_deref(), Some(tid))
 }

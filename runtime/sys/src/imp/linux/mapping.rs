@@ -11,8 +11,9 @@ use std::path::Path;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::c::loader::Share;
+use super::proc::Maps;
 use super::room::Room;
-use super::{loaded, maps, ranges_where};
+use super::{loaded, ranges_where};
 use crate::{elf, plain_file};
 
 /// A mapped image. It has no `Drop`: closing runs code of the image, so it happens only when asked for.
@@ -80,10 +81,10 @@ impl Mapping {
         let closed = ManuallyDrop::into_inner(self.library).close();
         closed.map_err(in_words)?;
         let known = is_known(path);
-        let here = maps().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
-        let mut here = here.iter().filter(|file| file.path == path).peekable();
+        let maps = Maps::read().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
+        let mut here = maps.all().filter(|mapped| mapped.file() == Some(path)).peekable();
         // A reader of symbols may keep the file itself mapped; only code pages are the image.
-        match (known, here.peek().is_some(), here.any(|file| file.executable)) {
+        match (known, here.peek().is_some(), here.any(|mapped| mapped.is_code())) {
             (true, ..) => Err(format!("the loader still counts uses of it: {}", user_of(path))),
             (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
             (false, true, false) => {

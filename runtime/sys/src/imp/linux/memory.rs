@@ -10,11 +10,32 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 
 use super::c::kernel::set_errno;
+use super::c::pages::fresh;
 use super::lock;
 use super::ranges::Ranges;
+use crate::ledger::repair::{Gone, Repair};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a mapping",
+    is_mapped: |image, mapping| image.records.is_at(mapping.ranges()),
+    counts: |image, counts| {
+        (counts.maps_bytes, counts.heap_bytes) = (image.records.pages.map_bytes(), image.records.pages.heap_bytes());
+    },
+    free: |gone, report| {
+        let (pages, label) = (&gone.image.records.pages, gone.image.label());
+        pages.tell_holes(label);
+        if gone.image.records.threads.not_joined.load(Ordering::SeqCst) == 0 {
+            (report.maps_bytes, report.heap_bytes) = pages.free_all(gone);
+        } else {
+            tracing::warn!(image = label, "a thread does not end: its image's pages stay");
+        }
+    },
+    ..Repair::NONE
+};
 
 /// Modules lay their heaps out in regions of this size, so aligned: an address determines its region.
 const REGION: usize = 64 * 1024;
@@ -69,7 +90,7 @@ impl Pages {
     }
 
     /// Says what the image has tried with its own pages.
-    pub(super) fn tell_holes(&self, label: &str) {
+    fn tell_holes(&self, label: &str) {
         for function in std::mem::take(&mut *lock(&self.holes)) {
             tracing::warn!(
                 target: "alcedo_sys::memory",
@@ -207,30 +228,25 @@ impl Pages {
     }
 
     /// Of mappings and attached segments.
-    pub(super) fn map_bytes(&self) -> u64 {
+    fn map_bytes(&self) -> u64 {
         let segments: usize = lock(&self.segments).iter().map(ExactSizeIterator::len).sum();
         lock(&self.maps).bytes() + segments as u64
     }
 
-    pub(super) fn heap_bytes(&self) -> u64 {
+    fn heap_bytes(&self) -> u64 {
         lock(&self.heap).bytes()
     }
 
     /// Unmaps and detaches everything; returns the bytes of mappings with segments, and of the heap.
-    ///
-    /// # Safety
-    ///
-    /// It is not used any more.
-    pub(super) unsafe fn free_all(&self) -> (u64, u64) {
+    fn free_all(&self, _gone: &Gone<'_>) -> (u64, u64) {
         let bytes = (self.map_bytes(), self.heap_bytes());
         let (maps, heap) = (lock(&self.maps).take(), lock(&self.heap).take());
         for part in maps.into_iter().chain(heap) {
-            // SAFETY: our caller promises that nothing uses what is on record here.
+            // SAFETY: the image that had this on record is gone, as the maker of `Gone` has promised.
             unsafe { free(part) };
         }
         for segment in std::mem::take(&mut *lock(&self.segments)) {
-            // SAFETY: our caller promises that nothing uses the segment; one that has been unmapped otherwise is
-            // refused.
+            // SAFETY: the image that had attached the segment is gone; one that has been unmapped otherwise is refused.
             unsafe { libc::shmdt(ptr::with_exposed_provenance(segment.start)) };
         }
         bytes
@@ -277,10 +293,8 @@ fn aligned(len: usize) -> *mut c_void {
     let Some(wide) = len.checked_add(REGION).filter(|_| len > 0 && len.is_multiple_of(REGION)) else {
         return ptr::null_mut();
     };
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a private mapping at a place of the kernel's choice touches no memory in use.
-    let start = unsafe { libc::mmap(ptr::null_mut(), wide, protection, flags, -1, 0) };
-    if start == libc::MAP_FAILED {
+    let start = fresh(wide, libc::PROT_READ | libc::PROT_WRITE);
+    if start.is_null() {
         return ptr::null_mut();
     }
     // The kernel aligns to pages only: what lies before and behind the aligned part goes back.

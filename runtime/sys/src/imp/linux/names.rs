@@ -2,8 +2,11 @@
 //! the module's hook tells it when the thread gets it.
 
 use std::cell::Cell;
+use std::fs;
+use std::sync::atomic::Ordering;
 
-use super::{locals, lock, threads};
+use super::lock;
+use super::started::{self, Started};
 
 /// How many bytes of a name the system keeps.
 const KEPT: usize = 15;
@@ -22,9 +25,8 @@ thread_local! {
     static HERE: Cell<([u8; AT_HAND], usize)> = const { Cell::new(([0; AT_HAND], 0)) };
 }
 
-/// The calling thread has got this name. Nothing comes of it unless an image has started the thread.
-pub(super) fn told(name: &[u8]) {
-    let Some(started) = locals::started_here() else { return };
+/// The calling thread, which an image has started, has got this name.
+pub(super) fn told(started: &Started, name: &[u8]) {
     let begins = name.len().min(AT_HAND);
     let mut here = [0; AT_HAND];
     here[..begins].copy_from_slice(&name[..begins]);
@@ -36,17 +38,43 @@ pub(super) fn told(name: &[u8]) {
     }
 }
 
+/// The name of a thread as it is now, in full where the thread is an image's; `None` for a thread that has ended.
+pub(super) fn thread_name(tid: i32) -> Option<String> {
+    let short = kept_name(tid)?;
+    Some(in_full(tid, &short).unwrap_or_else(|| String::from_utf8_lossy(&short).into_owned()))
+}
+
+/// The name of a thread as the system keeps it.
+pub(super) fn kept_name(tid: i32) -> Option<Vec<u8>> {
+    let mut name = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
+    name.pop_if(|last| *last == b'\n');
+    Some(name)
+}
+
+/// Checks if the system has no name for it but that of the thread which started it.
+pub(super) fn is_nameless(started: &Started) -> bool {
+    let now = kept_name(started.tid.load(Ordering::SeqCst));
+    now.is_some() && now == started.inherited && lock(&started.names).is_empty()
+}
+
+/// A thread as reports name it.
+pub(super) fn thread_in_words(tid: i32) -> String {
+    let is_nameless = started::of_number(tid).is_some_and(|started| is_nameless(&started));
+    let name = if is_nameless { None } else { thread_name(tid) };
+    crate::imp::thread_in_words(name.as_deref(), Some(tid))
+}
+
 /// The full name of a thread of an image whose name begins as the system says.
-pub(super) fn in_full(tid: i32, short: &[u8]) -> Option<String> {
-    let started = threads::of_number(tid)?;
+fn in_full(tid: i32, short: &[u8]) -> Option<String> {
+    let started = started::of_number(tid)?;
     let names = lock(&started.names);
     names.iter().rev().find(|name| is_kept_as(name.as_bytes(), short)).map(|name| name.to_string())
 }
 
 /// The name of a thread of an image, if its module has reported one.
 pub(crate) fn told_name(tid: i32) -> Option<String> {
-    let has_name = !lock(&threads::of_number(tid)?.names).is_empty();
-    if has_name { super::thread_name(tid) } else { None }
+    let has_name = !lock(&started::of_number(tid)?.names).is_empty();
+    if has_name { thread_name(tid) } else { None }
 }
 
 /// Hands the full name of this thread to `see`, or what the system has of it. Takes no lock and no memory.

@@ -10,8 +10,8 @@ use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
 
 use super::c::kernel;
-use super::locals::thread_in_words;
 use super::lock;
+use super::names::thread_in_words;
 use crate::ledger::{Holder, HolderKind};
 
 /// `struct sigevent`, the part of it that is a function and its argument included.
@@ -124,12 +124,9 @@ pub(super) fn runs(owner: usize) -> bool {
 }
 
 pub(super) fn holders(owner: usize) -> Vec<Holder> {
-    let holder = |running: &Running| Holder {
-        kind: HolderKind::Handler,
-        name: format!("the function that hears of {}", running.what),
-        thread: thread_in_words(running.tid),
-        since: running.since,
-        place: None,
+    let holder = |running: &Running| {
+        let name = format!("the function that hears of {}", running.what);
+        Holder::new(HolderKind::Handler, name, running.since).on(thread_in_words(running.tid))
     };
     lock(&BOOK).running.iter().filter(|running| running.owner == owner).map(holder).collect()
 }

@@ -9,6 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::c::peek;
 use super::lock;
+use crate::ledger::repair::Repair;
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "the state of `random`",
+    put_right: |image, report| report.addresses += u64::from(move_out(image.records.is_ours(image))),
+    ..Repair::NONE
+};
 
 /// As large as the largest state there is.
 const LARGEST: usize = 256;
@@ -29,7 +36,7 @@ pub(super) fn moved<T>(call: impl FnOnce() -> T) -> T {
 }
 
 /// Moves the state out of memory that is about to go. Whether it was there.
-pub(super) fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
+fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
     if !MOVED.load(Ordering::SeqCst) {
         return false;
     }

@@ -16,7 +16,16 @@ use super::c::peek;
 use super::c::signals::bit;
 use super::lock;
 use super::notifications::{self, Event};
+use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "an asynchronous request",
+    holders: |image, all| all.extend(holders(image.owner())),
+    // A request raises a signal, or calls, when it is done.
+    facts: |image, facts| facts.locals_elsewhere |= !under_way(image.owner()).is_empty(),
+    ..Repair::NONE
+};
 
 /// Where blocks of requests have ever been. The C library has the address of one until it uses the place for another, long
 /// after the request is done, and makes no use of it.
@@ -91,7 +100,7 @@ pub(super) fn begin_io(
     put: impl Fn(Event),
     submit: impl FnOnce() -> c_int,
 ) -> c_int {
-    let owner = ptr::from_ref(ledger).addr();
+    let owner = ledger.owner();
     let mut book = lock(&BOOK);
     let own = as_image_knows_it(&book, block, own);
     let (told, serial) = own.through_host(owner, "an asynchronous request", true);
@@ -118,7 +127,7 @@ pub(super) fn begin_list(
     event: Option<Event>,
     submit: impl FnOnce(*const c_void) -> c_int,
 ) -> c_int {
-    let owner = ptr::from_ref(ledger).addr();
+    let owner = ledger.owner();
     let kind = if of_names { Kind::Name } else { Kind::Io };
     let mut book = lock(&BOOK);
     let mut blocks = Vec::new();
@@ -143,21 +152,13 @@ pub(super) fn ever_given() -> HashSet<usize> {
     lock(&EVER_GIVEN).iter().copied().collect()
 }
 
-/// Whether any of an image's is under way.
-pub(super) fn are_under_way(owner: usize) -> bool {
-    !under_way(owner).is_empty()
-}
-
-pub(super) fn holders(owner: usize) -> Vec<Holder> {
-    let holder = |(kind, since)| Holder {
-        kind: HolderKind::Request,
-        name: match kind {
-            Kind::Io => "asynchronous input or output that is not done".to_owned(),
-            Kind::Name => "a look-up of a name that is not done".to_owned(),
-        },
-        thread: String::new(),
-        since,
-        place: None,
+fn holders(owner: usize) -> Vec<Holder> {
+    let holder = |(kind, since)| {
+        let name = match kind {
+            Kind::Io => "asynchronous input or output that is not done",
+            Kind::Name => "a look-up of a name that is not done",
+        };
+        Holder::new(HolderKind::Request, name, since)
     };
     under_way(owner).into_iter().map(holder).collect()
 }

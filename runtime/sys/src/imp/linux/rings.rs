@@ -12,7 +12,18 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::c::descriptors::{Identity, identity};
+use super::proc::{Mapped, Maps};
 use super::{fd_target, fds, lock, stacks};
+use crate::ledger::repair::Repair;
+use crate::ledger::{Holder, HolderKind};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "an io_uring",
+    // What it is going to close is looked at while it is there.
+    ends: |image| image.records.rings.look(image.owner()),
+    outside: |image| image.records.rings.kept(image.owner()),
+    ..Repair::NONE
+};
 
 /// What the system calls what such a descriptor leads to.
 const TARGET: &str = "anon_inode:[io_uring]";
@@ -45,13 +56,6 @@ struct Own {
     gone: Option<Instant>,
 }
 
-/// What keeps an image.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    pub(super) name: String,
-    pub(super) since: Instant,
-}
-
 impl Rings {
     pub(super) fn new() -> Self {
         let before: Vec<_> = present().into_keys().collect();
@@ -66,21 +70,21 @@ impl Rings {
     }
 
     /// Looks which there are, so that those which are closed before the end are known.
-    pub(super) fn look(&self, owner: usize) {
+    fn look(&self, owner: usize) {
         let found = self.of_image(owner);
         let mut own = lock(&self.own);
         found.into_keys().for_each(|ring| note(&mut own, ring));
     }
 
     /// What of them keeps the image now.
-    pub(super) fn kept(&self, owner: usize) -> Option<Kept> {
+    fn kept(&self, owner: usize) -> Option<Holder> {
         let found = self.of_image(owner);
         let now = Instant::now();
         let mut own = lock(&self.own);
         found.keys().for_each(|ring| note(&mut own, *ring));
         if let Some(name) = found.values().find_map(in_words) {
             own.gone = None;
-            return Some(Kept { name, since: now });
+            return Some(Holder::new(HolderKind::Ring, name, now));
         }
         if own.known.is_empty() || !found.is_empty() {
             return None;
@@ -88,11 +92,12 @@ impl Rings {
         let since = *own.gone.get_or_insert(now);
         drop(own);
         if now.duration_since(since) < SETTLE {
-            return Some(Kept { name: "io_uring (closed a moment ago)".to_owned(), since });
+            return Some(Holder::new(HolderKind::Ring, "io_uring (closed a moment ago)", since));
         }
         let mut workers = stacks::others().into_iter().filter(|thread| !self.workers_before.contains(&thread.tid));
         let busy = workers.find(stacks::Thread::is_busy_worker)?;
-        Some(Kept { name: format!("io_uring (closed, but its worker {:?} is busy)", busy.name()), since })
+        let name = format!("io_uring (closed, but its worker {:?} is busy)", busy.name());
+        Some(Holder::new(HolderKind::Ring, name, since))
     }
 
     fn of_image(&self, owner: usize) -> BTreeMap<Ring, Presence> {
@@ -139,20 +144,17 @@ fn present() -> BTreeMap<Ring, Presence> {
             found.entry(ring).or_default().fd.get_or_insert(fd);
         }
     }
-    let maps = fs::read("/proc/self/maps").unwrap_or_default();
-    for ring in maps.split(|byte| *byte == b'\n').filter_map(mapped_ring) {
+    for ring in Maps::read().iter().flat_map(Maps::all).filter_map(|mapped| mapped_ring(&mapped)) {
         found.entry(ring).or_default();
     }
     found
 }
 
-/// The ring that a line of the maps stands for: range, permissions, offset, device, inode, name.
-fn mapped_ring(line: &[u8]) -> Option<Ring> {
-    let line = std::str::from_utf8(line.strip_suffix(TARGET.as_bytes())?).ok()?;
-    let mut fields = line.split_ascii_whitespace();
-    let (major, minor) = fields.nth(3)?.split_once(':')?;
+/// The ring that a mapping is of.
+fn mapped_ring(mapped: &Mapped<'_>) -> Option<Ring> {
+    let (major, minor) = mapped.device.split_once(':').filter(|_| mapped.name == TARGET.as_bytes())?;
     let device = libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
-    Some(Ring(device, fields.next()?.parse().ok()?))
+    Some(Ring(device, mapped.inode.parse().ok()?))
 }
 
 /// A ring that keeps its image, as reports name it; none for one that has never been given a request.
@@ -194,17 +196,14 @@ impl Requests {
 
 #[cfg(test)]
 mod tests {
-    use super::{Requests, Ring, mapped_ring};
+    use super::{Mapped, Requests, Ring, mapped_ring};
 
     #[test]
     fn a_mapped_ring_has_the_number_of_its_descriptor() {
         let line = b"7f425d400000-7f425d401000 rw-s 00000000 00:10 85305                      anon_inode:[io_uring]";
-        assert_eq!(mapped_ring(line), Some(Ring(0x10, 85305)));
-        assert_eq!(
-            mapped_ring(b"7f4-7f5 rw-s 00000000 00:10 85305                      anon_inode:[perf_event]"),
-            None
-        );
-        assert_eq!(mapped_ring(b""), None);
+        let ring = |line| mapped_ring(&Mapped::of(line).expect("it is a line"));
+        assert_eq!(ring(line), Some(Ring(0x10, 85305)));
+        assert_eq!(ring(b"7f4-7f5 rw-s 00000000 00:10 85305                      anon_inode:[perf_event]"), None);
     }
 
     #[test]

@@ -5,9 +5,23 @@
 //! The list is the thread's own and changes while it is read: what is read is what was there. A mutex that is being locked
 //! just now by a thread of the host would be one that the host uses, and it has promised that it uses nothing of the image.
 
-use std::fs;
+use std::time::Instant;
 
 use super::c::{kernel, peek};
+use super::names::thread_in_words;
+use super::proc;
+use crate::ledger::repair::Repair;
+use crate::ledger::{Holder, HolderKind};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a robust mutex",
+    outside: |image| {
+        let tid = holder(image.records.memory(image))?;
+        let name = "a robust mutex in the module's memory, which a thread holds";
+        Some(Holder::new(HolderKind::Reference, name, Instant::now()).on(thread_in_words(tid)))
+    },
+    ..Repair::NONE
+};
 
 /// As many as the kernel itself looks at.
 const MOST: usize = 2048;
@@ -20,10 +34,8 @@ const ADDRESS: usize = !1;
 
 /// The thread that holds a mutex in memory that `is_ours` knows. One system call for each thread, and one more read where
 /// it holds none.
-pub(super) fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
-    let tasks = fs::read_dir("/proc/self/task").ok()?;
-    let mut numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
-    numbers.find(|tid| list_of(*tid).is_some_and(|head| leads_to(head, &is_ours)))
+fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
+    proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| leads_to(head, &is_ours)))
 }
 
 /// Where the list of a thread begins.
@@ -34,16 +46,12 @@ fn list_of(tid: i32) -> Option<usize> {
 
 /// Whether an entry lies there. A list that leads to nothing readable is at an end.
 fn leads_to(head: usize, is_ours: impl Fn(usize) -> bool) -> bool {
-    let mut words = [0; HEAD];
-    if peek::read(head, &mut words) != HEAD {
+    let mut bytes = [0; HEAD];
+    if peek::read(head, &mut bytes) != HEAD {
         return false;
     }
-    let word = |at: usize| {
-        let mut word = [0; size_of::<usize>()];
-        word.copy_from_slice(&words[at * size_of::<usize>()..][..size_of::<usize>()]);
-        usize::from_ne_bytes(word) & ADDRESS
-    };
-    let (mut entry, pending) = (word(0), word(2));
+    let words: Vec<_> = peek::words(&bytes).map(|word| word & ADDRESS).collect();
+    let (mut entry, pending) = (words[0], words[2]);
     if pending != 0 && is_ours(pending) {
         return true;
     }

@@ -8,9 +8,12 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::c::loader;
 use super::c::pages::Reserved;
 use super::lock;
-use super::strays::{self, PAGE};
+use super::proc::Maps;
+
+const PAGE: usize = 4096;
 
 /// From the mappings of the process to the first image. The system maps from the top down, so what others map stays above.
 const DISTANCE: usize = 1 << 40;
@@ -33,20 +36,26 @@ pub(super) struct Room {
 impl Room {
     /// Reserves the places above the room. If the system lists no mappings or forbids to reserve, an image is mapped anywhere.
     pub(super) fn find() -> Self {
-        let (end, gaps) = search(&mapped(), (libc::mmap as *const ()).addr(), *lock(&NEXT) * PAGE);
+        // Below the stack of the program's first thread, which may grow.
+        let maps = Maps::read_short();
+        let all = maps.iter().flat_map(Maps::all).take_while(|mapped| mapped.name != b"[stack]");
+        let mapped: Vec<_> = all.map(|mapped| mapped.range).collect();
+        // Below what came there since the last image.
+        let next = lowest(&mapped, *lock(&NEXT) * PAGE);
+        let (end, gaps) = search(&mapped, (libc::mmap as *const ()).addr(), next);
         Self { _reserved: gaps.into_iter().filter_map(Reserved::at).collect(), end }
     }
 
-    /// Ends the search. The next image comes below all that was mapped in this room meanwhile.
+    /// Ends the search. The next image comes below all that the loader has mapped in this room.
     pub(super) fn close(self) {
-        *lock(&NEXT) = lowest(&mapped(), self.end) / PAGE;
+        let mut mapped = Vec::new();
+        loader::walk(|listed| {
+            mapped.extend(listed.segments());
+            false
+        });
+        mapped.sort_by_key(|segment| segment.start);
+        *lock(&NEXT) = lowest(&mapped, self.end) / PAGE;
     }
-}
-
-/// Returns what is mapped below the stack of the program's first thread, which may grow, by address.
-fn mapped() -> Vec<Range<usize>> {
-    let all = strays::list().unwrap_or_default();
-    all.into_iter().take_while(|mapped| !mapped.is_main_stack).map(|mapped| mapped.range).collect()
 }
 
 /// Returns the end of the room, which is `next` if there is enough below it, and the gaps between it and the mappings around `anchor`.

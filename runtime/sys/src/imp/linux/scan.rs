@@ -41,11 +41,31 @@ use super::c::loader;
 use super::c::peek::{self, words};
 use super::c::registers;
 use super::ranges::Ranges;
-use super::{environment, lock, requests, strays, streams};
+use super::{c_heap, environment, lock, requests, strays, streams};
+use crate::end_report::ReferenceSearch;
+use crate::ledger::repair::Repair;
 use crate::reference::{Look, Reference, Target};
 
 const WORD: usize = size_of::<usize>();
 const PAGE: usize = 4096;
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a reference in memory",
+    is_mapped: |image, mapping| lock(&IMAGES).push((image.owner(), mapping.ranges().to_vec())),
+    look: |image, search, path| {
+        let records = &image.records;
+        let looks = match search {
+            ReferenceSearch::Never => false,
+            ReferenceSearch::WithLibraries => records.companions.has_others(),
+            ReferenceSearch::Always => true,
+        };
+        let (memory, blocks) = if looks { (records.pages.all(), c_heap::all(image.owner())) } else { return None };
+        let libraries = records.companions.within_reach(&records.lookups);
+        Some(look(&Going { image: records.code(), memory, blocks, libraries, path }))
+    },
+    free: |gone, _| lock(&IMAGES).retain(|(other, _)| *other != gone.image.owner()),
+    ..Repair::NONE
+};
 
 /// So many references are reported: more would say nothing new.
 const MOST_FOUND: usize = 16;
@@ -94,33 +114,23 @@ const LONGEST_BLOCK: usize = 4 << 20;
 /// Where images are mapped, by the address of their ledger.
 static IMAGES: Mutex<Vec<(usize, Vec<Range<usize>>)>> = Mutex::new(Vec::new());
 
-/// An image has been mapped.
-pub(super) fn is_mapped(owner: usize, ranges: &[Range<usize>]) {
-    lock(&IMAGES).push((owner, ranges.to_vec()));
-}
-
-/// It is gone.
-pub(super) fn is_gone(owner: usize) {
-    lock(&IMAGES).retain(|(other, _)| *other != owner);
-}
-
 /// Where all of them are.
 pub(super) fn images() -> Vec<Range<usize>> {
     lock(&IMAGES).iter().flat_map(|(_, ranges)| ranges.clone()).collect()
 }
 
 /// What must not be led to.
-pub(super) struct Going<'a> {
+struct Going<'a> {
     /// The segments of the image.
-    pub(super) image: &'a [Range<usize>],
+    image: &'a [Range<usize>],
     /// Its heap, and what it has mapped.
-    pub(super) memory: Vec<Range<usize>>,
+    memory: Vec<Range<usize>>,
     /// Blocks of the C heap that will be freed with it, by address.
-    pub(super) blocks: Vec<Range<usize>>,
+    blocks: Vec<Range<usize>>,
     /// Where the libraries begin that may have been handed an address of it; `None` where that is not known.
-    pub(super) libraries: Option<HashSet<usize>>,
+    libraries: Option<HashSet<usize>>,
     /// The file it was mapped from.
-    pub(super) path: &'a Path,
+    path: &'a Path,
 }
 
 /// The same, sorted for quick looks.
@@ -173,7 +183,7 @@ struct Walk<'a> {
 }
 
 /// What is found, and those of the image's own blocks on the C heap that variables outside the image lead to.
-pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
+fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     let begun = Instant::now();
     let objects = objects::mapped();
     let writable = objects.iter().flat_map(|object| object.variables.iter().map(pages));

@@ -6,16 +6,16 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::c::kernel::set_errno;
-use super::c::kernel::{self, Timer};
-use super::hooks::{borrow, gives_own_memory, hooks, share};
+use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete};
+use super::hooks::{gives_own_memory, hooks, share};
 use super::notifications::Event;
 use super::requests::IoBlock;
-use super::{altstack, async_fds, children, fork, requests, signals, timers};
+use super::{altstack, async_fds, children, locals, requests, signals, timers};
 
 hooks! {
     /// `sigaltstack`.
     fn alternate_stack(image, new: *const c_void, old: *mut c_void) -> c_int = libc::sigaltstack(new.cast(), old.cast());
-    |ledger, original| {
+    in altstack |ledger, original| {
         // SAFETY: the module promises a stack, or null.
         let memory = unsafe { new.cast::<libc::stack_t>().as_ref() }
             .filter(|stack| stack.ss_flags & libc::SS_DISABLE == 0)
@@ -24,13 +24,13 @@ hooks! {
             set_errno(libc::ENOMEM);
             return -1;
         }
-        altstack::set(share(ledger), !new.is_null(), original)
+        altstack::set(share(ledger), !new.is_null(), original, locals::arm_here)
     }
 
     /// `setitimer`.
     fn interval_timer(image, which: c_int, new: *const c_void, old: *mut c_void) -> c_int
         = c_setitimer(which, new.cast(), old.cast());
-    |ledger, original| {
+    in sources |ledger, original| {
         // SAFETY: the module promises a timer, or null, which stops it as well.
         let new = unsafe { new.cast::<libc::itimerval>().as_ref() };
         let stops = new.is_none_or(|new| new.it_value.tv_sec == 0 && new.it_value.tv_usec == 0);
@@ -44,17 +44,17 @@ hooks! {
 
     /// `alarm`.
     fn alarm(image, seconds: c_uint) -> c_uint = libc::alarm(seconds);
-    |ledger, _original| timers::alarm(ledger, seconds)
+    in sources |ledger, _original| timers::alarm(ledger, seconds)
 
     /// `ualarm`.
-    fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = c_ualarm(first, then);
-    |ledger, _original| timers::ualarm(ledger, first, then)
+    fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = kernel::ualarm(first, then);
+    in sources |ledger, _original| timers::ualarm(ledger, first, then)
 
     /// `timer_create`; `event` is a `struct sigevent` or null, `timer` a place for a `timer_t`.
     fn timer_create(image, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int
         = c_timer_create(clock, event, timer);
-    |ledger, _original| {
-        if ledger.records.refuses("timer_create") {
+    in sources |ledger, _original| {
+        if ledger.refuses("timer_create") {
             set_errno(libc::EAGAIN);
             return -1;
         }
@@ -74,7 +74,7 @@ hooks! {
 
     /// `mq_notify`.
     fn queue_notify(image, queue: c_int, event: *const c_void) -> c_int = c_mq_notify(queue, event);
-    |ledger, _original| {
+    in sources |ledger, _original| {
         // SAFETY: the module promises the queue, and an event or null, of which only the function is changed.
         unsafe { async_fds::tell_of_message(ledger, queue, Event::read(event), |told| c_mq_notify(queue, told)) }
     }
@@ -85,8 +85,8 @@ hooks! {
         1 => libc::aio_write(block.cast()),
         sync => libc::aio_fsync(sync - 2, block.cast()),
     };
-    |ledger, original| {
-        if ledger.records.refuses("aio_read or its like") {
+    in requests |ledger, original| {
+        if ledger.refuses("aio_read or its like") {
             set_errno(libc::EAGAIN);
             return -1;
         }
@@ -104,8 +104,8 @@ hooks! {
     /// `lio_listio`.
     fn io_begin_list(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
         = c_lio_listio(mode, list, count, event);
-    |ledger, _original| {
-        if ledger.records.refuses("lio_listio") {
+    in requests |ledger, _original| {
+        if ledger.refuses("lio_listio") {
             set_errno(libc::EAGAIN);
             return -1;
         }
@@ -120,8 +120,8 @@ hooks! {
     /// `getaddrinfo_a`.
     fn names_begin(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
         = c_getaddrinfo_a(mode, list, count, event);
-    |ledger, _original| {
-        if ledger.records.refuses("getaddrinfo_a") {
+    in requests |ledger, _original| {
+        if ledger.refuses("getaddrinfo_a") {
             set_errno(libc::EAGAIN);
             return libc::EAI_AGAIN;
         }
@@ -132,6 +132,14 @@ hooks! {
             requests::begin_list(ledger, true, &blocks_of(list, count), event_of(mode, event), submit)
         }
     }
+
+    /// The module has changed whom a descriptor tells of what happens to it, by which signal, or whether it does at all.
+    fn fd_signals(image, fd: c_int) -> () = ();
+    in sources |ledger, _none| async_fds::asked(ledger, fd)
+
+    /// The module has started a process of this number.
+    fn child_started(image, pid: c_int) -> () = ();
+    |_ledger, _none| children::started(image.addr(), pid)
 }
 
 /// The blocks of a list of requests.
@@ -155,36 +163,15 @@ unsafe fn event_of(mode: c_int, event: *const c_void) -> Option<Event> {
     if mode == 0 { None } else { unsafe { Event::read(event) } }
 }
 
-/// The module has changed whom a descriptor tells of what happens to it, by which signal, or whether it does at all.
-pub unsafe extern "C" fn fd_signals(image: *const c_void, fd: c_int) {
-    if !fork::is_child() {
-        // SAFETY: our caller promises that it is a living ledger's word.
-        async_fds::asked(unsafe { borrow(image) }, fd);
-    }
-}
-
 /// The module is about to jump to where `setjmp` or one of its kin has filled this buffer.
 pub unsafe extern "C" fn jumps(_image: *const c_void, buffer: *const c_void) {
     // SAFETY: our caller promises a buffer that was filled, of eight words at least.
     signals::jumps(unsafe { &*buffer.cast() });
 }
 
-/// The module has started a process of this number.
-pub unsafe extern "C" fn child_started(image: *const c_void, pid: c_int) {
-    if !fork::is_child() {
-        children::started(image.addr(), pid);
-    }
-}
-
 unsafe extern "C" {
-    #[link_name = "setitimer"]
-    fn c_setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
-    #[link_name = "ualarm"]
-    fn c_ualarm(first: c_uint, then: c_uint) -> c_uint;
     #[link_name = "timer_create"]
     fn c_timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int;
-    #[link_name = "timer_delete"]
-    fn c_timer_delete(timer: usize) -> c_int;
     #[link_name = "mq_notify"]
     fn c_mq_notify(queue: c_int, event: *const c_void) -> c_int;
     #[link_name = "lio_listio"]

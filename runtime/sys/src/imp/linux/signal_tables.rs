@@ -10,6 +10,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use super::c::pages::fresh;
 use super::c::signals::{COUNT, Quiet, wish};
 use super::lock;
 use crate::ledger::disposition::{Effect, Wish};
@@ -154,10 +155,8 @@ impl Table {
     ) -> Result<&'static mut Self, c_int> {
         const { assert!(size_of::<Table>().is_multiple_of(align_of::<Entry>())) };
         let bytes = size_of::<Self>() + most * size_of::<Entry>();
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a private mapping at a place of the kernel's choice touches no memory in use.
-        let pages = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
-        if pages == libc::MAP_FAILED {
+        let pages = fresh(bytes, libc::PROT_READ | libc::PROT_WRITE);
+        if pages.is_null() {
             return Err(libc::ENOMEM);
         }
         let (table, mut len) = (pages.cast::<Self>(), 0);

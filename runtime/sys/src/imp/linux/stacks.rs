@@ -13,7 +13,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::c::{callbacks, kernel, peek};
-use super::thread_name;
+use super::names::thread_name;
+use super::proc::{self, Maps};
 
 /// Kernel threads that work for an io_uring; they run no code of the process.
 const IO_WORKER: u64 = 0x10;
@@ -81,9 +82,8 @@ impl Thread {
 /// All threads of the process but the calling one.
 pub(super) fn others() -> Vec<Thread> {
     let me = kernel::own_tid();
-    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
-    let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
-    numbers.filter(|tid| *tid != me).filter_map(thread).collect()
+    let numbers = proc::numbers("task").unwrap_or_default();
+    numbers.into_iter().filter(|tid| *tid != me).filter_map(thread).collect()
 }
 
 /// None for one that has ended.
@@ -92,11 +92,8 @@ fn thread(tid: i32) -> Option<Thread> {
     parse_stat(tid, &text)
 }
 
-/// The name comes second, in parentheses, and may hold anything.
 fn parse_stat(tid: i32, text: &[u8]) -> Option<Thread> {
-    let end = text.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(&text[end + 1..]).ok()?;
-    let fields: Vec<_> = rest.split_ascii_whitespace().collect();
+    let fields = proc::fields_of_stat(text)?;
     // The state is the third field, the flags are the ninth, the beginning is the twenty-second.
     Some(Thread {
         tid,
@@ -207,19 +204,13 @@ fn find_offset() -> Option<usize> {
 fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
     let mut bytes = vec![0; size_of_val(words)];
     let read = peek::copy(at, &mut bytes).ok()?;
-    let (read, _) = bytes[..read].as_chunks::<{ size_of::<usize>() }>();
-    words.iter_mut().zip(read).for_each(|(word, bytes)| *word = usize::from_ne_bytes(*bytes));
-    Some(read.len())
+    words.iter_mut().zip(peek::words(&bytes[..read])).for_each(|(word, read)| *word = read);
+    Some(read / size_of::<usize>())
 }
 
 fn end_of_mapping(address: usize) -> Option<usize> {
-    let maps = fs::read("/proc/self/maps").ok()?;
-    let mut ranges = maps.split(|byte| *byte == b'\n').filter_map(|line| {
-        let range = std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()?;
-        let (start, end) = range.split_once('-')?;
-        Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
-    });
-    ranges.find(|range| range.contains(&address)).map(|range| range.end)
+    let maps = Maps::read().ok()?;
+    maps.all().find(|mapped| mapped.range.contains(&address)).map(|mapped| mapped.range.end)
 }
 
 #[cfg(test)]

@@ -9,19 +9,31 @@
 //! It costs one look at the list of mappings when an image comes and one when it goes; a list that is very long is not looked
 //! at. The image's memory is looked through only where there is a mapping that could be meant.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::ops::Range;
 use std::ptr;
 use std::sync::{Arc, Mutex, Weak};
 
 use super::c::peek;
-use super::lock;
+use super::proc::{Mapped, Maps};
 use super::ranges::Ranges;
+use super::{c_heap, lock};
 use crate::ledger::Ledger;
+use crate::ledger::repair::Repair;
 
-/// A longer list is not looked at: some five thousand mappings, which take four milliseconds to list and to look into.
-const LONGEST_LIST: u64 = 1 << 18;
+pub(super) const REPAIR: Repair = Repair {
+    name: "a mapping past the hooks",
+    is_mapped: |image, _| {
+        let mut living = lock(&LIVING);
+        living.retain(|ledger| ledger.strong_count() > 0);
+        living.push(Arc::downgrade(image));
+    },
+    leaves: |image| {
+        let own = [image.records.pages.all(), c_heap::all(image.owner())].concat();
+        image.records.strays.look(image.records.code(), &own);
+    },
+    free: |gone, report| (report.maps_unknown, report.maps_unknown_bytes) = gone.image.records.strays.left(),
+    ..Repair::NONE
+};
 
 /// So much of the image's own memory is looked through, in bytes.
 const MOST_SEEN: usize = 16 << 20;
@@ -30,20 +42,13 @@ const MOST_SEEN: usize = 16 << 20;
 const PIECE: usize = 64 * 1024;
 
 const WORD: usize = size_of::<usize>();
-pub(super) const PAGE: usize = 4096;
+const PAGE: usize = 4096;
 
 /// The C library lays out the arenas of threads in regions of this size, so aligned.
 const ARENA: usize = 64 << 20;
 
 /// Images that are mapped, or were.
 static LIVING: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
-
-/// An image has been mapped.
-pub(super) fn is_mapped(ledger: &Arc<Ledger>) {
-    let mut living = lock(&LIVING);
-    living.retain(|ledger| ledger.strong_count() > 0);
-    living.push(Arc::downgrade(ledger));
-}
 
 /// What one image may have mapped past its hooks.
 pub(super) struct Strays {
@@ -53,24 +58,18 @@ pub(super) struct Strays {
     led_to: Mutex<Vec<Range<usize>>>,
 }
 
-/// How many there are, and their bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Left {
-    pub(super) count: u64,
-    pub(super) bytes: u64,
-}
-
 impl Strays {
     pub(super) fn new() -> Self {
         // What the C library has is not the same memory for long: a block that was there is gone, and an image's mapping where
         // it was.
-        let before = list().map(|list| asked_for(&list, &[], peek::word));
+        let before = Maps::read_short().map(|maps| asked_for(&maps.all().collect::<Vec<_>>(), &[], peek::word));
         Self { before, led_to: Mutex::default() }
     }
 
     /// Looks what the image leads to while it can be looked at: its segments, and what else is its own.
-    pub(super) fn look(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
-        let Some((before, list)) = self.before.as_ref().zip(list()) else { return };
+    fn look(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
+        let Some((before, maps)) = self.before.as_ref().zip(Maps::read_short()) else { return };
+        let list: Vec<_> = maps.all().collect();
         if !is_of_the_c_library(ptr::from_ref(self).addr(), &list, peek::word) {
             return;
         }
@@ -84,21 +83,21 @@ impl Strays {
             return;
         }
         let is_own = |range: &Range<usize>| segments.iter().any(|own| own.start <= range.start && range.end <= own.end);
-        let variables = list.iter().filter(|mapped| mapped.is_writable && is_own(&mapped.range));
+        let variables = list.iter().filter(|mapped| mapped.is_writable() && is_own(&mapped.range));
         let seen = variables.map(|mapped| mapped.range.clone()).chain(own.iter().cloned());
         *lock(&self.led_to) = led_to(seen, fresh);
     }
 
-    /// What of it is still there, now that the image is gone.
-    pub(super) fn left(&self) -> Left {
+    /// How much of it is still there, now that the image is gone: mappings and their bytes.
+    fn left(&self) -> (u64, u64) {
         let led_to = std::mem::take(&mut *lock(&self.led_to));
         if led_to.is_empty() {
-            return Left::default();
+            return (0, 0);
         }
         let mut there = Ranges::new();
-        list().into_iter().flatten().for_each(|mapped| there.insert(mapped.range));
+        Maps::read_short().iter().flat_map(Maps::all).for_each(|mapped| there.insert(mapped.range));
         let parts: Vec<_> = led_to.into_iter().flat_map(|range| there.remove(range)).collect();
-        Left { count: parts.len() as u64, bytes: parts.iter().map(|part| part.len() as u64).sum() }
+        (parts.len() as u64, parts.iter().map(|part| part.len() as u64).sum())
     }
 }
 
@@ -109,59 +108,22 @@ pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     let images = living.iter().flat_map(|ledger| ledger.records.own_pages());
     let known: Vec<_> = images.chain(own.iter().cloned()).collect();
     let mut found = Ranges::new();
-    fresh(&list().unwrap_or_default(), &known, peek::word, peek::read)
-        .into_iter()
-        .for_each(|range| found.insert(range));
+    let maps = Maps::read_short();
+    let list: Vec<_> = maps.iter().flat_map(Maps::all).collect();
+    fresh(&list, &known, peek::word, peek::read).into_iter().for_each(|range| found.insert(range));
     found
 }
 
-/// One mapping.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Mapped {
-    pub(super) range: Range<usize>,
-    is_writable: bool,
-    is_anything_allowed: bool,
-    /// It may be memory that was requested from the kernel: it has no file, or one without a place.
-    is_memory: bool,
-    /// It is where the C library has its first blocks.
-    is_heap: bool,
-    /// It is the stack of the program's first thread.
-    pub(super) is_main_stack: bool,
-}
-
-/// Returns all that is mapped, by address; `None` where the system does not list it, or there is too much.
-pub(super) fn list() -> Option<Vec<Mapped>> {
-    let mut text = Vec::new();
-    File::open("/proc/self/maps").ok()?.take(LONGEST_LIST).read_to_end(&mut text).ok()?;
-    if text.len() as u64 == LONGEST_LIST {
-        return None;
-    }
-    Some(text.split(|byte| *byte == b'\n').filter_map(mapped).collect())
-}
-
-/// A line of the list: range, permissions, offset, device, inode, name.
-fn mapped(line: &[u8]) -> Option<Mapped> {
-    let mut fields = line.splitn(6, |byte| *byte == b' ');
-    let mut next = || std::str::from_utf8(fields.next()?).ok();
-    let (start, end) = next()?.split_once('-')?;
-    let permissions = next()?;
-    let hex = |text: &str| usize::from_str_radix(text, 16).ok();
-    let range = hex(start)?..hex(end)?;
-    let name = fields.nth(3).unwrap_or_default().trim_ascii();
-    let is_anything_allowed = permissions.bytes().take(3).any(|byte| byte != b'-');
-    Some(Mapped {
-        range,
-        is_writable: permissions.as_bytes().get(1) == Some(&b'w'),
-        is_anything_allowed,
-        is_memory: name.is_empty() || name.starts_with(b"/memfd:") || name.starts_with(b"/dev/zero"),
-        is_heap: name == b"[heap]",
-        is_main_stack: name == b"[stack]",
-    })
+/// Whether a mapping may be memory that was requested from the kernel: it has no file, or one without a place.
+fn is_memory(mapped: &Mapped<'_>) -> bool {
+    let (name, rights) = (mapped.name, mapped.rights);
+    let is_anything_allowed = rights.iter().take(3).any(|right| *right != b'-');
+    is_anything_allowed && (name.is_empty() || name.starts_with(b"/memfd:") || name.starts_with(b"/dev/zero"))
 }
 
 /// The parts of the list that were not known and that no part of the C library has made for itself.
 fn fresh(
-    list: &[Mapped],
+    list: &[Mapped<'_>],
     known: &[Range<usize>],
     word: impl Fn(usize) -> Option<usize>,
     read: impl Fn(usize, &mut [u8]) -> usize,
@@ -171,9 +133,9 @@ fn fresh(
 }
 
 /// The parts of memory that are not known, and neither blocks nor arenas of the C library.
-fn asked_for(list: &[Mapped], known: &[Range<usize>], word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
+fn asked_for(list: &[Mapped<'_>], known: &[Range<usize>], word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
     let mut all = Ranges::new();
-    let memory = || list.iter().filter(|mapped| mapped.is_anything_allowed && mapped.is_memory);
+    let memory = || list.iter().filter(|mapped| is_memory(mapped));
     memory().for_each(|mapped| all.insert(mapped.range.clone()));
     known.iter().for_each(|known| drop(all.remove(known.clone())));
     let mut found = Vec::new();
@@ -221,10 +183,10 @@ fn arena(mapped: &Range<usize>, address: usize, word: impl Fn(usize) -> Option<u
 }
 
 /// Whether an allocation of the host's lies where the C library puts such.
-fn is_of_the_c_library(address: usize, list: &[Mapped], word: impl Fn(usize) -> Option<usize>) -> bool {
+fn is_of_the_c_library(address: usize, list: &[Mapped<'_>], word: impl Fn(usize) -> Option<usize>) -> bool {
     let Some(mapped) = list.iter().find(|mapped| mapped.range.contains(&address)) else { return false };
     let is_in = |range: Range<usize>| range.contains(&address);
-    mapped.is_heap
+    mapped.name == b"[heap]"
         || arena(&mapped.range, address, &word).is_some_and(is_in)
         || of_malloc(&mapped.range, &word).into_iter().any(is_in)
 }
@@ -258,9 +220,7 @@ fn led_to(seen: impl Iterator<Item = Range<usize>>, mut fresh: Vec<Range<usize>>
         while at < range.end && left > 0 && !fresh.is_empty() {
             let wanted = PIECE.min(range.end - at).min(left);
             let read = peek::read(at, &mut bytes[..wanted]);
-            let words =
-                bytes[..read].chunks_exact(WORD).map(|word| usize::from_ne_bytes(word.try_into().unwrap_or_default()));
-            found.extend(take_led_to(&mut fresh, words));
+            found.extend(take_led_to(&mut fresh, peek::words(&bytes[..read])));
             left -= wanted;
             // What cannot be read is passed over, a page at a time.
             at = if read == wanted { at + wanted } else { (at + read + 1).next_multiple_of(PAGE) };
@@ -296,21 +256,14 @@ mod tests {
     use std::collections::BTreeMap;
     use std::ops::Range;
 
-    use super::{ARENA, Mapped, fresh, is_of_the_c_library, list, mapped, take_led_to};
+    use super::{ARENA, Mapped, Maps, fresh, is_memory, is_of_the_c_library, take_led_to};
 
-    fn memory(range: Range<usize>) -> Mapped {
-        Mapped {
-            range,
-            is_writable: true,
-            is_anything_allowed: true,
-            is_memory: true,
-            is_heap: false,
-            is_main_stack: false,
-        }
+    fn memory(range: Range<usize>) -> Mapped<'static> {
+        Mapped { range, rights: b"rw-p", device: "00:00", inode: "0", name: b"" }
     }
 
     /// What is fresh of some memory, given some of its words.
-    fn check(list: &[Mapped], known: &[Range<usize>], words: &[(usize, usize)]) -> Vec<Range<usize>> {
+    fn check(list: &[Mapped<'_>], known: &[Range<usize>], words: &[(usize, usize)]) -> Vec<Range<usize>> {
         let words: BTreeMap<_, _> = words.iter().copied().collect();
         let word = |at| words.get(&at).copied();
         let read = |at: usize, into: &mut [u8]| {
@@ -323,16 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_list_is_read_whatever_its_name() {
-        let line = b"7f0000001000-7f0000003000 rw-p 00000000 00:01 77                         /memfd:a name (deleted)";
-        let read = mapped(line).unwrap();
-        assert_eq!((read.range.clone(), read.is_writable), (0x7f00_0000_1000..0x7f00_0000_3000, true));
-        assert!(read.is_memory && !read.is_heap);
-        let nameless = mapped(b"1000-2000 ---p 00000000 00:00 0 ").unwrap();
-        assert!(nameless.is_memory && !nameless.is_anything_allowed && !nameless.is_writable);
-        assert!(!mapped(b"1000-2000 r-xp 00000000 00:00 0          [vdso]").unwrap().is_memory);
-        assert!(!mapped(b"1000-2000 rw-p 00000000 08:01 5          /lib/libc.so.6").unwrap().is_memory);
-        assert_eq!((mapped(b""), mapped(b"no line")), (None, None));
+    fn memory_has_no_file_or_one_without_a_place() {
+        let check = |line: &[u8], expected| assert_eq!(is_memory(&Mapped::of(line).unwrap()), expected);
+        check(b"1000-3000 rw-p 00000000 00:01 77                         /memfd:a name (deleted)", true);
+        check(b"1000-2000 rw-p 00000000 00:00 0 ", true);
+        check(b"1000-2000 ---p 00000000 00:00 0 ", false);
+        check(b"1000-2000 r-xp 00000000 00:00 0          [vdso]", false);
+        check(b"1000-2000 rw-p 00000000 08:01 5          /lib/libc.so.6", false);
     }
 
     #[test]
@@ -340,8 +290,8 @@ mod tests {
         let list = [memory(0x1_0000..0x2_0000), memory(0x4_0000..0x5_0000)];
         assert_eq!(check(&list, &[], &[]), [0x1_0000..0x2_0000, 0x4_0000..0x5_0000]);
         assert_eq!(check(&list, &[0x1_0000..0x2_0000, 0x4_0000..0x4_8000], &[]), [0x4_8000..0x5_0000]);
-        let reserved = Mapped { is_anything_allowed: false, ..memory(0x1_0000..0x2_0000) };
-        let file = Mapped { is_memory: false, ..memory(0x4_0000..0x5_0000) };
+        let reserved = Mapped { rights: b"---p", ..memory(0x1_0000..0x2_0000) };
+        let file = Mapped { name: b"/lib/libc.so.6", ..memory(0x4_0000..0x5_0000) };
         assert_eq!(check(&[reserved, file], &[], &[]), []);
     }
 
@@ -364,7 +314,7 @@ mod tests {
             .find(|word| word.0 == at)
             .map(|word| word.1)));
         assert!(!is_of_the_c_library(ARENA + 0x100, &[arena], |_| None));
-        let heap = Mapped { is_heap: true, ..memory(0x1000..0x2000) };
+        let heap = Mapped { name: b"[heap]", ..memory(0x1000..0x2000) };
         assert!(is_of_the_c_library(0x1800, &[heap], |_| None));
     }
 
@@ -388,7 +338,8 @@ mod tests {
 
     #[test]
     fn this_process_has_a_list_and_an_allocator_of_the_c_library() {
-        let list = list().expect("it is short");
+        let maps = Maps::read_short().expect("it is short");
+        let list: Vec<_> = maps.all().collect();
         let own = Box::new(7_u64);
         assert!(is_of_the_c_library(std::ptr::from_ref(&*own).addr(), &list, super::peek::word));
     }

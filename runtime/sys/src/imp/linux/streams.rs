@@ -12,8 +12,28 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
-use super::lock;
+use super::{exits, lock};
+use crate::ledger::plan::Step;
+use crate::ledger::repair::Repair;
+use crate::ledger::{Holder, HolderKind};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a stream of the C library",
+    holders: |image, all| all.extend(holders(image.owner())),
+    facts: |image, facts| {
+        facts.exit_handlers |= lead_to(image.owner());
+        facts.outside |= !holders(image.owner()).is_empty();
+    },
+    // An exit handler may write to a stream, and may have registered another handler.
+    act: |image, step, _| match step {
+        Step::RunExitHandlers if exits::held(image.owner()) == 0 => cut_off(image.owner()),
+        _ => 0,
+    },
+    free: |gone, _| forget(gone.image.owner()),
+    ..Repair::NONE
+};
 
 /// The functions of a stream; any may be missing.
 #[repr(C)]
@@ -26,7 +46,7 @@ pub(super) struct StreamFunctions {
     /// Moves.
     seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
     /// Ends.
-    close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+    ends: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
 }
 
 /// What the functions of the host know of a stream: the cookie of the stream itself.
@@ -92,7 +112,7 @@ pub(super) unsafe fn open(
         read: functions.read.map(|_| read as unsafe extern "C" fn(_, _, _) -> _),
         write: functions.write.map(|_| write as unsafe extern "C" fn(_, _, _) -> _),
         seek: functions.seek.map(|_| seek as unsafe extern "C" fn(_, _, _) -> _),
-        close: Some(close),
+        ends: Some(close),
     };
     // SAFETY: the functions are for this cookie, which lives until the last of them is called; the mode is our caller's. Where
     // there is no stream the box is taken back.
@@ -121,7 +141,7 @@ pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
 }
 
 /// Whether an image has streams that lead to its functions.
-pub(super) fn lead_to(owner: usize) -> bool {
+fn lead_to(owner: usize) -> bool {
     lock(&OPEN).iter().any(|open| open.owner == owner)
 }
 
@@ -144,30 +164,31 @@ pub(super) fn notes() -> HashSet<usize> {
 }
 
 /// An image is gone; what was cut off belongs to no image now.
-pub(super) fn forget(owner: usize) {
+fn forget(owner: usize) {
     lock(&CUT).retain(|open| open.owner != owner);
 }
 
-/// Who keeps an image, in words.
-pub(super) fn holders(owner: usize) -> Vec<String> {
-    let mut words = Vec::new();
+/// What keeps an image.
+fn holders(owner: usize) -> Vec<Holder> {
+    let holder = |name: String| Holder::new(HolderKind::Stream, name, Instant::now());
+    let mut holders = Vec::new();
     for open in lock(&OPEN).iter().filter(|open| open.owner == owner) {
         // SAFETY: it is freed only by its stream's end, which takes it out of this list before.
         if unsafe { &*open.led }.inside.load(Ordering::SeqCst) > 0 {
-            words.push("a function of a stream made by `fopencookie`, which runs".to_owned());
+            holders.push(holder("a function of a stream made by `fopencookie`, which runs".to_owned()));
         }
     }
     let bound = lock(&BOUND);
     let bound = bound.iter().filter(|bound| bound.owner == owner);
-    words.extend(bound.map(|bound| format!("a stream made by `{}` that is still open", bound.made_by)));
-    words
+    holders.extend(bound.map(|bound| holder(format!("a stream made by `{}` that is still open", bound.made_by))));
+    holders
 }
 
 /// Has what is in the buffers of an image's streams written by its functions, and cuts the streams off from them. One that
 /// somebody uses just now is left for the next time. How many were cut off.
 ///
 /// A stream that is cut off stays open for any code that may have it.
-pub(super) fn cut_off(owner: usize) -> u64 {
+fn cut_off(owner: usize) -> u64 {
     let mine = |open: &Open| open.owner == owner;
     let streams: Vec<_> = lock(&OPEN).iter().filter(|open| mine(open)).map(|open| open.stream.addr()).collect();
     let mut count = 0;
@@ -213,47 +234,40 @@ fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void)
     result
 }
 
-unsafe extern "C" fn read(cookie: *mut c_void, into: *mut c_char, len: usize) -> isize {
-    let call = |functions: &StreamFunctions, cookie| {
-        // SAFETY: what the stream lends us is lent on; the module is there.
-        functions.read.map_or(0, |read| unsafe { read(cookie, into, len) })
-    };
-    lead(cookie, call, 0)
+/// Functions of the host's that call those of a module, and their results where there is none.
+macro_rules! lead {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $cut:expr;)*) => {$(
+        unsafe extern "C" fn $name(cookie: *mut c_void, $($argument: $type),*) -> $result {
+            let call = |functions: &StreamFunctions, cookie| {
+                // SAFETY: what the stream lends us is lent on; the module is there.
+                functions.$name.map_or($cut, |lent| unsafe { lent(cookie, $($argument),*) })
+            };
+            lead(cookie, call, $cut)
+        }
+    )*};
 }
 
-unsafe extern "C" fn write(cookie: *mut c_void, from: *const c_char, len: usize) -> isize {
-    let taken = isize::try_from(len).unwrap_or(isize::MAX);
-    let call = |functions: &StreamFunctions, cookie| {
-        // SAFETY: what the stream lends us is lent on; the module is there.
-        functions.write.map_or(taken, |write| unsafe { write(cookie, from, len) })
-    };
-    lead(cookie, call, taken)
-}
-
-unsafe extern "C" fn seek(cookie: *mut c_void, offset: *mut i64, whence: c_int) -> c_int {
-    let call = |functions: &StreamFunctions, cookie| {
-        // SAFETY: what the stream lends us is lent on; the module is there.
-        functions.seek.map_or(-1, |seek| unsafe { seek(cookie, offset, whence) })
-    };
-    lead(cookie, call, -1)
+lead! {
+    fn read(into: *mut c_char, len: usize) -> isize = 0;
+    fn write(from: *const c_char, len: usize) -> isize = isize::try_from(len).unwrap_or(isize::MAX);
+    fn seek(offset: *mut i64, whence: c_int) -> c_int = -1;
+    fn ends() -> c_int = 0;
 }
 
 unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
     for streams in [&OPEN, &CUT] {
         lock(streams).retain(|open| open.led.cast() != cookie.cast_const());
     }
-    let call = |functions: &StreamFunctions, cookie| {
-        // SAFETY: the stream ends, and the module is there.
-        functions.close.map_or(0, |close| unsafe { close(cookie) })
-    };
-    let result = lead(cookie, call, 0);
     // SAFETY: made by `open` for this stream, which calls nothing after this.
-    drop(unsafe { Box::from_raw(cookie.cast::<Led>()) });
-    result
+    unsafe {
+        let result = ends(cookie);
+        drop(Box::from_raw(cookie.cast::<Led>()));
+        result
+    }
 }
 
 unsafe extern "C" {
-    fn fopencookie(cookie: *mut c_void, mode: *const c_char, functions: StreamFunctions) -> *mut c_void;
+    pub(super) fn fopencookie(cookie: *mut c_void, mode: *const c_char, functions: StreamFunctions) -> *mut c_void;
     fn fflush_unlocked(stream: *mut c_void) -> c_int;
     fn ftrylockfile(stream: *mut c_void) -> c_int;
     fn funlockfile(stream: *mut c_void);

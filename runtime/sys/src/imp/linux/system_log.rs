@@ -6,6 +6,10 @@ use std::ffi::{CStr, CString, c_char};
 use std::sync::Mutex;
 
 use super::lock;
+use crate::ledger::repair::Repair;
+
+/// What is left is right from the beginning.
+pub(super) const REPAIR: Repair = Repair { name: "the name for the system log", ..Repair::NONE };
 
 /// Each name once, for ever: a program has few.
 static NAMES: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());

@@ -6,156 +6,43 @@ use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
-use super::locals::{become_started, forget_here, settle_all, started_here, take_started, thread_in_words};
-use super::{evict, kept_name, lock, thread_name};
+use super::locals::{become_started, forget_here, settle_all, started_here, take_started};
+use super::started::{Complement, Hold, STARTED, Started, ThreadEnd, WayBack, find, holding, strike};
+use super::{evict, lock, names};
+use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a thread",
+    counts: |image, counts| {
+        let threads = &image.records.threads;
+        counts.threads_started = threads.started.load(Ordering::SeqCst);
+        counts.threads_ended = threads.ended.load(Ordering::SeqCst);
+        counts.threads_evicted = threads.evicted.load(Ordering::SeqCst);
+    },
+    holders: |image, all| all.extend(holding(image).iter().map(|started| holder(started))),
+    facts: |image, facts| facts.threads |= !holding(image).is_empty(),
+    free: |gone, report| {
+        let (joined, not_joined) = join_ended(gone.image);
+        report.threads_joined = joined;
+        gone.image.records.threads.not_joined.store(not_joined, Ordering::SeqCst);
+    },
+    ..Repair::NONE
+};
 
 /// How long a thread that has left the image's code may take for the rest of its way.
 const REST_OF_THE_WAY: Duration = Duration::from_millis(200);
-
-/// Every thread of any image that runs, or that has not been joined. One list for all images, because whoever knows a
-/// thread's handle may join it.
-static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
-
-/// One thread that an image has started.
-pub(super) struct Started {
-    ledger: Arc<Ledger>,
-    start: Complement,
-    since: Instant,
-    /// Whether the stack is memory of the image's choice.
-    own_stack: bool,
-    /// The name of the thread that started it, as the system keeps it: it is that of this thread until this has one of its own.
-    inherited: Option<Vec<u8>>,
-    /// Its names in full, as its module has reported them; see [`super::names`].
-    pub(super) names: Mutex<Vec<Box<str>>>,
-    /// Its number, or zero before it runs.
-    pub(super) tid: AtomicI32,
-    /// Where the host's function goes on after the start routine; see [`super::evict`].
-    pub(super) way_back: WayBack,
-    /// A signal to lead it out is under way.
-    pub(super) is_asked: AtomicBool,
-    /// It was led out.
-    pub(super) is_evicted: AtomicBool,
-    life: Mutex<ThreadEnd>,
-}
-
-/// The complement of an address in an image: what is left of it in freed memory leads nowhere, where a look for references to
-/// the image may come by.
-#[derive(Clone, Copy)]
-struct Complement(usize);
-
-impl Complement {
-    fn of(start: ThreadStart) -> Self {
-        Self(!(start as usize))
-    }
-
-    fn address(self) -> usize {
-        !self.0
-    }
-}
-
-/// A place to return to: the stack pointer and the address of the code.
-#[repr(C)]
-#[derive(Default)]
-pub(super) struct WayBack {
-    pub(super) stack: AtomicUsize,
-    pub(super) code: AtomicUsize,
-}
-
-struct ThreadEnd {
-    /// The `pthread_t`, once it is known.
-    handle: Option<usize>,
-    ended: bool,
-    hold: Hold,
-}
-
-/// Who is going to free the thread's stack.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Hold {
-    /// Whichever thread joins it.
-    Joinable,
-    /// A thread that joins it now.
-    Joining,
-    /// The C library, when it ends.
-    Detached,
-}
-
-/// How many threads an image has started, and what became of them.
-#[derive(Default)]
-pub(super) struct Threads {
-    pub(super) started: AtomicU64,
-    pub(super) ended: AtomicU64,
-    pub(super) evicted: AtomicU64,
-}
 
 /// What the new thread is given; lives until it has read it.
 struct NewThread {
     started: Arc<Started>,
     argument: *mut c_void,
-}
-
-impl Started {
-    /// The thread has left the image's code for good.
-    pub(super) fn ends(&self) {
-        let threads = &self.ledger.records.threads;
-        threads.evicted.fetch_add(u64::from(self.is_evicted.load(Ordering::SeqCst)), Ordering::SeqCst);
-        threads.ended.fetch_add(1, Ordering::SeqCst);
-        let mut life = lock(&self.life);
-        life.ended = true;
-        let done = life.hold == Hold::Detached && !self.own_stack;
-        drop(life);
-        if done {
-            strike(self);
-        }
-    }
-
-    /// Where the image's code is; nothing as long as it is being mapped.
-    pub(super) fn code(&self) -> &[Range<usize>] {
-        self.ledger.records.code()
-    }
-
-    fn is_of(&self, ledger: &Ledger) -> bool {
-        ptr::eq(Arc::as_ptr(&self.ledger), ledger)
-    }
-
-    /// Whether it runs the image's code, or at least stands on the image's memory.
-    fn holds(&self) -> bool {
-        let life = lock(&self.life);
-        match (life.ended, life.hold) {
-            (false, _) => true,
-            (true, Hold::Detached) => kernel::thread_exists(self.tid.load(Ordering::SeqCst)),
-            (true, Hold::Joinable | Hold::Joining) => false,
-        }
-    }
-
-    /// Checks if the system has no name for it but that of the thread which started it.
-    pub(super) fn is_nameless(&self) -> bool {
-        let now = kept_name(self.tid.load(Ordering::SeqCst));
-        now.is_some() && now == self.inherited && lock(&self.names).is_empty()
-    }
-
-    fn holder(&self) -> Holder {
-        let (name, thread) = match self.tid.load(Ordering::SeqCst) {
-            0 => ("a thread that is starting".to_owned(), String::new()),
-            tid => {
-                let name = match thread_name(tid) {
-                    None => "thread that is ending".to_owned(),
-                    Some(_) if self.is_nameless() => "thread without a name".to_owned(),
-                    Some(name) => format!("thread {name:?}"),
-                };
-                let out_of_reach =
-                    if evict::is_out_of_reach(tid) { ", which blocks all signals: no eviction" } else { "" };
-                (format!("{name}{out_of_reach}"), thread_in_words(tid))
-            }
-        };
-        Holder { kind: HolderKind::Thread, name, thread, since: self.since, place: Some(self.start.address()) }
-    }
 }
 
 /// `pthread_create`, with the host's function around the start routine.
@@ -183,7 +70,7 @@ pub(super) unsafe fn create(
         tid: AtomicI32::new(0),
         way_back: WayBack::default(),
         is_asked: AtomicBool::new(false),
-        inherited: kept_name(kernel::own_tid()),
+        inherited: names::kept_name(kernel::own_tid()),
         is_evicted: AtomicBool::new(false),
         life: Mutex::new(ThreadEnd { handle: None, ended: false, hold }),
     });
@@ -261,30 +148,26 @@ pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     detached
 }
 
-/// The threads that keep the image.
-pub(super) fn holding(ledger: &Ledger) -> Vec<Arc<Started>> {
-    // Asking whether a thread still exists takes a while, so not under the lock.
-    let of_image: Vec<_> = lock(&STARTED).iter().filter(|started| started.is_of(ledger)).cloned().collect();
-    of_image.into_iter().filter(|started| started.holds()).collect()
-}
-
-pub(super) fn holders(ledger: &Ledger) -> Vec<Holder> {
-    holding(ledger).iter().map(|started| started.holder()).collect()
-}
-
-/// The numbers of all of them that may run.
-pub(super) fn numbers() -> Vec<i32> {
-    lock(&STARTED).iter().map(|started| started.tid.load(Ordering::SeqCst)).collect()
-}
-
-/// The one of that number, as long as it runs.
-pub(super) fn of_number(tid: i32) -> Option<Arc<Started>> {
-    let is_it = |started: &&Arc<Started>| started.tid.load(Ordering::SeqCst) == tid && !lock(&started.life).ended;
-    lock(&STARTED).iter().find(is_it).cloned()
+/// A thread that keeps its image.
+fn holder(started: &Started) -> Holder {
+    let (name, thread) = match started.tid.load(Ordering::SeqCst) {
+        0 => ("a thread that is starting".to_owned(), String::new()),
+        tid => {
+            let name = match names::thread_name(tid) {
+                None => "thread that is ending".to_owned(),
+                Some(_) if names::is_nameless(started) => "thread without a name".to_owned(),
+                Some(name) => format!("thread {name:?}"),
+            };
+            let out_of_reach = if evict::is_out_of_reach(tid) { ", which blocks all signals: no eviction" } else { "" };
+            (format!("{name}{out_of_reach}"), names::thread_in_words(tid))
+        }
+    };
+    let place = Some(started.start.address());
+    Holder { place, ..Holder::new(HolderKind::Thread, name, started.since).on(thread) }
 }
 
 /// Joins what has ended and was never joined, once the image is gone. Returns how many, and how many could not be.
-pub(super) fn join_ended(ledger: &Ledger) -> (u64, u64) {
+fn join_ended(ledger: &Ledger) -> (u64, u64) {
     let left = {
         let mut all = lock(&STARTED);
         let (left, others): (Vec<_>, Vec<_>) = all.drain(..).partition(|started| started.is_of(ledger));
@@ -326,18 +209,6 @@ fn join_soon(handle: usize) -> bool {
     }
 }
 
-fn find(handle: usize) -> Option<Arc<Started>> {
-    let is_it = |started: &&Arc<Started>| {
-        let life = lock(&started.life);
-        life.handle == Some(handle) && life.hold == Hold::Joinable
-    };
-    lock(&STARTED).iter().find(is_it).cloned()
-}
-
-fn strike(started: &Started) {
-    lock(&STARTED).retain(|known| !ptr::eq(Arc::as_ptr(known), started));
-}
-
 /// Whether the thread is born detached, and whether its stack is given.
 ///
 /// # Safety
@@ -361,14 +232,14 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
 /// The addresses of the stack of the calling thread.
 pub(crate) fn thread_stack() -> Option<Range<usize>> {
     let mut attributes = mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-    // SAFETY: the calling thread is alive, and there is room for its attributes.
-    let asked = unsafe { libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) };
-    if asked != 0 {
-        return None;
-    }
     let (mut stack, mut len) = (ptr::null_mut(), 0_usize);
-    // SAFETY: the attributes are initialised, and are destroyed once, after the last use.
+    // SAFETY: the calling thread is alive, and there is room for its attributes. They are initialised when that has succeeded,
+    // and are destroyed once, after the last use.
     let asked = unsafe {
+        match libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) {
+            0 => {}
+            _ => return None,
+        }
         let asked = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut stack, &raw mut len);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
         asked

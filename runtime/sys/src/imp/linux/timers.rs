@@ -60,7 +60,7 @@ pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
 fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
-    let own = ptr::from_ref(ledger).addr();
+    let own = ledger.owner();
     let owner = usize::try_from(which).ok().and_then(|which| owners.get_mut(which));
     let is_of_another = owner.as_ref().is_some_and(|owner| **owner != 0 && **owner != own);
     if ledger.records.is_closed() || stops && is_of_another {
@@ -77,7 +77,7 @@ pub(super) fn create(
     event: Option<Event>,
     make: impl FnOnce(*const c_void) -> Result<Timer, c_int>,
 ) -> c_int {
-    let owner = ptr::from_ref(ledger).addr();
+    let owner = ledger.owner();
     // Under the lock: a thread that takes down what the image has must find this one, or be before it.
     let mut made = lock(&MADE);
     if ledger.records.is_closed() {

@@ -145,8 +145,8 @@ unsafe extern "C" {
 
 unsafe extern "C" {
     #[link_name = "__cxa_thread_atexit_impl"]
-    fn c_thread_atexit(function: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int;
+    pub(in crate::imp::linux) fn c_thread_atexit(function: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int;
     #[link_name = "on_exit"]
-    fn c_on_exit(handler: OnExit, argument: *mut c_void) -> c_int;
+    pub(in crate::imp::linux) fn c_on_exit(handler: OnExit, argument: *mut c_void) -> c_int;
     static __dso_handle: u8;
 }

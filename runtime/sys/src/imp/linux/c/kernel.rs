@@ -32,8 +32,7 @@ pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
 
 /// From now on the calling thread has a working directory and a mask for new files of its own. It cannot be undone.
 pub(crate) fn unshare_folder() -> io::Result<()> {
-    // SAFETY: the kernel takes one number; what the thread does not share any more, no memory depends on.
-    if unsafe { libc::unshare(libc::CLONE_FS) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if unshare(libc::CLONE_FS) == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The calling thread's error number.
@@ -164,23 +163,25 @@ pub(in crate::imp::linux) fn alarm(seconds: c_uint) -> c_uint {
 
 /// The same in microseconds, and again every so many.
 pub(in crate::imp::linux) fn ualarm(first: c_uint, then: c_uint) -> c_uint {
-    // SAFETY: the kernel takes any numbers.
-    unsafe { c_ualarm(first, then) }
+    c_ualarm(first, then)
 }
 
 /// Stops one of the interval timers of this process.
 pub(in crate::imp::linux) fn stop_timer(which: c_int) {
-    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
-    let stopped = libc::itimerval { it_interval: never, it_value: never };
     // SAFETY: the kernel reads a whole timer, and writes nothing.
-    unsafe { c_setitimer(which, &raw const stopped, std::ptr::null_mut()) };
+    unsafe { c_setitimer(which, &STOPPED, std::ptr::null_mut()) };
 }
+
+/// An interval timer that does not run.
+const STOPPED: libc::itimerval = {
+    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    libc::itimerval { it_interval: never, it_value: never }
+};
 
 /// The state of one of the interval timers of this process.
 pub(in crate::imp::linux) fn timer(which: c_int) -> Option<libc::itimerval> {
-    let mut now = MaybeUninit::<libc::itimerval>::uninit();
-    // SAFETY: the kernel has written all of the state when it says that it succeeded.
-    unsafe { (c_getitimer(which, now.as_mut_ptr()) == 0).then(|| now.assume_init()) }
+    let mut now = STOPPED;
+    (getitimer(which, &mut now) == 0).then_some(now)
 }
 
 // SAFETY: these take any numbers, and places that are borrowed for the call, where whole records are read or written.
@@ -193,15 +194,20 @@ unsafe extern "C" {
     safe fn setrlimit(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> c_int;
     #[link_name = "alarm"]
     safe fn c_alarm(seconds: c_uint) -> c_uint;
+    #[link_name = "ualarm"]
+    safe fn c_ualarm(first: c_uint, then: c_uint) -> c_uint;
+    safe fn getitimer(which: c_int, now: &mut libc::itimerval) -> c_int;
+    // No memory depends on what a thread has for itself then: its working directory and the like.
+    safe fn unshare(what: c_int) -> c_int;
 }
 
 unsafe extern "C" {
     #[link_name = "setitimer"]
-    fn c_setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
-    #[link_name = "getitimer"]
-    fn c_getitimer(which: c_int, now: *mut libc::itimerval) -> c_int;
-    #[link_name = "ualarm"]
-    fn c_ualarm(first: c_uint, then: c_uint) -> c_uint;
+    pub(in crate::imp::linux) fn c_setitimer(
+        which: c_int,
+        new: *const libc::itimerval,
+        old: *mut libc::itimerval,
+    ) -> c_int;
     #[link_name = "timer_delete"]
-    fn c_timer_delete(timer: usize) -> c_int;
+    pub(in crate::imp::linux) fn c_timer_delete(timer: usize) -> c_int;
 }

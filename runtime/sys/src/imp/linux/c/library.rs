@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::loader;
+use crate::ledger::repair::Gone;
 
 /// A block of the C heap, freed on drop.
 pub(in crate::imp::linux) struct Block(*mut c_void);
@@ -38,13 +39,10 @@ impl Drop for Block {
     }
 }
 
-/// Frees a block that was left behind.
-///
-/// # Safety
-///
-/// The block is allocated and not in use.
-pub(in crate::imp::linux) unsafe fn free(block: *mut c_void) {
-    // SAFETY: our caller promises a block that is allocated and not in use.
+/// Frees a block that was struck out of the book of an image that is gone.
+pub(in crate::imp::linux) fn free(_gone: &Gone<'_>, block: *mut c_void) {
+    // SAFETY: the block was the image's and lives. The maker of `Gone` has promised that the image is gone, and the setter of its
+    // policy that the image gives none away.
     unsafe { libc::free(block) };
 }
 
@@ -58,19 +56,18 @@ pub(in crate::imp::linux) enum Closes {
     Pipe(usize),
 }
 
-/// # Safety
-///
-/// It is open and not in use.
-pub(in crate::imp::linux) unsafe fn close(what: Closes) {
-    // SAFETY: our caller promises that it is open and not in use; each sort is closed by the function for it.
-    unsafe {
+/// Closes what an image that is gone has left open.
+pub(in crate::imp::linux) fn closing(_gone: &Gone<'_>, what: Closes) -> impl FnOnce() + Send + use<> {
+    // SAFETY: the image has opened it. The maker of `Gone` has promised that the image is gone, and the setter of its policy that
+    // no other code has it; each sort is closed by the function for it.
+    move || unsafe {
         match what {
             Closes::Descriptor(fd) => libc::close(fd),
             Closes::Stream(at) => libc::fclose(ptr::with_exposed_provenance_mut(at)),
             Closes::Folder(at) => libc::closedir(ptr::with_exposed_provenance_mut(at)),
             Closes::Pipe(at) => libc::pclose(ptr::with_exposed_provenance_mut(at)),
-        }
-    };
+        };
+    }
 }
 
 /// Variables of the C library that hold an address and that programs may write.

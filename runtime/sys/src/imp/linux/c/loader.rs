@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::ptr;
 
+use object::elf::{DT_NULL, DynamicTag};
+
 /// A library on the loader's list, or the program. It is mapped for as long as this is lent.
 pub(in crate::imp::linux) struct Listed<'a> {
     /// The name that the loader has for it; empty for the program.
@@ -27,6 +29,40 @@ impl Listed<'_> {
     /// The headers of one sort.
     pub(in crate::imp::linux) fn of_kind(&self, kind: u32) -> impl Iterator<Item = &libc::Elf64_Phdr> + Clone {
         self.headers.iter().filter(move |header| header.p_type == kind)
+    }
+
+    /// Its table for the loader: tags, each with a number or an address.
+    pub(in crate::imp::linux) fn dynamic(&self) -> impl Iterator<Item = (DynamicTag, usize)> {
+        let start = self.of_kind(libc::PT_DYNAMIC).map(|header| self.range(header).start).next();
+        let word = |at: usize| Some(usize::from_ne_bytes(*self.bytes(at)?.first_chunk()?));
+        let entry = move |at: usize| Some((DynamicTag(word(at)? as i64), word(at + size_of::<usize>())?));
+        let entries = start.into_iter().flat_map(|start| (start..).step_by(2 * size_of::<usize>()));
+        entries.map_while(entry).take_while(|(tag, _)| *tag != DT_NULL)
+    }
+
+    /// An address in that table. The loader writes addresses over most offsets, but not where the table cannot be written to.
+    pub(in crate::imp::linux) fn address(&self, value: usize) -> usize {
+        if value < self.base { self.base.wrapping_add(value) } else { value }
+    }
+
+    /// The text that ends with a zero byte; empty where there is none.
+    pub(in crate::imp::linux) fn text(&self, address: usize) -> &[u8] {
+        let text = self.bytes(address).and_then(|bytes| CStr::from_bytes_until_nul(bytes).ok());
+        text.map_or(&[], CStr::to_bytes)
+    }
+
+    /// What follows an address in a part that nothing writes to once the library is mapped.
+    pub(in crate::imp::linux) fn bytes(&self, address: usize) -> Option<&[u8]> {
+        let is_constant = |header: &&libc::Elf64_Phdr| match header.p_type {
+            libc::PT_LOAD => header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R,
+            kind => [libc::PT_GNU_RELRO, libc::PT_DYNAMIC].contains(&kind),
+        };
+        let constant = self.headers.iter().filter(is_constant).map(|header| self.range(header));
+        let end = constant.filter(|range| range.contains(&address)).map(|range| range.end).max()?;
+        let place = ptr::with_exposed_provenance(address);
+        // SAFETY: the library is mapped for as long as this is lent. Its headers have these bytes in a part that is read, and that
+        // only the loader writes, before the library is on the list.
+        Some(unsafe { std::slice::from_raw_parts(place, end - address) })
     }
 
     /// Where its segments are.

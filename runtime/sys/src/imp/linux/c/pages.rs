@@ -1,10 +1,18 @@
 //! Pages that are reserved, and neither read nor written; and memory between such pages.
 #![expect(unsafe_code, reason = "asks the kernel for pages, and gives them back")]
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::io;
 use std::ops::Range;
 use std::ptr;
+
+/// Maps fresh zeroed pages with these rights where nothing is; null when there are none.
+pub(in crate::imp::linux) fn fresh(len: usize, rights: c_int) -> *mut c_void {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a private mapping at a place of the kernel's choice touches no memory in use.
+    let given = unsafe { libc::mmap(ptr::null_mut(), len, rights, flags, -1, 0) };
+    if given == libc::MAP_FAILED { ptr::null_mut() } else { given }
+}
 
 /// Pages without rights, which nothing else can be mapped to until this is dropped.
 pub(in crate::imp::linux) struct Reserved(Range<usize>);
@@ -54,10 +62,8 @@ impl Walled {
         let page = rustix::param::page_size();
         let (wall, len) = (wall.next_multiple_of(page), size.max(1).next_multiple_of(page));
         let all = len.checked_add(2 * wall).ok_or(io::ErrorKind::OutOfMemory)?;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: the kernel picks a place where nothing is.
-        let given = unsafe { libc::mmap(ptr::null_mut(), all, libc::PROT_NONE, flags, -1, 0) };
-        if given == libc::MAP_FAILED {
+        let given = fresh(all, libc::PROT_NONE);
+        if given.is_null() {
             return Err(io::Error::last_os_error());
         }
         let walled = Self { all: given, wall, len };

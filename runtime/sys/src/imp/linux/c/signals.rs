@@ -18,20 +18,16 @@ pub(in crate::imp::linux) struct Quiet(libc::sigset_t);
 
 impl Quiet {
     pub(in crate::imp::linux) fn new() -> Self {
-        let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-        // SAFETY: the first call fills the one set, and the second, which cannot fail with it, writes the other.
-        Self(unsafe {
-            libc::sigfillset(all.as_mut_ptr());
-            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-            before.assume_init()
-        })
+        let (mut all, mut before) = (nothing().sa_mask, nothing().sa_mask);
+        sigfillset(&mut all);
+        pthread_sigmask(libc::SIG_SETMASK, &all, Some(&mut before));
+        Self(before)
     }
 }
 
 impl Drop for Quiet {
     fn drop(&mut self) {
-        // SAFETY: the set is a whole one: the C library has told it when this value was made.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) };
+        pthread_sigmask(libc::SIG_SETMASK, &self.0, None);
     }
 }
 
@@ -108,28 +104,70 @@ pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut li
     see(record.as_mut_ptr(), here.as_mut_ptr());
 }
 
-/// The alternate stack of the calling thread; the error is an error number.
-pub(in crate::imp::linux) fn stack() -> Result<libc::stack_t, c_int> {
-    let mut stack = MaybeUninit::<libc::stack_t>::uninit();
-    // SAFETY: the kernel sets nothing, and has written the whole stack when it says that it succeeded.
-    unsafe {
-        match libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) {
-            0 => Ok(stack.assume_init()),
+/// An alternate stack that a thread had, or may have: `stack_t`, as a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::imp::linux) struct Stack {
+    start: usize,
+    size: usize,
+    flags: c_int,
+}
+
+impl Stack {
+    /// No such stack.
+    pub(in crate::imp::linux) const NONE: Self = Self { start: 0, size: 0, flags: libc::SS_DISABLE };
+
+    /// One in memory that is there for ever, for one thread.
+    pub(in crate::imp::linux) fn of(memory: &'static mut [u8]) -> Self {
+        Self { start: memory.as_mut_ptr().expose_provenance(), size: memory.len(), flags: 0 }
+    }
+
+    /// One that is never put anywhere.
+    #[cfg(test)]
+    pub(in crate::imp::linux) fn at(start: usize) -> Self {
+        Self { start, size: 4096, flags: 0 }
+    }
+
+    /// That of the calling thread; the error is an error number.
+    pub(in crate::imp::linux) fn here() -> Result<Self, c_int> {
+        let mut stack = MaybeUninit::<libc::stack_t>::uninit();
+        // SAFETY: the kernel sets nothing, and has written the whole stack when it says that it succeeded.
+        let stack = unsafe {
+            match libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) {
+                0 => stack.assume_init(),
+                _ => return Err(errno()),
+            }
+        };
+        let (start, flags) = (stack.ss_sp.expose_provenance(), stack.ss_flags & !libc::SS_ONSTACK);
+        Ok(Self { start, size: stack.ss_size, flags })
+    }
+
+    /// Gives the calling thread what it had before, or what is there for it; the error is an error number.
+    pub(in crate::imp::linux) fn put(self) -> Result<(), c_int> {
+        let ss_sp = ptr::with_exposed_provenance_mut(self.start);
+        let stack = libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size };
+        // SAFETY: the kernel reads a whole stack. Its memory is there for ever, or the code that had set it for this thread has not
+        // taken it back.
+        match unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) } {
+            0 => Ok(()),
             _ => Err(errno()),
         }
     }
-}
 
-/// Sets the alternate stack of the calling thread; the error is an error number.
-///
-/// # Safety
-///
-/// The memory is this thread's for as long as the stack is set.
-pub(in crate::imp::linux) unsafe fn set_stack(stack: &libc::stack_t) -> Result<(), c_int> {
-    // SAFETY: the kernel reads a whole stack, whose memory our caller vouches for.
-    match unsafe { libc::sigaltstack(stack, ptr::null_mut()) } {
-        0 => Ok(()),
-        _ => Err(errno()),
+    /// Where it begins.
+    pub(in crate::imp::linux) fn start(self) -> usize {
+        self.start
+    }
+
+    pub(in crate::imp::linux) fn is_there(self) -> bool {
+        self.flags & libc::SS_DISABLE == 0
+    }
+
+    /// Whether it is the same memory, or none in both.
+    pub(in crate::imp::linux) fn is(self, other: Self) -> bool {
+        match (self.is_there(), other.is_there()) {
+            (true, true) => (self.start, self.size) == (other.start, other.size),
+            (one, another) => one == another,
+        }
     }
 }
 
@@ -151,8 +189,10 @@ pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
     }
 }
 
-// SAFETY: both take a whole set that is borrowed for the call, and refuse a number that is no signal's.
+// SAFETY: all take whole sets that are borrowed for the call, and refuse a number that is no signal's. To block signals is no harm.
 unsafe extern "C" {
+    safe fn sigfillset(set: &mut libc::sigset_t) -> c_int;
+    safe fn pthread_sigmask(how: c_int, set: &libc::sigset_t, old: Option<&mut libc::sigset_t>) -> c_int;
     safe fn sigismember(set: &libc::sigset_t, signal: c_int) -> c_int;
     safe fn sigaddset(set: &mut libc::sigset_t, signal: c_int) -> c_int;
 }

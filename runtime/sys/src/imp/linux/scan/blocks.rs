@@ -2,11 +2,11 @@
 //! they say is compared, never believed, and all of it is read through the kernel: blocks come and go while this looks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
 use std::ops::Range;
 
 use super::super::c::library::Block;
 use super::super::c::peek;
+use super::super::proc::{Mapped, Maps};
 use super::objects::without;
 
 /// So much is read at once.
@@ -47,8 +47,8 @@ pub(super) struct Blocks {
 impl Blocks {
     /// A look at the memory of this process, without what lies in `others`.
     pub(super) fn now(others: &[Range<usize>]) -> Self {
-        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        let regions: Vec<_> = maps.lines().filter_map(region).collect();
+        let maps = Maps::read();
+        let regions: Vec<_> = maps.iter().flat_map(Maps::all).filter_map(|mapped| region(&mapped)).collect();
         let main = regions.iter().find(|(_, is_main)| *is_main).map(|(range, _)| range.clone());
         let regions = regions.into_iter().flat_map(|(range, _)| without(range, others)).collect();
         Self {
@@ -147,15 +147,11 @@ fn piece(start: usize) -> Box<[u8]> {
     bytes
 }
 
-/// A line of the maps: anonymous memory that may be written, and whether it is the one that grows by `brk`.
-fn region(line: &str) -> Option<(Range<usize>, bool)> {
-    let mut fields = line.split_ascii_whitespace();
-    let (start, end) = fields.next()?.split_once('-')?;
-    let (rights, inode) = (fields.next()?, fields.nth(2)?);
-    let name = fields.next().unwrap_or_default();
-    let is_anonymous = inode == "0" && (name.is_empty() || name == "[heap]" || name.starts_with("[anon"));
-    let range = usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
-    (rights.starts_with("rw-p") && is_anonymous).then_some((range, name == "[heap]"))
+/// Anonymous memory that may be written, and whether it is the one that grows by `brk`.
+fn region(mapped: &Mapped<'_>) -> Option<(Range<usize>, bool)> {
+    let (name, is_heap) = (mapped.name, mapped.name == b"[heap]");
+    let is_anonymous = mapped.inode == "0" && (name.is_empty() || is_heap || name.starts_with(b"[anon"));
+    (mapped.rights == b"rw-p" && is_anonymous).then(|| (mapped.range.clone(), is_heap))
 }
 
 /// A block that was freed a moment ago still has its address read by nobody but this.
@@ -175,7 +171,7 @@ fn freed_mark() -> Option<usize> {
 mod tests {
     use std::ptr;
 
-    use super::{Block, Blocks, region};
+    use super::{Block, Blocks, Mapped, region};
 
     #[test]
     fn a_block_in_use_is_told_from_one_that_is_not() {
@@ -238,7 +234,10 @@ mod tests {
 
     #[test]
     fn only_anonymous_memory_that_may_be_written_has_blocks() {
-        let check = |line: &str, expected| assert_eq!(region(line), expected, "{line}");
+        let check = |line: &str, expected| {
+            let mapped = Mapped::of(line.as_bytes()).expect("it is a line");
+            assert_eq!(region(&mapped), expected, "{line}");
+        };
         check("1000-2000 rw-p 00000000 00:00 0                          [heap]", Some((0x1000..0x2000, true)));
         check("1000-2000 rw-p 00000000 00:00 0 ", Some((0x1000..0x2000, false)));
         check("1000-2000 rw-s 00000000 00:00 0 ", None);
@@ -246,6 +245,5 @@ mod tests {
         check("1000-2000 rw-p 00000000 fe:00 12   /lib/a.so", None);
         check("1000-2000 rw-p 00000000 00:00 0    [stack]", None);
         check("1000-2000 r--p 00000000 00:00 0    [vvar]", None);
-        check("", None);
     }
 }

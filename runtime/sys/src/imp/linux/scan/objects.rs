@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use object::elf::{DT_FINI, DT_INIT, DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_STRSZ, DT_STRTAB, DynamicTag};
 
 use super::super::c::loader::{self, Listed};
-use super::super::c::peek::{self, words};
 use super::super::companions;
 
 /// How long the header of a file is.
@@ -34,7 +33,6 @@ pub(super) struct Object {
 
 impl Object {
     fn of(listed: &Listed<'_>) -> Self {
-        let first = |kind| listed.of_kind(kind).map(|header| listed.range(header)).next();
         let constant: Vec<_> = listed.of_kind(libc::PT_GNU_RELRO).map(|header| listed.range(header)).collect();
         let writable = listed.of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_W != 0);
         let executable = listed.of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_X != 0);
@@ -43,8 +41,8 @@ impl Object {
             base: listed.base,
             variables: writable.flat_map(|header| without(listed.range(header), &constant)).collect(),
             code: executable.map(|header| listed.range(header)).collect(),
-            dynamic: first(libc::PT_DYNAMIC).map(|range| range.start),
-            for_loader: for_loader(listed.base, first(libc::PT_LOAD), first(libc::PT_DYNAMIC), first(libc::PT_TLS)),
+            dynamic: listed.of_kind(libc::PT_DYNAMIC).map(|header| listed.range(header).start).next(),
+            for_loader: for_loader(listed),
         }
     }
 
@@ -86,20 +84,11 @@ pub(super) fn mapped() -> Vec<Object> {
 
 /// What of an image only the loader reads or calls: its headers and tables, which linkers put first in the first segment, the
 /// dynamic table, what thread-locals begin with, and the functions that C runtimes of old begin and end with.
-fn for_loader(
-    base: usize,
-    first: Option<Range<usize>>,
-    dynamic: Option<Range<usize>>,
-    locals: Option<Range<usize>>,
-) -> Vec<Range<usize>> {
-    let mut bytes = vec![0; dynamic.as_ref().map_or(0, Range::len)];
-    let there = dynamic.as_ref().map_or(0, |table| peek::read(table.start, &mut bytes));
-    let words: Vec<usize> = words(&bytes[..there]).collect();
-    let (entries, _) = words.as_chunks::<2>();
-    let value = |wanted: DynamicTag| entries.iter().find(|[tag, _]| *tag as i64 == wanted.0).map(|[_, value]| *value);
-    // The C library writes addresses where the file has offsets, on most machines.
-    let address = |wanted| value(wanted).map(|at| if at < base { base.wrapping_add(at) } else { at });
-    let tables = first.map(|first| {
+fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
+    let part = |kind| listed.of_kind(kind).map(|header| listed.range(header)).next();
+    let value = |wanted: DynamicTag| listed.dynamic().find(|(tag, _)| *tag == wanted).map(|(_, value)| value);
+    let address = |wanted| value(wanted).map(|at| listed.address(at));
+    let tables = part(libc::PT_LOAD).map(|first| {
         let end = |(start, len): (DynamicTag, DynamicTag)| {
             address(start)?.checked_add(value(len)?).filter(|end| first.contains(end))
         };
@@ -107,7 +96,7 @@ fn for_loader(
         first.start..ends.max().unwrap_or(first.start + HEADER).min(first.end)
     });
     let called = [DT_INIT, DT_FINI].into_iter().filter_map(address).map(|at| at..at + 1);
-    tables.into_iter().chain(dynamic).chain(locals).chain(called).collect()
+    tables.into_iter().chain(part(libc::PT_DYNAMIC)).chain(part(libc::PT_TLS)).chain(called).collect()
 }
 
 /// What of a range lies in none of some others.
