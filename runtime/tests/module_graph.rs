@@ -165,7 +165,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["altstack", "evict", "locals", "threads"],
         "to be taken apart: threads end in thread-locals, which run on threads",
     ),
-    ("runtime/engine/src", &["actor", "component"], "an actor has components, and a component its actor, as fields"),
 ];
 
 type Module = Vec<String>;
