@@ -15,6 +15,7 @@ mod checks;
 mod child;
 mod findings;
 mod gauges;
+mod hosting;
 mod parent;
 mod plan;
 mod progress;

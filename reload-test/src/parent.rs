@@ -3,6 +3,7 @@
 
 use crate::args::Args;
 use crate::builds::{Profile, prebuild};
+use crate::hosting::{self, End};
 use crate::plan::{Line, Plan};
 use crate::progress::Progress;
 use crate::report::Tally;
@@ -10,14 +11,7 @@ use crate::subject::{libraries, subjects};
 use crate::summary;
 use crate::tally;
 use anyhow::{Context, Result};
-use std::env;
-use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
 
 /// Does all that the command line asks for. Returns whether every reload was sound.
@@ -32,7 +26,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         text.push(b'\n');
         fs::write(path, text).with_context(|| format!("could not write the report {}", path.display()))?;
     }
-    summary::print(&report, tally.memory())?;
+    summary::print(&report, &tally.memory())?;
     Ok(report.ok)
 }
 
@@ -57,54 +51,13 @@ fn try_run(args: &Args, tally: &mut Tally) -> Result<()> {
         panic_each: args.panic_each,
         sabotage: args.sabotage,
     };
-    let path = dir.path().join("plan.json");
-    fs::write(&path, serde_json::to_vec(&plan)?).with_context(|| format!("could not write {}", path.display()))?;
     progress.say("starting the host");
-    let mut child = start(&path, args)?;
-    let heard = listen(&mut child, Duration::from_secs(args.patience), &progress, tally);
-    progress.finish();
-    let reloads = tally.reloads();
-    if let Heard::Nothing { patience } = heard {
-        tally.fail(format!("the host hangs: it said nothing for {} s after reload {reloads}", patience.as_secs()));
-        child.kill().context("could not end the host that hangs")?;
-    }
-    let ended = child.wait().context("could not wait for the host")?;
-    if matches!(heard, Heard::All) && !ended.success() {
-        tally.fail(format!("the host died after reload {reloads}: {ended}"));
-    }
-    Ok(())
-}
-
-/// Why there is no more to hear.
-enum Heard {
-    /// The host has closed its stream, which it does by ending.
-    All,
-    /// It said nothing for too long.
-    Nothing { patience: Duration },
-}
-
-fn start(plan: &Path, args: &Args) -> Result<Child> {
-    let program = env::current_exe().context("could not find this program to start it as the host")?;
-    let mut words = args.under.split_whitespace().map(OsString::from).chain([program.into_os_string()]);
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words);
+    let mut command = hosting::command(&plan, dir.path(), &args.under)?;
     if args.panic_each {
         command.env("RUST_BACKTRACE", "1");
     }
-    command.arg("--child").arg(plan).stdin(Stdio::null()).stdout(Stdio::piped());
-    command.spawn().context("could not start the host")
-}
-
-/// Hears the child until it has nothing more to say, or says nothing for too long.
-fn listen(child: &mut Child, patience: Duration, progress: &Progress, tally: &mut Tally) -> Heard {
-    let lines = lines(child);
-    loop {
-        let text = match lines.recv_timeout(patience) {
-            Ok(text) => text,
-            Err(RecvTimeoutError::Disconnected) => return Heard::All,
-            Err(RecvTimeoutError::Timeout) => return Heard::Nothing { patience },
-        };
-        let (others, line) = Line::parse(&text);
+    let end = hosting::run(command, Duration::from_secs(args.patience), |text| {
+        let (others, line) = Line::parse(text);
         if let Some(line) = line {
             tally.hear(line);
         }
@@ -113,20 +66,15 @@ fn listen(child: &mut Child, patience: Duration, progress: &Progress, tally: &mu
             progress.say(others);
         }
         progress.reached(tally.reloads());
+    });
+    progress.finish();
+    let reloads = tally.reloads();
+    match end? {
+        End::Well => {}
+        End::Hung(seconds) => {
+            tally.fail(format!("the host hangs: it said nothing for {seconds} s after reload {reloads}"));
+        }
+        End::Died(ended) => tally.fail(format!("the host died after reload {reloads}: {ended}")),
     }
-}
-
-/// The lines of the child, read by a thread, so that waiting for them can have an end.
-fn lines(child: &mut Child) -> Receiver<String> {
-    let (sender, lines) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
-                if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                    break;
-                }
-            }
-        });
-    }
-    lines
+    Ok(())
 }

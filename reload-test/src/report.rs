@@ -52,7 +52,7 @@ pub(crate) struct Ends {
 const PASSED_ON: u64 = 10;
 
 /// All that was heard so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tally {
     plugin: String,
     wanted_reloads: u64,
@@ -69,7 +69,6 @@ pub(crate) struct Tally {
     stale_mappings: u64,
     start: Reading,
     end: Reading,
-    memory: Vec<f64>,
     readings: Vec<Reading>,
     swap_us: Vec<f64>,
     rebuild_ns: Vec<f64>,
@@ -79,28 +78,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// Nothing was heard yet.
     pub(crate) fn new(plugin: String, wanted_reloads: u64, objects: u64, max_growth: f64) -> Self {
-        Self {
-            plugin,
-            wanted_reloads,
-            objects,
-            max_growth,
-            last_words: Vec::new(),
-            last_words_heard: 0,
-            printed: 0,
-            seen: 0,
-            ended: false,
-            counted: Counted::default(),
-            lost_objects: 0,
-            wrong_answers: 0,
-            stale_mappings: 0,
-            start: Reading::default(),
-            end: Reading::default(),
-            memory: Vec::new(),
-            readings: Vec::new(),
-            swap_us: Vec::new(),
-            rebuild_ns: Vec::new(),
-            errors: Vec::new(),
-        }
+        Self { plugin, wanted_reloads, objects, max_growth, ..Self::default() }
     }
 
     /// The child said `line`.
@@ -163,8 +141,8 @@ impl Tally {
     }
 
     /// Resident KiB after each reload.
-    pub(crate) fn memory(&self) -> &[f64] {
-        &self.memory
+    pub(crate) fn memory(&self) -> Vec<f64> {
+        self.readings.iter().map(|reading| reading.rss_kib as f64).collect()
     }
 
     /// What it all amounts to.
@@ -192,7 +170,7 @@ impl Tally {
             rss_kib: Growth {
                 start: start.rss_kib,
                 end: end.rss_kib,
-                slope_per_reload: slope(last_half(&self.memory)),
+                slope_per_reload: slope(last_half(&self.memory())),
             },
             open_fds: Ends { start: start.open_fds, end: end.open_fds },
             threads: Ends { start: start.threads, end: end.threads },
@@ -210,7 +188,6 @@ impl Tally {
         self.wrong_answers += seen.wrong_answers;
         self.stale_mappings = seen.stale_mappings;
         self.end = seen.process;
-        self.memory.push(seen.process.rss_kib as f64);
         self.readings.push(seen.process);
         self.swap_us.extend(seen.swap_us);
         self.rebuild_ns.extend(seen.rebuild_ns_per_conjugate);

@@ -10,8 +10,6 @@ pub(crate) struct Subject {
     pub(crate) name: &'static str,
     /// The packages whose libraries are loaded for it, itself included.
     pub(crate) libraries: &'static [&'static str],
-    /// The reflection package that it declares its types in.
-    pub(crate) package: &'static str,
     /// The class to have objects of.
     pub(crate) class: &'static str,
     /// The calls that answer with the id of the build, one for each library.
@@ -48,16 +46,27 @@ pub(crate) struct Habits {
     pub(crate) last_words: &'static str,
 }
 
-const GLUE_BASE_TAG: &str = "nm:/glue_base:AttributeSet:build_tag";
-
-/// Wounded, with no limit to how much can be healed.
-const WOUNDED: &[(&str, f64)] = &[("max_health", 1e15), ("health", 1.0)];
+const GLUE_BASE: Subject = Subject {
+    name: "glue-base",
+    libraries: &["glue-base"],
+    class: "/Script/Game.RegeneratingSet",
+    build_tags: &["nm:/glue_base:AttributeSet:build_tag"],
+    property: "regeneration",
+    // Wounded, with no limit to how much can be healed.
+    prepared: &[("max_health", 1e15), ("health", 1.0)],
+    ticked: "health",
+    called: "change_health",
+    arguments: &[1.0],
+    answered: "change_count",
+    answers_in_tick: 1,
+    kept_fields: 1,
+    habits: None,
+};
 
 const SUBJECTS: [Subject; 4] = [
     Subject {
         name: "magic-cube",
         libraries: &["magic-cube"],
-        package: "Game",
         class: "/Script/Game.MagicCube",
         build_tags: &["nm:/magic_cube:MagicCube:build_tag"],
         property: "rotation_speed",
@@ -70,42 +79,18 @@ const SUBJECTS: [Subject; 4] = [
         kept_fields: 2,
         habits: None,
     },
-    Subject {
-        name: "glue-base",
-        libraries: &["glue-base"],
-        package: "Game",
-        class: "/Script/Game.RegeneratingSet",
-        build_tags: &[GLUE_BASE_TAG],
-        property: "regeneration",
-        prepared: WOUNDED,
-        ticked: "health",
-        called: "change_health",
-        arguments: &[1.0],
-        answered: "change_count",
-        answers_in_tick: 1,
-        kept_fields: 1,
-        habits: None,
-    },
+    GLUE_BASE,
     Subject {
         name: "glue-derived",
         libraries: &["glue-base", "glue-derived"],
-        package: "Game",
         class: "/Script/Game.ShieldedSet",
-        build_tags: &[GLUE_BASE_TAG, "nm:/glue_derived:ShieldedSet:build_tag"],
-        property: "regeneration",
-        prepared: WOUNDED,
-        ticked: "health",
-        called: "change_health",
-        arguments: &[1.0],
-        answered: "change_count",
-        answers_in_tick: 1,
+        build_tags: &[GLUE_BASE.build_tags[0], "nm:/glue_derived:ShieldedSet:build_tag"],
         kept_fields: 2,
-        habits: None,
+        ..GLUE_BASE
     },
     Subject {
         name: "everything-unloads",
         libraries: &["everything-unloads"],
-        package: "Game",
         class: "/Script/Game.Sink",
         build_tags: &["nm:/everything_unloads:Sink:build_tag"],
         property: "temperature",

@@ -65,12 +65,7 @@ impl<'p> Trial<'p> {
     /// Loads the first build of `plan` and gives life to the objects.
     pub(crate) fn start(plan: &'p Plan) -> Result<Self> {
         let subjects = subjects(&plan.plugins)?;
-        let mut builder = Runtime::builder().natives(alcedo_engine::natives()).require_seal(true);
-        for (at, subject) in subjects.iter().enumerate() {
-            if subjects[..at].iter().all(|other| other.package != subject.package) {
-                builder = builder.package(subject.package);
-            }
-        }
+        let builder = Runtime::builder().natives(alcedo_engine::natives()).require_seal(true).package("Game");
         let habits = subjects.iter().any(|subject| subject.habits.is_some());
         let args = if habits { module_args(plan) } else { Vec::new() };
         let builder = builder.module_args(&args.iter().map(String::as_str).collect::<Vec<_>>());

@@ -160,7 +160,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         ],
         "to be taken apart: a line, its spaces and their hub name each other",
     ),
-    ("runtime/engine/src", &["actor", "component"], "an actor has components, and a component its actor, as fields"),
 ];
 
 type Module = Vec<String>;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::error::Error;
+use crate::error::{Error, file};
 
 /// Which plugins, and how they are built.
 #[derive(Args, Debug)]
@@ -30,6 +30,20 @@ pub(crate) struct World {
     pub(crate) code: Code,
 }
 
+/// The author's own host, which is started and reports its types.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct HostArgs {
+    /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
+    #[arg(long, value_name = "PACKAGE|PATH")]
+    pub(crate) host: Option<String>,
+    /// An argument for the host; may be given several times.
+    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
+    pub(crate) host_args: Vec<String>,
+}
+
+/// Default limit, in seconds, for the answer of a host.
+pub(crate) const PATIENCE: u64 = 20;
+
 /// C libraries of the sample engine.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Code {
@@ -43,9 +57,9 @@ impl Code {
     /// The folder, wherever the host of the session starts.
     ///
     /// # Errors
-    /// [`Error::File`] if the folder does not exist.
+    /// The folder does not exist.
     pub(crate) fn absolute(&self) -> Result<Option<PathBuf>, Error> {
-        let found = self.user_code.as_ref().map(|folder| folder.canonicalize().map_err(Error::file("find", folder)));
+        let found = self.user_code.as_ref().map(|folder| folder.canonicalize().map_err(file("find", folder)));
         found.transpose()
     }
 }

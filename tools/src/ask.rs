@@ -9,11 +9,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::development::answer::{AnswerError, Answered, REQUEST, SCRIPTS, read};
+use alcedo_runtime::development::answer::{Answered, REQUEST, SCRIPTS, read};
 use alcedo_runtime::development::link::SOCKET;
 use alcedo_runtime::development::plain_file;
 use alcedo_runtime::printable;
 use alcedo_runtime::{Declared, ScriptCheck};
+use anyhow::{anyhow, bail};
+
+use crate::error::Error;
 
 /// The interval between two looks at a host that is running.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -23,94 +26,11 @@ const LAST_WORDS: usize = 2000;
 /// The most bytes read of that output.
 const LARGEST: u64 = 1 << 28;
 
-/// Why a host does not say what it declares.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum AskError {
-    /// It cannot be started.
-    #[error("the host {} cannot be started: {source}; build it and name its program, as in `--host ./target/debug/my-host`", program.display())]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The files for its answer and its words cannot be used.
-    #[error("the answer of the host {} cannot be received: {source}; check that the folder for temporary files is writable", program.display())]
-    Files {
-        /// The program.
-        program: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// It ended otherwise.
-    #[error(
-        "the host {} was asked for its native types and ended without an answer ({status}): it answers in `Builder::build`, so it has to \
-         come that far without plugins, a window or arguments; give it what it needs with `--host-arg`, or call `.answer_glue()` on its \
-         builder at the start of `main`{said}",
-        program.display()
-    )]
-    Silent {
-        /// The program.
-        program: PathBuf,
-        /// How it ended.
-        status: ExitStatus,
-        /// What it wrote to standard error, with an introduction.
-        said: String,
-    },
-    /// A signal ended it.
-    #[error(
-        "the host {} was asked for its native types and crashed before it answered ({status}): run it with `alcedo guard` to see where, or \
-         call `.answer_glue()` on its builder at the start of `main`, before what crashes{said}",
-        program.display()
-    )]
-    Crashed {
-        /// The program.
-        program: PathBuf,
-        /// How it ended.
-        status: ExitStatus,
-        /// What it wrote to standard error, with an introduction.
-        said: String,
-    },
-    /// It took too long, and was ended.
-    #[error(
-        "the host {} was asked for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; call \
-         `.answer_glue()` on its builder at the start of `main`, or give it more time by `alcedo glue --host` or `alcedo check \
-         --host` with `--patience`{said}",
-        program.display(),
-        patience.as_secs()
-    )]
-    Hangs {
-        /// The program.
-        program: PathBuf,
-        /// How long it was waited for.
-        patience: Duration,
-        /// What it wrote to standard error, with an introduction.
-        said: String,
-    },
-    /// It was built without what checks scripts.
-    #[error(
-        "the host {} knows no scripts: enable the feature `script` of alcedo-runtime in its Cargo.toml",
-        program.display()
-    )]
-    NoScripts {
-        /// The program.
-        program: PathBuf,
-    },
-    /// What it wrote cannot be used.
-    #[error("the host {} was asked for its native types: {source}", program.display())]
-    Answer {
-        /// The program.
-        program: PathBuf,
-        /// Why not.
-        source: AnswerError,
-    },
-}
-
 /// What the host of this program declares. It may take so long.
 ///
 /// # Errors
-/// See [`AskError`]. No process of the host's group is left behind.
-pub(crate) fn ask(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, AskError> {
+/// Fails if the host cannot be started, hangs, crashes, or sends no answer. No process of the host's group is left behind.
+pub(crate) fn ask(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, Error> {
     answered(program, args, &[], patience).map(|answered| answered.declared)
 }
 
@@ -123,17 +43,24 @@ pub(crate) fn ask_scripts(
     args: &[OsString],
     folders: &[PathBuf],
     patience: Duration,
-) -> Result<Vec<ScriptCheck>, AskError> {
+) -> Result<Vec<ScriptCheck>, Error> {
     let answered = answered(program, args, folders, patience)?;
-    answered.scripts.ok_or_else(|| AskError::NoScripts { program: program.to_owned() })
+    answered.scripts.ok_or_else(|| {
+        let program = program.display();
+        anyhow!("the host {program} knows no scripts: enable the feature `script` of alcedo-runtime in its Cargo.toml")
+    })
 }
 
-fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Duration) -> Result<Answered, AskError> {
-    let program = program.to_owned();
-    let files = |source| AskError::Files { program: program.clone(), source };
+fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Duration) -> Result<Answered, Error> {
+    let shown = program.display();
+    let files = |source| {
+        anyhow!(
+            "the answer of the host {shown} cannot be received: {source}; check that the folder for temporary files is writable"
+        )
+    };
     let folder = tempfile::tempdir().map_err(files)?;
     let (answer, words) = (folder.path().join("answer"), folder.path().join("stderr"));
-    let mut command = Command::new(&program);
+    let mut command = Command::new(program);
     command.args(args).env(REQUEST, &answer).env_remove(SOCKET).env_remove(SCRIPTS);
     if let Ok(folders) = std::env::join_paths(folders)
         && !folders.is_empty()
@@ -142,20 +69,33 @@ fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Du
     }
     // A file, and no pipe: what the host starts may keep it open.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&words).map_err(files)?);
-    #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let child = command.spawn().map_err(|source| AskError::Start { program: program.clone(), source })?;
+    let child = command.spawn().map_err(|source| {
+        anyhow!("the host {shown} cannot be started: {source}; build it and name its program, as in `--host ./target/debug/my-host`")
+    })?;
     let status = wait(child, patience).map_err(files)?;
     match read(&answer) {
         Ok(Some(answered)) => return Ok(answered),
         Ok(None) => {}
-        Err(source) => return Err(AskError::Answer { program, source }),
+        Err(source) => bail!("the host {shown} was asked for its native types: {source}"),
     }
     let said = last_words(&words);
     Err(match status {
-        None => AskError::Hangs { program, patience, said },
-        Some(status) if status.code().is_none() => AskError::Crashed { program, status, said },
-        Some(status) => AskError::Silent { program, status, said },
+        None => anyhow!(
+            "the host {shown} was asked for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; \
+             call `.answer_glue()` on its builder at the start of `main`, or give it more time by `alcedo glue --host` or `alcedo check \
+             --host` with `--patience`{said}",
+            patience.as_secs()
+        ),
+        Some(status) if status.code().is_none() => anyhow!(
+            "the host {shown} was asked for its native types and crashed before it answered ({status}): run it with `alcedo guard` to see \
+             where, or call `.answer_glue()` on its builder at the start of `main`, before what crashes{said}"
+        ),
+        Some(status) => anyhow!(
+            "the host {shown} was asked for its native types and ended without an answer ({status}): it answers in `Builder::build`, so \
+             it has to come that far without plugins, a window or arguments; give it what it needs with `--host-arg`, or call \
+             `.answer_glue()` on its builder at the start of `main`{said}"
+        ),
     })
 }
 
@@ -175,7 +115,6 @@ fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> 
 }
 
 /// Whether it has ended; its number is still its own then.
-#[cfg(unix)]
 fn has_ended(child: &mut Child) -> io::Result<bool> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
 
@@ -183,25 +122,13 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(number(child).map_or(Ok(None), |number| waitid(WaitId::Pid(number), options))?.is_some())
 }
 
-#[cfg(not(unix))]
-fn has_ended(child: &mut Child) -> io::Result<bool> {
-    Ok(child.try_wait()?.is_some())
-}
-
 /// Ends it and what it has started. What has ended meanwhile needs no signal.
-#[cfg(unix)]
 fn end_group(child: &mut Child) {
     if let Some(number) = number(child) {
         let _ = rustix::process::kill_process_group(number, rustix::process::Signal::KILL);
     }
 }
 
-#[cfg(not(unix))]
-fn end_group(child: &mut Child) {
-    let _ = child.kill();
-}
-
-#[cfg(unix)]
 fn number(child: &Child) -> Option<rustix::process::Pid> {
     i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
 }

@@ -1,17 +1,17 @@
 //! `alcedo bindgen`: writes the declarations by which plugins call the functions of a C library, from its header. What cannot be
 //! declared is listed in what is written, each with the reason.
 
-mod error;
 mod header;
 mod rust;
 
 use std::fs;
 use std::io::{Write as _, stdout};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::error::Error;
-use error::BindgenError;
+use anyhow::bail;
+
+use crate::error::{Error, file};
 
 /// What is declared of a header.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -53,37 +53,51 @@ struct LeftOut {
     why: String,
 }
 
-/// What is to be written.
-pub(crate) struct Wish<'a> {
-    pub(crate) header: &'a Path,
-    /// The library; the name of the header where it is not said.
-    pub(crate) library: Option<&'a str>,
-    pub(crate) package: &'a str,
-    pub(crate) out: Option<&'a Path>,
-    /// For the compiler.
-    pub(crate) arguments: &'a [String],
+/// Writes the Rust source by which plugins call a C library, from its header.
+///
+/// Functions become those of a class that is bound to the library, structs become reflected structs. What C cannot be told of by a
+/// declaration is left out, and stands at the end with the reason. The header is read by libclang.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// The header.
+    #[arg(value_name = "FILE")]
+    header: PathBuf,
+    /// The library, without path and extension, instead of the name of the header.
+    #[arg(long, value_name = "NAME")]
+    library: Option<String>,
+    /// The package of the class and the structs.
+    #[arg(long, value_name = "NAME", default_value = "Game")]
+    package: String,
+    /// Where it goes, instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// For the compiler: `-Iinclude -DNAME=1`.
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<String>,
 }
 
 /// Writes it to a file, or to standard output where none is named.
 ///
 /// # Errors
 /// When there is no libclang, or the header is not C.
-pub(crate) fn run(wish: &Wish<'_>) -> Result<ExitCode, Error> {
+pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let stem = wish.header.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let library = wish.library.unwrap_or(&stem);
+    let library = wish.library.as_deref().unwrap_or(&stem);
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
     if library.is_empty() || !library.chars().all(is_plain) {
-        return Err(Error::part(BindgenError::Library(library.to_owned())));
+        bail!(
+            "`{library}` is no name of a library: say `--library` with letters, digits, `_` and `-`, and without path and extension"
+        );
     }
-    let declarations = header::read(wish.header, wish.arguments).map_err(Error::part)?;
+    let declarations = header::read(&wish.header, &wish.arguments)?;
     let name = wish.header.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let source = rust::source(&declarations, &name, library, wish.package);
-    match wish.out {
+    let source = rust::source(&declarations, &name, library, &wish.package);
+    match &wish.out {
         None => {
             // The reader has closed the output: there is nothing to report to.
             let _ = write!(stdout(), "{source}");
         }
-        Some(out) => fs::write(out, source).map_err(Error::file("write", out))?,
+        Some(out) => fs::write(out, source).map_err(file("write", out))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,22 +2,43 @@
 //! requested. `alcedo keygen`: the keys for that.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{IsTerminal, Write, stderr, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use alcedo_build::{BuildError, build};
 use alcedo_runtime::{SecretKey, sign_file};
 
 use crate::args::Plugins;
-use crate::error::Error;
+use crate::error::{Error, file};
 use crate::figures::millis;
 use crate::modules;
 
+/// Builds plugins and seals their libraries, so that a host can detect a damaged file.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    #[command(flatten)]
+    plugins: Plugins,
+    /// Sign the libraries with the secret key in this file, for hosts that trust its public half.
+    #[arg(long, value_name = "KEYFILE")]
+    sign: Option<PathBuf>,
+}
+
+/// Makes a key to sign libraries with. Its public half goes beside it, with `.pub` behind the name.
+///
+/// `openssl genpkey -algorithm ed25519` makes such keys as well.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Keygen {
+    /// Where the secret key goes; only this user may read it. A file that is there is left alone.
+    #[arg(value_name = "KEYFILE")]
+    path: PathBuf,
+}
+
 /// Builds and seals the plugins, and signs them with the key in a file; the first folder that does not build ends it.
-pub(crate) fn run(plugins: &Plugins, key: Option<&Path>) -> Result<ExitCode, Error> {
+pub(crate) fn run(Wish { plugins, sign }: &Wish) -> Result<ExitCode, Error> {
     // Read first, so that no build is waited for that cannot be signed.
-    let key = key.map(SecretKey::read).transpose()?;
+    let key = sign.as_deref().map(SecretKey::read).transpose()?;
     let found = modules::find(&plugins.dirs)?;
     if found.crates.is_empty() {
         return Err(BuildError::NoPlugins { dirs: plugins.dirs.clone() }.into());
@@ -34,7 +55,7 @@ pub(crate) fn run(plugins: &Plugins, key: Option<&Path>) -> Result<ExitCode, Err
             if let Some(key) = &key {
                 // In place: this is the path an author gives to a host. It makes the file younger, never older, so cargo
                 // still takes it as up to date.
-                sign_file(&artifact.path, key).map_err(Error::file("sign", &artifact.path))?;
+                sign_file(&artifact.path, key).map_err(file("sign", &artifact.path))?;
                 what += &format!(", signed by {}", key.public());
             }
             let _ = writeln!(stdout(), "{}  {what}  {}", artifact.package, artifact.path.display());
@@ -45,14 +66,13 @@ pub(crate) fn run(plugins: &Plugins, key: Option<&Path>) -> Result<ExitCode, Err
 }
 
 /// Makes a key: the secret half in `path`, the public one beside it. Neither is written over.
-pub(crate) fn keygen(path: &Path) -> Result<ExitCode, Error> {
+pub(crate) fn keygen(Keygen { path }: &Keygen) -> Result<ExitCode, Error> {
     let mut public = OsString::from(path);
     public.push(".pub");
     let (key, public) = (SecretKey::generate()?, PathBuf::from(public));
     key.write_new(path)?;
-    let write = |source| Error::File { doing: "write", path: public.clone(), source };
-    let mut file = std::fs::File::create_new(&public).map_err(write)?;
-    file.write_all(key.public().to_pem().as_bytes()).map_err(write)?;
+    let written = File::create_new(&public).and_then(|mut file| file.write_all(key.public().to_pem().as_bytes()));
+    written.map_err(file("write", &public))?;
     let _ = writeln!(stdout(), "secret key  {}  keep it to yourself; for `alcedo build --sign`", path.display());
     let _ = writeln!(stdout(), "public key  {}  for `Builder::trust`: {}", public.display(), key.public());
     Ok(ExitCode::SUCCESS)

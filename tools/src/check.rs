@@ -9,28 +9,31 @@ use std::time::Duration;
 
 use alcedo_runtime::{Runtime, ScriptCheck, printable};
 
+use anyhow::bail;
+
+use crate::args::{HostArgs, PATIENCE};
 use crate::ask::ask_scripts;
-use crate::error::Error;
-use crate::host_program::{Chosen, choose};
+use crate::error::{Error, file, paths};
+use crate::host_program::choose;
 use crate::modules::{self, BuildOptions, Found};
 use crate::world::HostProgram;
 
-/// Which packages, with which plugins, and in which host.
+/// Checks packages of scripts, and prints what is wrong with them, with the place of each mistake. Nothing of them runs.
+///
+/// They are checked against each other, against the plugins beside them, and against the sample engine or the native types of a host, which
+/// is started and asked. Without a path all packages and plugins in and below this folder are taken. Plugins that are crates are built,
+/// their libraries are read, and none of their code runs. Ends with 1 if there are errors.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// Packages, which are folders of `.uc` files, and the plugins whose types they use: folders of crates, or built libraries.
     ///
     /// A folder that holds several of these stands for all of them.
     #[arg(value_name = "PATH", default_value = ".")]
-    pub(crate) paths: Vec<PathBuf>,
-    /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
-    #[arg(long, value_name = "PACKAGE|PATH")]
-    host: Option<String>,
-    /// An argument for the host; may be given several times.
-    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
-    host_args: Vec<String>,
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    host: HostArgs,
     /// How many seconds the host has for its answer.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE, value_parser = clap::value_parser!(u64).range(1..=3600))]
     patience: u64,
 }
 
@@ -41,10 +44,9 @@ pub(crate) struct Wish {
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let found = modules::find(&wish.paths)?;
     if found.packages.is_empty() {
-        return Err(Error::NoPackages { paths: wish.paths.clone() });
+        bail!("there is no package of scripts in {}: name a folder of `.uc` files as well", paths(&wish.paths));
     }
-    let asked = Asked { host: wish.host.as_deref(), host_args: &wish.host_args, patience: wish.patience };
-    let checked = check(found, &asked)?;
+    let checked = check(found, &wish.host, wish.patience)?;
     let (mut out, mut wrong, mut names) = (String::new(), 0, BTreeSet::new());
     for found in &checked {
         let warnings = if found.warnings.is_empty() { String::new() } else { format!("{}\n\n", found.warnings) };
@@ -74,24 +76,13 @@ pub(crate) fn counted(files: usize) -> String {
     if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
-/// In which host.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
-    /// The author's own; the sample engine without.
-    pub(crate) host: Option<&'a str>,
-    /// Arguments for it.
-    pub(crate) host_args: &'a [String],
-    /// How many seconds it has.
-    pub(crate) patience: u64,
-}
-
 /// A package, and the modules that it is to be seen with.
 ///
 /// # Errors
 /// A place that holds no module.
 pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Error> {
     let mut found = modules::find(with)?;
-    let package = package.canonicalize().map_err(Error::file("find", package))?;
+    let package = package.canonicalize().map_err(file("find", package))?;
     found.packages.retain(|other| *other != package);
     found.packages.insert(0, package);
     Ok(found)
@@ -102,16 +93,14 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
 ///
 /// # Errors
 /// When a plugin does not build, or the host gives no answer.
-pub(crate) fn check(found: Found, asked: &Asked<'_>) -> Result<Vec<ScriptCheck>, Error> {
-    let chosen = choose(asked.host, &found.crate_dirs())?;
+pub(crate) fn check(found: Found, asked: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
+    let chosen = choose(asked.host.as_deref(), &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;
     let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
-    let chosen = match (chosen, asked.host) {
-        (None, None) => return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?),
-        (Some(chosen), _) => chosen,
-        (None, Some(named)) => Chosen::Program(PathBuf::from(named)),
+    let Some(chosen) = chosen else {
+        return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?);
     };
     let say = |line: &str| drop(writeln!(std::io::stderr(), "{}", printable(line)));
-    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), asked.host_args, say)?;
-    ask_scripts(&program, &args, &modules, Duration::from_secs(asked.patience)).map_err(Error::part)
+    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &asked.host_args, say)?;
+    ask_scripts(&program, &args, &modules, Duration::from_secs(patience))
 }

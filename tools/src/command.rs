@@ -66,27 +66,8 @@ Keys on a terminal, or lines on a pipe:
 /// The same in one line, for the start.
 pub(crate) const KEYS: &str = "r reload · a automatic · p paused · b N back to generation N · k begin anew · : ask the world · t trace · s status · h help · q quit";
 
-/// A line that is no command.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CommandError {
-    /// No such word.
-    #[error(
-        "`{line}` is no command: r reload · a automatic · p paused · b N back to generation N · k begin anew · :… ask the world · t trace · s status · q quit"
-    )]
-    Unknown {
-        /// The line.
-        line: String,
-    },
-    /// A generation is a number.
-    #[error("`{text}` is no generation: write `b 3` to go back to the code of generation 3")]
-    NoGeneration {
-        /// What stands after `b`.
-        text: String,
-    },
-}
-
 /// Reads a line; an empty one is no command.
-pub(crate) fn parse(line: &str) -> Result<Option<Command>, CommandError> {
+pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
     let line = line.trim();
     if let Some(line) = line.strip_prefix(':') {
         return Ok(Some(Command::Line(line.trim().to_owned())));
@@ -96,7 +77,9 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, CommandError> {
         ("", _) => return Ok(None),
         ("b" | "back", number) => match number.parse() {
             Ok(generation) => Command::Back(generation),
-            Err(_) => return Err(CommandError::NoGeneration { text: number.to_owned() }),
+            Err(_) => {
+                return Err(format!("`{number}` is no generation: write `b 3` to go back to the code of generation 3"));
+            }
         },
         ("r" | "reload", "") => Command::Reload,
         ("a" | "automatic", "") => Command::Automatic,
@@ -106,7 +89,11 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, CommandError> {
         ("s" | "status", "") => Command::Status,
         ("h" | "help" | "?", "") => Command::Help,
         ("q" | "quit", "") => Command::Quit,
-        _ => return Err(CommandError::Unknown { line: line.to_owned() }),
+        _ => {
+            return Err(format!(
+                "`{line}` is no command: r reload · a automatic · p paused · b N back to generation N · k begin anew · :… ask the world · t trace · s status · q quit"
+            ));
+        }
     };
     Ok(Some(command))
 }
@@ -214,7 +201,7 @@ mod tests {
     #[test]
     fn a_line_that_is_none_is_told_what_there_is() {
         let check = |line: &str, expected: &str| {
-            let text = parse(line).unwrap_err().to_string();
+            let text = parse(line).unwrap_err();
             assert!(text.starts_with(expected), "{line}: {text}");
         };
         check("x", "`x` is no command: r reload");

@@ -1,9 +1,9 @@
 //! What cargo says of a package or a workspace, without resolving dependencies: that needs no network.
 
 use std::path::Path;
-use std::process::Command;
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target};
+use alcedo_build::{BuildError, BuildRequest};
+use cargo_metadata::{DependencyKind, Metadata, Package, Target};
 
 /// Returns the packages of a workspace that are hosts: programs that use the runtime.
 pub(crate) fn hosts(metadata: &Metadata) -> Vec<&Package> {
@@ -27,12 +27,8 @@ pub(crate) const LARGEST_SOURCE: u64 = 1 << 24;
 /// # Errors
 /// What cargo says against it.
 pub(crate) fn described(manifest: &Path) -> Result<Metadata, String> {
-    let cargo = std::env::var_os("CARGO").filter(|cargo| !cargo.is_empty()).unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["metadata", "--no-deps", "--format-version=1", "--color=never", "--manifest-path"]).arg(manifest);
-    let output = command.output().map_err(|source| source.to_string())?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-    }
-    MetadataCommand::parse(String::from_utf8_lossy(&output.stdout)).map_err(|error| error.to_string())
+    alcedo_build::metadata(&BuildRequest::new(manifest)).map_err(|error| match error {
+        BuildError::Metadata { message, .. } => message,
+        error => error.to_string(),
+    })
 }

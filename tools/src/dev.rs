@@ -8,10 +8,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use alcedo_runtime::crash_guard;
+use alcedo_runtime::development::link::{FromHost, ToHost};
+use anyhow::bail;
 
 use crate::args::{Plugins, World as WorldArgs};
 use crate::command::{Command, HELP, KEYS, Typed, common_start};
-use crate::error::Error;
+use crate::error::{Error, file};
 use crate::fold::Fold;
 use crate::guard::Panic;
 use crate::host_program::{self, Chosen};
@@ -25,21 +27,38 @@ use crate::session::{Event, GLANCE, HostSources, Live, Mode, Session, Step};
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 use told::{Telling, status_line};
 
-/// What the user requested.
-#[derive(Debug)]
+/// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
+///
+/// A folder of `.uc` files is a package of scripts, called as the folder: it is checked and loaded beside the plugins, and a file of it
+/// that is saved is reloaded likewise. Packages below a folder of plugins are found.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub(crate) struct Wish {
-    pub(crate) plugins: Plugins,
-    pub(crate) world: WorldArgs,
-    /// Arguments for the main of every module.
-    pub(crate) args: Vec<String>,
-    /// The package of the author's host.
-    pub(crate) host: Option<String>,
-    /// What the host is called with.
-    pub(crate) host_args: Vec<String>,
-    /// A change of the host's sources restarts it.
-    pub(crate) restart_host: bool,
-    /// The world in this process, for a debugger.
-    pub(crate) no_guard: bool,
+    #[command(flatten)]
+    plugins: Plugins,
+    #[command(flatten)]
+    world: WorldArgs,
+    /// An argument for the main of every module; may be given several times.
+    #[arg(long = "arg", value_name = "TEXT", allow_hyphen_values = true)]
+    args: Vec<String>,
+    /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
+    ///
+    /// Without it, `host = "…"` in `[package.metadata.alcedo]` or `[workspace.metadata.alcedo]` of the plugins is taken.
+    /// The host needs the line `.development()` in its builder.
+    #[arg(long, value_name = "PACKAGE|PATH")]
+    host: Option<String>,
+    /// An argument for the host; may be given several times.
+    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
+    host_args: Vec<String>,
+    /// Build the host and restart it whenever its sources change, with the world as it was saved; without this, key k does.
+    #[arg(long)]
+    restart_host: bool,
+    /// Run the sample world in this process, for a debugger's sake; a crash or a hang of a plugin is then the end.
+    ///
+    /// Usually the world has a process of its own. When that crashes or hangs, the place is reported, and the world
+    /// begins anew with the last good build and its objects as they were a few seconds before.
+    #[arg(long, conflicts_with = "host")]
+    no_guard: bool,
 }
 
 /// Runs until the user quits.
@@ -52,7 +71,10 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let (mut packages, objects) = (wish.world.packages, wish.world.objects);
     let found = modules::find(&wish.plugins.dirs)?;
     if let Some(library) = found.libraries.first() {
-        return Err(Error::NoSources { path: library.clone() });
+        bail!(
+            "{} is a built library, and `alcedo dev` builds what it runs: name the folder of its crate",
+            library.display()
+        );
     }
     found.left_out().iter().for_each(|line| screen.print(line));
     packages.extend(found.packages.iter().map(|dir| scripts::name(dir)));
@@ -68,7 +90,7 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
                 "the host of these plugins is left out: with --no-guard the sample engine runs, in this process",
             );
         }
-        let written = Error::file("write last words into", Path::new(crash_guard::FOLDER));
+        let written = file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
         let session = Session::open(dirs, options, Local::new(&sample)?, None)?;
         let telling = Telling::new(paint, screen.is_live(), true).of_several(several);
@@ -153,7 +175,9 @@ impl<W: World> Dev<W> {
                 self.glance();
             }
             Step::Event(Event::Printed(printed)) => self.printed(&printed),
-            Step::Event(Event::World(News::Completions { line, lines })) => self.go_on(input, &line, &lines),
+            Step::Event(Event::World(News::Host(FromHost::Completions { line, lines }, _))) => {
+                self.go_on(input, &line, &lines);
+            }
             Step::Event(event) => {
                 self.tell(event);
                 self.look();
@@ -163,7 +187,7 @@ impl<W: World> Dev<W> {
                 self.obey(command);
                 self.look();
             }
-            Step::Heard(Err(error)) => self.screen.print(&error.to_string()),
+            Step::Heard(Err(error)) => self.screen.print(&error),
         }
         self.over.is_none()
     }
@@ -181,9 +205,9 @@ impl<W: World> Dev<W> {
             Command::Line(line) => {
                 self.typing = None;
                 self.screen.print(&self.telling.paint().dim(&format!(": {line}")));
-                self.session.world().say(&line);
+                self.session.world().ask(ToHost::Line { line });
             }
-            Command::Complete(line) => self.session.world().complete(&line),
+            Command::Complete(line) => self.session.world().ask(ToHost::Complete { line }),
             Command::Trace => {
                 let told = self.panic.as_ref().map(|panic| panic.told(self.telling.paint()));
                 self.screen.print(&told.unwrap_or_else(|| "no plugin code has panicked so far".to_owned()));

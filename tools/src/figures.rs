@@ -1,5 +1,6 @@
 //! Numbers, times and paths as people read them.
 
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// `/Script/Game.MagicCube` is `Game.MagicCube` to a person.
@@ -27,13 +28,32 @@ pub(crate) fn number(number: u64) -> String {
     groups.join(",")
 }
 
+/// A path without `.` and `..`, by its words alone.
+pub(crate) fn lexical(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut done, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(done.pop()),
+            other => done.push(other),
+        }
+        done
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{millis, number};
+    use std::path::Path;
+
+    use super::{lexical, millis, number};
 
     #[test]
     fn numbers_and_times_are_easy_to_read() {
         assert_eq!([0, 12, 999, 1000, 1_234_567].map(number), ["0", "12", "999", "1,000", "1,234,567"]);
         assert_eq!([0.4, 131.2, 999.4, 12_345.0].map(millis), ["0 ms", "131 ms", "999 ms", "12.3 s"]);
+    }
+
+    #[test]
+    fn a_path_is_made_whole_by_its_words() {
+        assert_eq!(lexical(Path::new("/r/tools/../x/./y")), Path::new("/r/x/y"));
     }
 }

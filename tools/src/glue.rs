@@ -12,16 +12,22 @@ use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{Declared, ManifestInfo, printable};
 
+use crate::args::HostArgs;
 use crate::ask::ask;
-use crate::check::{Asked, check, package_with};
+use crate::check::{check, package_with};
 use crate::described::LARGEST_SOURCE;
-use crate::error::Error;
+use crate::error::{Error, file};
 use crate::host_program::{Chosen, choose};
 use crate::modules::BuildOptions;
 use crate::scripts;
 use crate::world::HostProgram;
 
-/// Whose types, and where the source goes.
+/// Writes the Rust source by which plugins use the types of a host, or of another module.
+///
+/// Those of a module are read from its library, and none of its code runs; a host is started and asked. Put the source into a crate of
+/// its own or into a module of the plugin: `mod lamps;`. What it says is compared while the plugin is loaded; after a change write it
+/// again. The same declarations give the same bytes, and a file that has them is left alone. The crate `alcedo-glue` does the same in a
+/// `build.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// The library: `target/debug/libmy_plugin.so`.
@@ -76,15 +82,15 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
             // The reader has closed the output: there is nothing to report to.
             let _ = write!(stdout(), "{source}");
         }
-        Some(out) => alcedo_glue::write(out, &source).map_err(Error::file("write", out))?,
+        Some(out) => alcedo_glue::write(out, &source).map_err(file("write", out))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn of_library(library: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
-    let library = std::path::absolute(library).map_err(Error::file("find", library))?;
+    let library = std::path::absolute(library).map_err(file("find", library))?;
     if library.is_dir() {
-        let folder = library.canonicalize().map_err(Error::file("find", &library))?;
+        let folder = library.canonicalize().map_err(file("find", &library))?;
         return of_scripts(&folder, with);
     }
     of_module(&library)
@@ -95,15 +101,15 @@ fn of_library(library: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Er
 /// # Errors
 /// When the library cannot be read.
 pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
-    let (manifest, declared) = ManifestInfo::peek_declared(library).map_err(Box::new)?;
+    let (manifest, declared) = ManifestInfo::peek_declared(library)?;
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
 
 /// A package of scripts, whose types build on those of the sample engine and of the modules that it is seen with.
 fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
     let (mut version, mut all) = (String::new(), Declared::default());
-    for found in check(package_with(folder, with)?, &Asked { host: None, host_args: &[], patience: 0 })? {
-        let declared = found.declared.map_err(|text| Error::Scripts { text })?;
+    for found in check(package_with(folder, with)?, &HostArgs::default(), 0)? {
+        let declared = found.declared.map_err(Error::msg)?;
         if found.folder == folder {
             (version, all) = (found.version.to_string(), declared);
         }
@@ -117,7 +123,7 @@ fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error
     // Standard output is for the source.
     let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
     let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
-    let declared = ask(&program, &args, Duration::from_secs(wish.patience)).map_err(Error::part)?;
+    let declared = ask(&program, &args, Duration::from_secs(wish.patience))?;
     Ok((Origin::host(&name_of(&program)), declared))
 }
 
@@ -145,7 +151,7 @@ pub(crate) fn rewrite(
     let mut written = Vec::new();
     for (source, path) in glue {
         if let Some(now) = alcedo_glue::rewritten(&source, origin, &declared)?.filter(|now| *now != source) {
-            alcedo_glue::write(&path, &now).map_err(Error::file("write", &path))?;
+            alcedo_glue::write(&path, &now).map_err(file("write", &path))?;
             written.push(path);
         }
     }
@@ -162,7 +168,7 @@ pub(crate) fn host_origin(host: &HostProgram) -> Origin {
 /// # Errors
 /// When it sends no answer.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
-    ask(&host.program, &host.args, PATIENCE).map_err(Error::part)
+    ask(&host.program, &host.args, PATIENCE)
 }
 
 /// Collects the Rust sources below a folder. Links are not followed.

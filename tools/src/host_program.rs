@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use alcedo_build::{BuildError, BuildRequest, HostCrate, build, find_host};
 
-use crate::error::Error;
+use anyhow::bail;
+
+use crate::error::{Error, file};
 use crate::figures::millis;
 use crate::modules::BuildOptions;
 use crate::world::{HostOptions, HostProgram};
@@ -61,8 +63,12 @@ impl Chosen {
             (Some(own), _) => own.clone(),
             (None, [only]) => only.clone(),
             (None, several) => {
-                let programs = several.iter().map(|path| name(path)).collect();
-                return Err(Error::SeveralPrograms { package, programs });
+                let programs: Vec<_> = several.iter().map(|path| name(path)).collect();
+                bail!(
+                    "package `{package}` makes the programs {}: let the one that is the host have the package's name, or name its file \
+                     with --host",
+                    programs.join(", ")
+                )
             }
         };
         say(&format!("the host is built, in {}", millis(outcome.millis)));
@@ -75,7 +81,7 @@ impl Chosen {
 /// # Errors
 /// When this program cannot be found.
 pub(crate) fn sample(options: &HostOptions) -> Result<HostProgram, Error> {
-    let program = std::env::current_exe().map_err(Error::file("find", Path::new("alcedo")))?;
+    let program = std::env::current_exe().map_err(file("find", Path::new("alcedo")))?;
     let mut args = vec![OsString::from("dev-world"), "--objects".into(), options.objects.to_string().into()];
     args.extend(options.packages.iter().flat_map(|package| ["--package".into(), package.into()]));
     args.extend(options.user_code.iter().flat_map(|folder| [OsString::from("--user-code"), folder.into()]));

@@ -13,11 +13,11 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::command::{Command, CommandError, Key, Keys, Typed, parse};
-use crate::error::Error;
+use crate::command::{Command, Key, Keys, Typed, parse};
+use crate::error::{Error, terminal};
 
 /// What was read.
-pub(crate) type Heard = Result<Command, CommandError>;
+pub(crate) type Heard = Result<Command, String>;
 
 /// The user's commands, and the terminal while it is in the mode of single keys.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ struct Raw;
 
 impl Raw {
     fn enter() -> Result<Self, Error> {
-        enable_raw_mode().map_err(|source| Error::Terminal { doing: "read single keys of the terminal", source })?;
+        enable_raw_mode().map_err(terminal("read single keys of the terminal"))?;
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let _ = disable_raw_mode();
@@ -95,8 +95,7 @@ impl Drop for Raw {
 }
 
 fn hear_signals(sender: &Sender<Heard>, quitting: &Arc<AtomicBool>) -> Result<(), Error> {
-    let listening = |source| Error::Terminal { doing: "listen for Ctrl-C", source };
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(listening)?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(terminal("listen for Ctrl-C"))?;
     let (sender, quitting) = (sender.clone(), Arc::clone(quitting));
     thread::spawn(move || signals.forever().for_each(|_| quit(&sender, &quitting)));
     Ok(())

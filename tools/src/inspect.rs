@@ -13,21 +13,42 @@ use alcedo_runtime::{
 };
 use serde::Serialize;
 
-use crate::check::{Asked, check, counted, package_with};
-use crate::error::Error;
+use crate::args::{HostArgs, PATIENCE};
+use crate::check::{check, counted, package_with};
+use crate::error::{Error, file};
+
+/// Prints what the library of a plugin says of itself and declares. None of its code runs.
+///
+/// Types with their members, functions that are called by name, and what it uses of others; compiler, ABI, build and
+/// seal. Ends with 1 if the file is no library that a host of this version could load, and says why.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// The library: `target/debug/libmy_plugin.so`; or the folder of a package of scripts.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What a package of scripts builds on: other packages, folders of plugin crates, built libraries; may be given several times.
+    #[arg(long, value_name = "PATH")]
+    with: Vec<PathBuf>,
+    /// The host whose types a package of scripts builds on, instead of the sample engine: a package, a folder, or a program.
+    #[arg(long, value_name = "PACKAGE|PATH")]
+    host: Option<String>,
+    /// One JSON object.
+    #[arg(long)]
+    json: bool,
+}
 
 /// Prints it; as one JSON object where that is asked for.
 ///
 /// # Errors
 /// When the file is no library of a plugin that this build could load, with the reason.
-pub(crate) fn run(path: &Path, with: &[PathBuf], host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
-    let path = std::path::absolute(path).map_err(Error::file("find", path))?;
+pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
+    let path = std::path::absolute(&wish.file).map_err(file("find", &wish.file))?;
     if path.is_dir() {
-        let path = path.canonicalize().map_err(Error::file("find", &path))?;
-        return run_scripts(&path, with, host, json);
+        let path = path.canonicalize().map_err(file("find", &path))?;
+        return run_scripts(&path, wish);
     }
-    let (manifest, declared) = ManifestInfo::peek_declared(&path).map_err(Box::new)?;
-    let text = if json {
+    let (manifest, declared) = ManifestInfo::peek_declared(&path)?;
+    let text = if wish.json {
         // Texts and numbers only: there is no value that JSON could not say.
         serde_json::to_string_pretty(&Inspected::of(&path, &manifest, &declared)).unwrap_or_default()
     } else {
@@ -39,12 +60,13 @@ pub(crate) fn run(path: &Path, with: &[PathBuf], host: Option<&str>, json: bool)
 }
 
 /// The same for a package of scripts, as it is with plugins in the sample engine or in a host.
-fn run_scripts(path: &Path, with: &[PathBuf], host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
-    let checked = check(package_with(path, with)?, &Asked { host, host_args: &[], patience: PATIENCE })?;
+fn run_scripts(path: &Path, wish: &Wish) -> Result<ExitCode, Error> {
+    let host = HostArgs { host: wish.host.clone(), host_args: Vec::new() };
+    let checked = check(package_with(path, &wish.with)?, &host, PATIENCE)?;
     let (mut text, mut code) = (String::new(), ExitCode::SUCCESS);
     for found in checked.iter().filter(|found| found.folder == path || found.declared.is_err()) {
         match &found.declared {
-            Ok(declared) if json => {
+            Ok(declared) if wish.json => {
                 let path = path.display().to_string();
                 let inspected = InspectedScripts {
                     path,
@@ -81,9 +103,6 @@ fn run_scripts(path: &Path, with: &[PathBuf], host: Option<&str>, json: bool) ->
 fn needed(found: &ScriptCheck) -> Vec<Needed<'_>> {
     found.dependencies.iter().map(|(name, versions)| Needed { name, versions: versions.to_string() }).collect()
 }
-
-/// How many seconds a host has for its answer.
-const PATIENCE: u64 = 20;
 
 /// The JSON form for scripts. Names of fields stay; more may come.
 #[derive(Serialize)]

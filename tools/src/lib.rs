@@ -8,11 +8,10 @@
 
 mod args;
 mod ask;
-#[cfg(feature = "bindgen")]
+#[cfg_attr(not(feature = "bindgen"), path = "no_bindgen.rs")]
 mod bindgen;
 mod build;
 mod check;
-mod cli;
 mod command;
 mod demo;
 mod described;
@@ -38,12 +37,73 @@ mod session;
 mod telling;
 mod world;
 
+use std::io::Write as _;
 use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
+#[derive(Parser)]
+#[command(name = "alcedo", version)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// The commands. Each describes itself in its own file.
+#[derive(Subcommand)]
+enum Verb {
+    New(new::Wish),
+    Doctor(doctor::Wish),
+    Build(build::Wish),
+    Keygen(build::Keygen),
+    Inspect(inspect::Wish),
+    Check(check::Wish),
+    Glue(glue::Wish),
+    Bindgen(bindgen::Wish),
+    Dev(dev::Wish),
+    Repl(repl::Wish),
+    #[command(hide = true)]
+    DevWorld(world::SampleWish),
+    Guard(guard::Wish),
+    Demo(demo::Wish),
+}
 
 /// Runs the command that this process was called with, on the calling thread, which becomes the game thread.
 ///
 /// The code is 0 when all went well, 1 when the command failed or a step of the demo did not do what it should, and 2
 /// when the arguments make no sense.
 pub fn run() -> ExitCode {
-    cli::run()
+    let ended = match Cli::parse().verb {
+        Verb::New(wish) => new::run(wish),
+        Verb::Doctor(wish) => Ok(doctor::run(&wish)),
+        Verb::Build(wish) => build::run(&wish),
+        Verb::Keygen(wish) => build::keygen(&wish),
+        Verb::Inspect(wish) => inspect::run(&wish),
+        Verb::Check(wish) => check::run(&wish),
+        Verb::Glue(wish) => glue::run(&wish),
+        Verb::Bindgen(wish) => bindgen::run(&wish),
+        Verb::Dev(wish) => dev::run(wish),
+        Verb::Repl(wish) => repl::run(&wish),
+        Verb::DevWorld(wish) => world::run_sample(wish),
+        Verb::Guard(wish) => guard::run(&wish),
+        Verb::Demo(wish) => demo::run(&wish),
+    };
+    ended.unwrap_or_else(|error| {
+        // The error stream may be closed: there is nothing to report to.
+        let _ = writeln!(std::io::stderr(), "alcedo: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use alcedo_build::{BuildError, PluginFolder, build};
 use alcedo_runtime::development::plain_file;
 use alcedo_runtime::printable;
+use anyhow::anyhow;
 
 use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
@@ -44,7 +45,14 @@ pub(crate) fn find(places: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for place in places {
         // One folder may be named in several ways.
-        let Ok(whole) = place.canonicalize() else { return Err(Error::NoModules { path: place.clone() }) };
+        let no_modules = || {
+            anyhow!(
+                "no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \
+                 [\"cdylib\"]`), or a built library",
+                place.display()
+            )
+        };
+        let whole = place.canonicalize().map_err(|_| no_modules())?;
         let mut here = Found::default();
         if whole.is_file() && whole.file_name().is_none_or(|name| name != "Cargo.toml") {
             here.libraries.push(whole);
@@ -55,7 +63,7 @@ pub(crate) fn find(places: &[PathBuf]) -> Result<Found, Error> {
             look(&whole, DEPTH, &mut here)?;
         }
         if here.packages.is_empty() && here.crates.is_empty() && here.libraries.is_empty() {
-            return Err(Error::NoModules { path: place.clone() });
+            return Err(no_modules());
         }
         here.packages.sort();
         here.crates.sort_by(|one, other| one.manifest.cmp(&other.manifest));
@@ -171,7 +179,6 @@ mod tests {
     use std::fs;
 
     use super::find;
-    use crate::error::Error;
 
     #[test]
     fn packages_are_found_below_a_folder_and_what_tools_have_made_is_not() {
@@ -223,6 +230,6 @@ mod tests {
     fn a_folder_with_nothing_in_it_is_told() {
         let dir = tempfile::tempdir().expect("a folder");
         let told = find(&[dir.path().to_owned()]).expect_err("nothing is there");
-        assert!(matches!(told, Error::NoModules { .. }) && told.to_string().contains(".uc"), "{told}");
+        assert!(told.to_string().contains("name a folder of `.uc` files"), "{told}");
     }
 }

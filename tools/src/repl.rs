@@ -6,6 +6,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use alcedo_runtime::development::link::{FromHost, ToHost};
 use alcedo_runtime::printable;
 use alcedo_uc::{Snippet, Source, snippet};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
@@ -14,7 +15,7 @@ use rustyline::error::ReadlineError;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter};
 
-use crate::args::Code;
+use crate::args::{Code, HostArgs};
 use crate::error::Error;
 use crate::host_program;
 use crate::modules;
@@ -29,7 +30,10 @@ const PROMPT: &str = "> ";
 /// What the console of a world is told before a text of the language.
 const EVAL: &str = "eval ";
 
-/// Which world.
+/// Evaluates expressions and statements of the language of scripts in a running world, and completes names.
+///
+/// `Hero'Hero_1'.Health + 1` is an expression about an object; `Hero'Hero_1'.Health = 5;` is a statement. A line that begins with `:` is
+/// a command of the world's console: `:help` lists them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// Modules to load: packages of scripts, folders of plugin crates, which are built, or built libraries.
@@ -43,12 +47,8 @@ pub(crate) struct Wish {
     packages: Vec<String>,
     #[command(flatten)]
     code: Code,
-    /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
-    #[arg(long, value_name = "PACKAGE|PATH")]
-    host: Option<String>,
-    /// An argument for the host; may be given several times.
-    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
-    host_args: Vec<String>,
+    #[command(flatten)]
+    host: HostArgs,
 }
 
 /// Reads and evaluates until the input ends.
@@ -66,7 +66,7 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     if wish.modules.is_empty() && Path::new("Cargo.toml").is_file() {
         dirs.push(PathBuf::from("."));
     }
-    let chosen = host_program::choose(wish.host.as_deref(), &dirs)?;
+    let chosen = host_program::choose(wish.host.host.as_deref(), &dirs)?;
     let (packages, libraries) = found.built()?;
     let modules = [libraries, packages].concat();
     match chosen {
@@ -76,7 +76,7 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
         }
         Some(host) => {
             let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
-            let program = host.build(&BuildOptions::default(), &wish.host_args, say)?;
+            let program = host.build(&BuildOptions::default(), &wish.host.host_args, say)?;
             Ok(converse(Remote::start(program, paint)?, &modules))
         }
     }
@@ -96,7 +96,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
         true => read_terminal(&sender),
         false => read_input(&sender),
     });
-    world.load(modules);
+    world.ask(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
     // Lines wait until the world is there.
@@ -108,29 +108,29 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
         select! {
             recv(lines) -> wanted => match wanted {
                 Ok(Asked::Line(line, done)) => {
-                    world.say(&command(&line));
+                    world.ask(ToHost::Line { line: command(&line) });
                     answered = Some(done);
                 }
                 Ok(Asked::Complete(line, to)) => {
-                    world.complete(&command(&line));
+                    world.ask(ToHost::Complete { line: command(&line) });
                     completed = Some(to);
                 }
                 Err(_) => break,
             },
             recv(news) -> news => match news {
-                Ok(News::Answer(text)) => {
+                Ok(News::Host(FromHost::Answer { text }, _)) => {
                     // Prints the output of a call before its result.
                     world.printed().try_iter().for_each(|line| show(&line));
                     print(&text);
                     drop(answered.take());
                 }
-                Ok(News::Completions { lines, .. }) => {
+                Ok(News::Host(FromHost::Completions { lines, .. }, _)) => {
                     let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
                     // The reader has gone with its thread: there is nobody to tell.
                     let _told = completed.take().map(|to| to.send(lines));
                 }
-                Ok(News::Started { .. } | News::Reloaded { .. }) => is_there = true,
-                Ok(News::Refused { error, .. }) => {
+                Ok(News::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,
+                Ok(News::Host(FromHost::Refused { error, .. }, _)) => {
                     print(&error);
                     (is_there, code) = (true, ExitCode::FAILURE);
                 }

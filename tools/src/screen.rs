@@ -8,7 +8,6 @@ use crossterm::cursor::MoveToColumn;
 use crossterm::queue;
 use crossterm::terminal::{Clear, ClearType, size};
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
@@ -98,21 +97,10 @@ fn write_status(out: &mut impl Write, status: &str) -> io::Result<()> {
     write!(out, "{RESET}{shown}")
 }
 
-/// Logs go above the status line of a live screen, else to standard error, so that reports can be piped.
+/// One line of the log, printed whole when it is complete: above the status line of a live screen, else to standard error, so that
+/// reports can be piped.
 #[derive(Debug)]
-pub(crate) struct Logs(pub(crate) Screen);
-
-impl<'a> MakeWriter<'a> for Logs {
-    type Writer = LogLine;
-
-    fn make_writer(&'a self) -> LogLine {
-        LogLine { screen: self.0.clone(), text: Vec::new() }
-    }
-}
-
-/// One line of the log, printed whole when it is complete.
-#[derive(Debug)]
-pub(crate) struct LogLine {
+struct LogLine {
     screen: Screen,
     text: Vec<u8>,
 }
@@ -145,7 +133,9 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
     let filter = wanted.unwrap_or_else(|| level.parse().expect("levels of ours are right"));
     let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(color).without_time();
     // There is a subscriber already when a test runs us twice; one is enough.
-    let _ = logs.with_writer(Logs(screen.clone())).finish().with(filter).try_init();
+    let screen = screen.clone();
+    let _ =
+        logs.with_writer(move || LogLine { screen: screen.clone(), text: Vec::new() }).finish().with(filter).try_init();
 }
 
 /// Sends what this process logs to standard error, for a process whose output the tool prints.

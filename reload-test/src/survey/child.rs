@@ -7,12 +7,12 @@ use super::keepers::who;
 use super::plan::{Plan, Said, Step};
 use super::rows::Fate;
 use super::sabotage;
+use crate::hosting::{self, say};
 use crate::trial::reading;
 use alcedo_runtime::{ContextState, ReferenceSearch, Runtime, Value};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Write};
 use std::mem;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,7 @@ const TOO_MANY: usize = 5;
 
 /// Does what the plan in the file `plan` says.
 pub(crate) fn run(plan: &Path) -> Result<()> {
-    let text = fs::read(plan).with_context(|| format!("could not read the plan {}", plan.display()))?;
-    let plan: Plan = serde_json::from_slice(&text).context("the plan is of another version of this program")?;
+    let plan: Plan = hosting::plan(plan)?;
     crate::log_to_stderr("error");
     let ended = host(&plan);
     say(&Said { fault: ended.err().map(|error| format!("{error:#}")), step: Step::Ended, ..Said::default() })
@@ -228,13 +227,6 @@ fn image_of(mappings: &str, stage: &Path) -> Option<usize> {
     });
     let (start, end) = ranges.max_by_key(|(start, end)| end - start)?;
     Some(start + (end - start) / 16 * 8)
-}
-
-fn say(said: &Said) -> Result<()> {
-    let mut text = serde_json::to_vec(said)?;
-    text.push(b'\n');
-    let mut out = io::stdout().lock();
-    out.write_all(&text).and_then(|()| out.flush()).context("the reader is gone")
 }
 
 #[cfg(test)]

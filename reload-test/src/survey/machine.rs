@@ -20,6 +20,11 @@ pub(crate) fn system() -> String {
     format!("{} {}", output("uname", &["-s"]).trim(), std::env::consts::ARCH)
 }
 
+/// Returns the day in UTC: `2026-11-21`.
+pub(crate) fn today() -> String {
+    output("date", &["-u", "+%F"]).trim().to_owned()
+}
+
 /// The commit of the code, `955e1450`, with `-dirty` behind it where files differ from it; nothing outside a repository.
 pub(crate) fn commit(folder: &Path) -> String {
     let folder = folder.to_string_lossy();

@@ -4,9 +4,7 @@
 
 pub(crate) mod args;
 pub(crate) mod child;
-mod date;
 mod freed;
-mod hosting;
 mod keepers;
 mod machine;
 mod outcome;
@@ -18,5 +16,4 @@ mod rows;
 mod sabotage;
 mod sources;
 mod store;
-mod system;
 mod table;

@@ -2,6 +2,7 @@
 
 use super::plan::{Growth, Said, Step, Way};
 use super::rows::{Fate, Row};
+use crate::hosting::End;
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
 use serde::{Deserialize, Serialize};
@@ -33,17 +34,6 @@ pub(crate) struct Outcome {
     pub(crate) growth: Growth,
     /// What broke.
     pub(crate) fault: Option<String>,
-}
-
-/// How the process of a host ended.
-#[derive(Debug)]
-pub(crate) enum End {
-    /// By itself, and content.
-    Well,
-    /// Otherwise, as the system tells it: `signal: 11 (SIGSEGV)`.
-    Died(String),
-    /// It said nothing for so many seconds, and was ended.
-    Hung(u64),
 }
 
 impl Heard {
@@ -192,7 +182,8 @@ mod tests {
     #[test]
     fn a_row_that_is_worse_or_better_than_it_says_is_a_fault() {
         let fault = |outcome: Outcome, fate| {
-            let row = Row { fate, kept_by: &["rayon"], ..*rows(&["rand".to_owned()]).expect("a row")[0] };
+            let row =
+                Row { fate, kept_by: vec!["rayon".into()], ..rows(&["rand".to_owned()]).expect("a row")[0].clone() };
             outcome.fault(&row, Way::OntoItself).unwrap_or_default()
         };
         assert_eq!(fault(outcome(8, |_| false), Fate::Unmapped), "");
@@ -211,8 +202,9 @@ mod tests {
 
     #[test]
     fn a_reason_that_the_row_does_not_state_is_a_fault() {
-        let fault = |kept_by| {
-            let row = Row { fate: Fate::Parked, kept_by, ..*rows(&["rand".to_owned()]).expect("a row")[0] };
+        let fault = |kept_by: &[&str]| {
+            let kept_by = kept_by.iter().map(|&name| name.to_owned()).collect();
+            let row = Row { fate: Fate::Parked, kept_by, ..rows(&["rand".to_owned()]).expect("a row")[0].clone() };
             outcome(8, |reload| reload > 0).fault(&row, Way::Alternating)
         };
         assert_eq!(fault(&["smol", "thread rayon"]), None);

@@ -2,14 +2,14 @@
 //! table.
 
 use super::args::Args;
-use super::hosting::{self, Surroundings};
 use super::machine;
-use super::outcome::Outcome;
+use super::outcome::{Heard, Outcome};
 use super::plan::{Plan, Way};
 use super::rows::{Fate, Row, all, rows};
+use super::sources;
 use super::store::{Key, Record, Store, is_settled};
 use super::table::{Entry, Made, earlier, page, table};
-use super::{date, sources};
+use crate::hosting;
 use alcedo_build::{BuildRequest, Variants};
 use anyhow::{Context, Result};
 use cargo_metadata::{CargoOpt, MetadataCommand};
@@ -43,10 +43,10 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     };
     let mut left = VecDeque::new();
     for row in &chosen {
-        let missing = row.needs.iter().find(|system| !system.is_there());
-        if let Some(system) = missing {
-            eprintln!("{}: left out. {}", row.name, system.remedy());
-        } else if args.missing && is_settled(row, survey.store.get(row.name).as_ref(), &keys[row.name], args.reloads) {
+        let is_known = || is_settled(row, survey.store.get(&row.name).as_ref(), &keys[&*row.name], args.reloads);
+        if let Some(remedy) = row.missing() {
+            eprintln!("{}: left out. {remedy}", row.name);
+        } else if args.missing && is_known() {
             eprintln!("{}: known", row.name);
         } else {
             left.push_back(*row);
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     eprintln!("{} s", begun.elapsed().as_secs());
     if let Some(path) = &args.page {
         let before = fs::read_to_string(path).unwrap_or_default();
-        let entry = |row: &'static Row| Entry { earlier: earlier(&before, row.name), ..survey.entry(row) };
+        let entry = |row: &'static Row| Entry { earlier: earlier(&before, &row.name), ..survey.entry(row) };
         let entries: Vec<_> = all().map(entry).collect();
         let (rustc, libc, system) = (machine::rustc(), machine::libc(), machine::system());
         let made = Made { rustc, libc, system, commit: machine::commit(&args.sources) };
@@ -98,16 +98,16 @@ impl Survey<'_> {
     fn one(&self, row: &Row) -> Result<Vec<String>> {
         let begun = Instant::now();
         let mut record = Record {
-            row: row.name.to_owned(),
-            key: self.keys[row.name].clone(),
-            date: date::today(),
+            row: row.name.clone(),
+            key: self.keys[&*row.name].clone(),
+            date: machine::today(),
             asked: self.args.reloads,
             outcomes: BTreeMap::new(),
             faults: Vec::new(),
         };
         let built: Result<Vec<_>, String> = TAGS
             .into_iter()
-            .map(|tag| build(&self.args.sources, Some(row.name), tag, self.dir))
+            .map(|tag| build(&self.args.sources, Some(&row.name), tag, self.dir))
             .collect::<Result<Vec<_>>>()?
             .into_iter()
             .collect();
@@ -133,22 +133,34 @@ impl Survey<'_> {
             way,
             reloads: reloads(row, way, self.args.reloads),
             fate: row.fate(way),
-            strikes_after_ms: row.strikes_after_ms,
+            strikes_after_ms: row.strikes_after_ms(),
             sabotage: self.args.sabotage,
         };
-        let dir = self.dir.join("hosts").join(row.name);
+        let dir = self.dir.join("hosts").join(&row.name);
         fs::create_dir_all(&dir).with_context(|| format!("could not make {}", dir.display()))?;
         // A neighbor that waits is not a host that hangs.
-        let patience = Duration::from_secs(self.args.patience) + Duration::from_millis(row.strikes_after_ms);
-        hosting::run(&plan, Surroundings { dir: &dir, backtrace: row.backtrace, patience })
+        let patience = Duration::from_secs(self.args.patience) + Duration::from_millis(row.strikes_after_ms());
+        let scratch = dir.join("scratch");
+        fs::create_dir_all(&scratch).with_context(|| format!("could not make {}", scratch.display()))?;
+        let mut command = hosting::command(&plan, &dir, "")?;
+        command.env("TMPDIR", &scratch).env("RUST_BACKTRACE", if row.backtrace { "1" } else { "0" });
+        // The number of threads must not depend on the machine.
+        for count in ["ASYNC_STD_THREAD_COUNT", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"] {
+            command.env(count, "2");
+        }
+        let mut heard = Heard::default();
+        let end = hosting::run(command, patience, |line| {
+            // A crate may print, too.
+            serde_json::from_str(line).into_iter().for_each(|said| heard.hear(said));
+        })?;
+        Ok(heard.outcome(plan.reloads, &end))
     }
 
     /// Returns the newest result that the store has of a row, of this code or of older code.
     fn entry(&self, row: &'static Row) -> Entry {
-        let missing = row.needs.iter().find(|system| !system.is_there());
-        let record = self.store.get(row.name);
-        let is_of_this_code = record.as_ref().is_some_and(|record| record.key == self.keys[row.name]);
-        Entry { row, record, earlier: None, is_of_this_code, remedy: missing.map(|system| system.remedy()) }
+        let record = self.store.get(&row.name);
+        let is_of_this_code = record.as_ref().is_some_and(|record| record.key == self.keys[&*row.name]);
+        Entry { row, record, earlier: None, is_of_this_code, remedy: row.missing() }
     }
 }
 
@@ -162,7 +174,7 @@ fn ways(row: &Row) -> impl Iterator<Item = Way> {
 fn reloads(row: &Row, way: Way, asked: u64) -> u64 {
     let most = match way.alternates() {
         false => u64::MAX,
-        true => FEWEST.max(WAITING_MS / row.strikes_after_ms.max(1)),
+        true => FEWEST.max(WAITING_MS / row.strikes_after_ms().max(1)),
     };
     row.reloads(asked).min(most)
 }
@@ -194,9 +206,9 @@ fn keys(folder: &Path) -> Result<BTreeMap<&'static str, Key>> {
     let versions = versions(folder)?;
     let shared = sources::shared(folder)?;
     let key = |row: &'static Row| {
-        let version = |name: &&str| versions.get(*name).map(|version| format!("{name} {version}"));
-        let sources = format!("{shared:016x}-{:016x}", sources::of_row(folder, row.name)?);
-        Ok((row.name, Key { versions: row.crates.iter().filter_map(version).collect(), sources }))
+        let version = |name: &String| versions.get(name).map(|version| format!("{name} {version}"));
+        let sources = format!("{shared:016x}-{:016x}", sources::of_row(folder, &row.name)?);
+        Ok((&*row.name, Key { versions: row.crates().iter().filter_map(version).collect(), sources }))
     };
     all().map(key).collect()
 }
@@ -235,12 +247,12 @@ mod tests {
 
     #[test]
     fn what_waits_long_is_alternated_less_often() {
-        let slow = Row { strikes_after_ms: 1000, ..*found("rand") };
+        let slow = Row { strikes_after_ms: Some(1000), ..found("rand").clone() };
         let check = |row: &Row, way, asked, expected| assert_eq!(reloads(row, way, asked), expected, "{way:?} {asked}");
         check(&slow, Way::OntoItself, 200, 200);
         check(&slow, Way::Alternating, 200, 10);
         check(&slow, Way::Alternating, 4, 4);
-        let slower = Row { strikes_after_ms: 60_000, ..*found("rand") };
+        let slower = Row { strikes_after_ms: Some(60_000), ..found("rand").clone() };
         check(&slower, Way::Alternating, 200, 5);
         check(found("rand"), Way::Alternating, 200, 200);
         check(found("notify-leaked"), Way::OntoItself, 200, 100);

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Outcome of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Fate {
     /// It is unmapped.
+    #[default]
     Unmapped,
     /// It stays, because somebody would run code of it.
     Parked,

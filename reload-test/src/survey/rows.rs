@@ -1,53 +1,89 @@
-//! The rows: which crates, used how, and what is known to become of them. A row whose outcome is another than this says
-//! fails the run, so the page cannot rot unseen.
+//! The rows, which `reload-test/survey/rows.toml` states: the crates, their usage and the expected outcome. A row with another
+//! outcome fails the run, so the page stays true.
 
-mod basics;
-mod crates;
-mod facilities;
-
-use self::basics::BASICS;
-use self::crates::CRATES;
-use self::facilities::FACILITIES;
 use super::plan::Way;
 pub(crate) use super::plan::{Fate, Growth};
-use super::system::System;
 use anyhow::{Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+/// The file of the rows, which explains the fields.
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| toml::from_str(include_str!("../../survey/rows.toml")).expect("a test reads the table"));
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    rows: Vec<Row>,
+    systems: BTreeMap<String, System>,
+}
 
 /// A row of the survey.
-#[derive(Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Row {
-    /// Its name, which is the feature of the surveyed plugin.
-    pub(crate) name: &'static str,
-    /// The crates of crates.io whose versions are told.
-    pub(crate) crates: &'static [&'static str],
-    /// How they are used.
-    pub(crate) use_of: &'static str,
-    /// What becomes of the image where threads are only asked to stop.
+    pub(crate) name: String,
+    crates: Option<Vec<String>>,
+    #[serde(rename = "use")]
+    pub(crate) use_of: String,
+    #[serde(default)]
     pub(crate) fate: Fate,
-    /// What becomes of it where threads may be evicted, too. Only tried where it is parked otherwise.
-    pub(crate) evicted: Fate,
-    /// Reasons for which images are parked: each reason that is found must contain one of these.
-    pub(crate) kept_by: &'static [&'static str],
-    /// Growth per reload onto itself: upper limit of memory, and exact counts of threads, files and keys.
-    pub(crate) grows: Growth,
-    /// Growth per reload with eviction.
-    pub(crate) grows_evicted: Growth,
-    /// Whether the host runs with RUST_BACKTRACE=1.
+    #[serde(default)]
+    evicted: Fate,
+    #[serde(default)]
+    pub(crate) kept_by: Vec<String>,
+    #[serde(default)]
+    grows: Growth,
+    #[serde(default)]
+    grows_evicted: Growth,
+    #[serde(default)]
     pub(crate) backtrace: bool,
-    /// No more reloads than this, where the system has no more of what the crate leaves behind.
-    pub(crate) most: u64,
-    /// What the machine must have to build and run it. Where it is missing, the row is left out, and the survey says so.
-    pub(crate) needs: &'static [System],
-    /// How long the neighbor waits for what this row may have left behind to strike, in milliseconds.
-    pub(crate) strikes_after_ms: u64,
-    /// What the figures say beyond themselves: sentences for the page, or nothing.
-    pub(crate) note: &'static str,
+    most: Option<u64>,
+    #[serde(default)]
+    needs: Vec<String>,
+    strikes_after_ms: Option<u64>,
+    #[serde(default)]
+    pub(crate) note: String,
+}
+
+/// A requirement beyond Rust and a C compiler.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct System {
+    check: String,
+    remedy: String,
+}
+
+impl System {
+    fn is_there(&self) -> bool {
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(&self.check).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        shell.status().is_ok_and(|status| status.success())
+    }
 }
 
 impl Row {
+    /// Returns the crates whose versions the page lists.
+    pub(crate) fn crates(&self) -> &[String] {
+        self.crates.as_deref().unwrap_or(std::slice::from_ref(&self.name))
+    }
+
+    /// Returns the remedy for the first system that this machine lacks.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        let mut needed = self.needs.iter().map(|name| &TABLE.systems[name]);
+        needed.find(|system| !system.is_there()).map(|system| &*system.remedy)
+    }
+
+    /// Returns the milliseconds that the neighbor waits for what the row may have left behind.
+    pub(crate) fn strikes_after_ms(&self) -> u64 {
+        self.strikes_after_ms.unwrap_or(20)
+    }
+
     /// How many reloads of those that were asked for.
     pub(crate) fn reloads(&self, asked: u64) -> u64 {
-        asked.min(self.most)
+        self.most.map_or(asked, |most| asked.min(most))
     }
 
     /// Returns the expected outcome of images in a way of reloading.
@@ -65,51 +101,23 @@ impl Row {
     }
 }
 
-const fn row(name: &'static str, crates: &'static [&'static str], use_of: &'static str, fate: Fate) -> Row {
-    Row {
-        name,
-        crates,
-        use_of,
-        fate,
-        evicted: Fate::Unmapped,
-        kept_by: &[],
-        grows: left(0.0, 0.0),
-        grows_evicted: left(0.0, 0.0),
-        backtrace: false,
-        most: u64::MAX,
-        needs: &[],
-        strikes_after_ms: 20,
-        note: "",
-    }
-}
-
-/// Of memory in KiB, and of files; no threads and no keys.
-const fn left(memory_kib: f64, fds: f64) -> Growth {
-    kept(memory_kib, 0.0, fds, 0.0)
-}
-
-/// Of memory in KiB, threads, files and keys.
-const fn kept(memory_kib: f64, threads: f64, fds: f64, keys: f64) -> Growth {
-    Growth { memory_kib, threads, fds, keys }
-}
-
-/// Every row, in the order of the page: see the file of each theme.
+/// Every row, in the order of the page.
 pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
-    [BASICS, CRATES, FACILITIES].into_iter().flatten()
+    TABLE.rows.iter()
 }
 
 /// The rows of these names, in the order of the page; all of them where none is named.
 pub(crate) fn rows(names: &[String]) -> Result<Vec<&'static Row>> {
-    if let Some(unknown) = names.iter().find(|name| all().all(|row| row.name != name.as_str())) {
-        let known: Vec<_> = all().map(|row| row.name).collect();
+    if let Some(unknown) = names.iter().find(|name| all().all(|row| row.name != **name)) {
+        let known: Vec<_> = all().map(|row| &*row.name).collect();
         bail!("there is no row `{unknown}`; name one of {}", known.join(", "));
     }
-    Ok(all().filter(|row| names.is_empty() || names.iter().any(|name| name == row.name)).collect())
+    Ok(all().filter(|row| names.is_empty() || names.contains(&row.name)).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{all, rows};
+    use super::{TABLE, all, rows};
     use std::collections::BTreeSet;
 
     #[test]
@@ -117,13 +125,19 @@ mod tests {
         let manifest = include_str!("../../survey/Cargo.toml");
         for row in all() {
             assert!(manifest.contains(&format!("\n{} = [", row.name)), "{}", row.name);
-            assert!(row.crates.iter().all(|name| manifest.contains(&format!("\n{name} = {{"))), "{}", row.name);
+            assert!(row.crates().iter().all(|name| manifest.contains(&format!("\n{name} = {{"))), "{}", row.name);
         }
     }
 
     #[test]
+    fn every_needed_system_is_described_and_every_described_one_is_needed() {
+        let needed: BTreeSet<_> = all().flat_map(|row| &row.needs).collect();
+        assert_eq!(needed, TABLE.systems.keys().collect());
+    }
+
+    #[test]
     fn every_row_has_a_name_of_its_own() {
-        let names: BTreeSet<_> = all().map(|row| row.name).collect();
+        let names: BTreeSet<_> = all().map(|row| &row.name).collect();
         assert_eq!(names.len(), all().count());
     }
 

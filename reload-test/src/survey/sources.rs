@@ -97,7 +97,7 @@ mod tests {
     fn every_row_has_a_file() {
         let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/survey"));
         for row in all() {
-            of_row(sources, row.name).unwrap_or_else(|error| panic!("{error:#}"));
+            of_row(sources, &row.name).unwrap_or_else(|error| panic!("{error:#}"));
         }
         assert_eq!(shared(sources).expect("they are there"), shared(sources).expect("they are there"));
     }

@@ -120,26 +120,6 @@ fn number(value: f64) -> String {
     }
 }
 
-/// What stands above the table. Of the places in it, the first is when and with what the figures were made.
-const ABOVE: [&str; 6] = [
-    "# Which crates let their code go",
-    "Each row is a plugin that uses one crate, or one facility of the system, the way its users do, reloaded in a process \
-     of its own.",
-    "*Image*: *unmapped* means looked up and found gone. *Parked* means that the image stays on purpose, because somebody \
-     would run code that is no longer there; the table names who. The numbers are reloads, of how many. *Eviction* is off \
-     unless a host asks for it: a thread of a module that sits in a blocking system call when its time is up is taken out \
-     of it and ended. Files that a plugin leaves open are closed only where a host asks for that, too.",
-    "*Alternating*: reloading onto itself hides what the next generation puts right again. So each row also goes for a \
-     while, and a neighbor comes: a plugin that takes the very pages that have become free and fills them with a pattern, \
-     takes the descriptors that have become free, and works with memory, threads, signals, panics, files and forks until \
-     what is left of the row would have struck. Then it looks whether all is as it was, and the row comes back. The numbers \
-     are how often the neighbor found nothing amiss, of how many times. Rows that strike late are tried less often.",
-    "The other columns are growth per reload onto itself, over the last half of the run: resident memory in KiB, threads, \
-     open files, thread-specific keys. Where an image is parked, it is what stays.",
-    "What is in bold went wrong, and fails the survey. Each row states what becomes of its images, who keeps those that are \
-     parked, and what a reload may leave; anything else is wrong.",
-];
-
 /// The page with the table in it.
 pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let Made { rustc, libc, system, commit } = made;
@@ -157,12 +137,8 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
          with {libc}{commit}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result \
          for the code as it is; the page has all of them."
     );
-    let [title, what, above @ ..] = ABOVE;
-    let mut text = [title, &wrapped(what), &wrapped(&written)].join("\n\n");
-    for paragraph in above {
-        text += &format!("\n\n{}", wrapped(paragraph));
-    }
-    text += &format!("\n\n{}", table(entries));
+    let mut text = include_str!("../../survey/page.md").replace("{written}", &wrapped(&written));
+    text = text.replace("{table}\n", &table(entries));
     let found = entries.iter().filter(|entry| entry.record.is_some() || entry.earlier.is_some());
     let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
     let names =

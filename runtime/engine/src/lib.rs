@@ -3,7 +3,6 @@
 //! embedder would.
 
 mod actor;
-mod component;
 pub mod math;
 mod player_controller;
 mod tick;
@@ -12,17 +11,13 @@ mod world;
 use alcedo_runtime::native::{Class as _, Natives};
 use alcedo_runtime::natives;
 
-pub use actor::Actor;
-pub use component::{ActorComponent, SceneComponent};
+pub use actor::{Actor, ActorComponent, SceneComponent};
 pub use math::{Rotator, Vector};
 pub use player_controller::PlayerController;
 pub use world::World;
 
 /// Path of the actor class.
 pub const ACTOR: &str = Actor::PATH;
-
-/// Path of the component that has a place.
-pub const SCENE_COMPONENT: &str = SceneComponent::PATH;
 
 /// Path of the world class.
 pub const WORLD: &str = World::PATH;

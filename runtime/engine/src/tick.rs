@@ -8,8 +8,7 @@ use alcedo_runtime::host::{BatchFunction, ClassList, ObjectList, TypedProperty};
 use alcedo_runtime::native::{Class, Natives, This};
 use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime};
 
-use crate::actor::Actor;
-use crate::component::ActorComponent;
+use crate::actor::{Actor, ActorComponent};
 use crate::world::World;
 
 pub(crate) fn drive(natives: Natives) -> Natives {

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::io;
+use std::net::Shutdown;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::autosave::Autosave;
 use super::link::{FromHost, HangOf, SOCKET, Status, ToHost, VERSION, receive, send};
-use super::stream::Stream;
+use super::stream::{Stream, connect};
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::load::events::MasterEvent;
@@ -47,7 +48,7 @@ impl Voice {
     fn tell(&self, message: &FromHost) {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if send(&mut *stream, message).is_err() {
-            stream.end();
+            let _ended = stream.shutdown(Shutdown::Both);
         }
     }
 }
@@ -65,9 +66,10 @@ impl Invitation {
     }
 
     fn greet(socket: &Path) -> io::Result<Self> {
-        let mut from = Stream::connect(socket)?;
+        let mut from = connect(socket)?;
         let voice = Voice(Arc::new(Mutex::new(from.try_clone()?)));
-        from.set_patience(Some(PATIENCE), Some(PATIENCE))?;
+        from.set_read_timeout(Some(PATIENCE))?;
+        from.set_write_timeout(Some(PATIENCE))?;
         voice.tell(&FromHost::Hello { version: VERSION, runtime: env!("CARGO_PKG_VERSION").to_owned() });
         let autosave = match receive(&mut from)? {
             Some(ToHost::Settings { autosave }) => autosave,
@@ -77,7 +79,7 @@ impl Invitation {
                 ));
             }
         };
-        from.set_patience(None, Some(PATIENCE))?;
+        from.set_read_timeout(None)?;
         Ok(Self { voice, from, autosave, live: Rc::default() })
     }
 
@@ -137,7 +139,7 @@ fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
             Ok(None) => break,
             Err(error) => {
                 tracing::error!(%error, "`alcedo dev` said what this host cannot read: the link is ended, and this host with it");
-                from.end();
+                let _ended = from.shutdown(Shutdown::Both);
                 break;
             }
         };
@@ -332,7 +334,6 @@ mod tests {
 
     use super::hear;
     use crate::development::link::{ToHost, send};
-    use crate::development::stream::Stream;
     use crate::runtime::Runtime;
 
     #[test]
@@ -349,7 +350,7 @@ mod tests {
             tool.write_all(bytes).expect("the socket takes it");
             tool.shutdown(Shutdown::Write).expect("it is open");
             let (sender, orders) = crossbeam_channel::unbounded();
-            hear(&mut Stream::from(host), &sender, &poster);
+            hear(&mut { host }, &sender, &poster);
             assert_eq!(orders.try_iter().collect::<Vec<_>>(), [ToHost::End]);
             assert_eq!(tool.read(&mut [0]).ok(), Some(0), "the link has ended");
         }

@@ -127,9 +127,6 @@ pub enum WatchError {
         /// What the system said.
         source: notify::Error,
     },
-    /// The watcher's thread is gone, so no change would ever be seen.
-    #[error("the file watcher has ended: make a new `SourceWatch`")]
-    Ended,
 }
 
 fn list(dirs: &[PathBuf]) -> String {

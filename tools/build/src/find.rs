@@ -66,24 +66,6 @@ impl PluginFolder {
     }
 }
 
-/// The plugins in `dirs`, each a plugin crate or the root of a workspace: see [`PluginFolder`].
-pub fn find_plugins(dirs: &[PathBuf]) -> Result<Vec<PluginCrate>, BuildError> {
-    let mut found: Vec<PluginCrate> = Vec::new();
-    for dir in dirs {
-        let plugins = match PluginFolder::of(dir) {
-            Ok(folder) => folder.plugins,
-            Err(BuildError::NoPlugins { .. }) => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        for plugin in plugins {
-            if !found.contains(&plugin) {
-                found.push(plugin);
-            }
-        }
-    }
-    if found.is_empty() { Err(BuildError::NoPlugins { dirs: dirs.to_vec() }) } else { Ok(found) }
-}
-
 /// The folder `request` builds into.
 pub(crate) fn target_dir(request: &BuildRequest<'_>) -> Result<PathBuf, BuildError> {
     match request.own_target_dir() {
@@ -92,7 +74,11 @@ pub(crate) fn target_dir(request: &BuildRequest<'_>) -> Result<PathBuf, BuildErr
     }
 }
 
-pub(crate) fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildError> {
+/// Describes the package or workspace of a request, without its dependencies.
+///
+/// # Errors
+/// [`BuildError::Metadata`] for a manifest that cargo cannot read.
+pub fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildError> {
     let manifest = request.manifest();
     let mut cargo = request.cargo();
     cargo.args(["metadata", "--no-deps", "--format-version=1", "--color=never", "--manifest-path"]).arg(&manifest);

@@ -18,7 +18,7 @@ mod variants;
 mod watch;
 
 pub use error::{BuildError, WatchError};
-pub use find::{PluginCrate, PluginFolder, find_plugins};
+pub use find::{PluginCrate, PluginFolder, metadata};
 pub use find_host::{HostCrate, find_host};
 pub use report::{Artifact, BuildOutcome};
 pub use request::BuildRequest;

@@ -2,8 +2,8 @@
 //! and whether anything must be compiled is decided by cargo.
 
 use crate::error::WatchError;
-use crate::settle::{Due, Settle, is_source, is_source_folder};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use crate::settle::{is_source, is_source_folder};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeSet;
@@ -63,38 +63,14 @@ impl SourceWatch {
         Ok(Self { receiver, started, _watcher: watcher })
     }
 
-    /// The events, for callers that wait for other things as well. Hand each to [`Settle::note`].
+    /// The events, for callers that wait for other things as well. Hand each to [`Settle::note`](crate::Settle::note).
     pub fn receiver(&self) -> &Receiver<SourceEvent> {
         &self.receiver
     }
 
-    /// The time on the clock that stamps the events; what [`Settle::due`] wants to know.
+    /// The time on the clock that stamps the events; what [`Settle::due`](crate::Settle::due) wants to know.
     pub fn now(&self) -> Duration {
         self.started.elapsed()
-    }
-
-    /// Waits until a change has settled and takes it out, for callers that wait for nothing else.
-    /// Gives an empty list when nothing has settled within `patience`.
-    pub fn settled(&self, settle: &mut Settle, patience: Duration) -> Result<Vec<PathBuf>, WatchError> {
-        let end = self.now() + patience;
-        loop {
-            while let Ok(event) = self.receiver.try_recv() {
-                settle.note(event.at, &event.path);
-            }
-            let now = self.now();
-            let rest = end.saturating_sub(now);
-            let wait = match settle.due(now) {
-                Due::Ready(_) => return Ok(settle.take()),
-                _ if rest.is_zero() => return Ok(Vec::new()),
-                Due::Wait(wait) => wait.min(rest),
-                Due::Nothing => rest,
-            };
-            match self.receiver.recv_timeout(wait) {
-                Ok(event) => settle.note(event.at, &event.path),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(WatchError::Ended),
-            }
-        }
     }
 }
 

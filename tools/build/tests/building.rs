@@ -3,7 +3,7 @@
 
 mod scratch;
 
-use alcedo_build::{BuildError, Member, PluginFolder, Switches, Variants, build, find_plugins, spawn};
+use alcedo_build::{BuildError, Member, PluginFolder, Switches, Variants, build, spawn};
 use scratch::{LIB, Scratch, manifest};
 use std::fs;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn what_cargo_complains_of_is_in_the_error() {
     let error = build(&scratch.request()).unwrap_err();
     assert!(matches!(&error, BuildError::CargoFailed { stderr, .. } if stderr.contains("Cargo.toml:3")), "{error}");
 
-    let error = find_plugins(&[scratch.path("")]).unwrap_err();
+    let error = PluginFolder::of(&scratch.path("")).unwrap_err();
     assert!(matches!(&error, BuildError::Metadata { message, .. } if message.contains("Cargo.toml:3")), "{error}");
 
     let none = scratch.path("nowhere/Cargo.toml");
@@ -80,7 +80,7 @@ fn a_crate_without_a_cdylib_is_told_how_to_become_a_plugin() {
     let error = build(&scratch.request()).unwrap_err();
     assert!(matches!(error, BuildError::NoLibrary { .. }) && error.to_string().contains("crate-type"), "{error}");
 
-    let error = find_plugins(&[scratch.path("")]).unwrap_err();
+    let error = PluginFolder::of(&scratch.path("")).unwrap_err();
     assert!(matches!(&error, BuildError::NoPlugins { dirs } if dirs.len() == 1), "{error}");
 
     let program = "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
@@ -323,19 +323,20 @@ fn a_workspace_gives_its_plugins_and_a_member_only_itself() {
         ("shared/src/lib.rs", ""),
     ]);
     let root = scratch.path("").canonicalize().unwrap();
-    let plugins = find_plugins(&[root.clone(), root.join("one")]).unwrap();
+    let in_folder = |dir: &Path| PluginFolder::of(dir).unwrap().plugins;
+    let plugins = in_folder(&root);
     let names: Vec<_> = plugins.iter().map(|plugin| plugin.name.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
     assert_eq!(plugins[0].source_dirs, ["one/src", "shared/src", "two/src"].map(|dir| root.join(dir)));
     assert_eq!(plugins[1].source_dirs, ["shared/src", "two/src"].map(|dir| root.join(dir)));
-    assert_eq!(find_plugins(&[root.join("two")]).unwrap(), plugins[1..]);
+    assert_eq!(in_folder(&root.join("two")), plugins[1..]);
 
     // A list of default members leaves the others out, which are found in their own folders.
     let members = "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n";
     scratch.write("Cargo.toml", &format!("{members}default-members = [\"shared\", \"two\"]\n"));
     let folder = PluginFolder::of(&root).unwrap();
     assert_eq!((&folder.plugins[..], &folder.left_out[..]), (&plugins[1..], &plugins[..1]));
-    assert_eq!(find_plugins(&[root.join("one")]).unwrap(), plugins[..1]);
+    assert_eq!(in_folder(&root.join("one")), plugins[..1]);
     scratch.write("Cargo.toml", &format!("{members}default-members = [\"shared\"]\n"));
     assert_eq!(PluginFolder::of(&root).unwrap().plugins, plugins, "no default member is a plugin");
     scratch.write("Cargo.toml", members);

@@ -40,6 +40,7 @@ use alcedo_runtime::Declared;
 
 pub use error::GlueError;
 pub use rewrite::{describes, rewritten};
+pub use text::is_keyword;
 
 /// Who declares the types.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -55,15 +55,21 @@ pub(crate) fn is_name(text: &str) -> bool {
         && !never_raw.contains(&text)
 }
 
+/// Returns whether a name is a keyword of Rust, or reserved for one.
+#[must_use]
+pub fn is_keyword(name: &str) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+        "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super",
+        "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    ];
+    KEYWORDS.contains(&name)
+}
+
 /// A name that is a word of the language is written raw.
 pub(crate) fn word(name: &str) -> String {
-    const WORDS: &[&str] = &[
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
-        "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
-        "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type",
-        "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-    ];
-    if WORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
+    if is_keyword(name) { format!("r#{name}") } else { name.to_owned() }
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use anyhow::anyhow;
 use clang::diagnostic::Severity;
 use clang::{Clang, Entity, EntityKind, Index, StorageClass, Type, TypeKind};
 
-use super::error::BindgenError;
 use super::rust::type_name;
 use super::{Declarations, Function, LeftOut, Struct};
+use crate::error::Error;
 
 /// More parameters has no reflected function.
 const MOST: usize = 8;
@@ -17,9 +18,16 @@ const MOST: usize = 8;
 const PACK: usize = 4;
 
 /// What is declared of the functions in a header.
-pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, BindgenError> {
-    let wrong = |message: String| BindgenError::Header { file: header.display().to_string(), message };
-    let clang = Clang::new().map_err(BindgenError::NoClang)?;
+pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, Error> {
+    let wrong = |message: String| {
+        let file = header.display();
+        anyhow!("{file} cannot be read as C: {message}; arguments for the compiler, `-I` for one, go behind `--`")
+    };
+    let clang = Clang::new().map_err(|why| {
+        anyhow!(
+            "libclang, which reads the header, was not found ({why}); Debian has it as `libclang1`, and LIBCLANG_PATH may name its folder"
+        )
+    })?;
     let index = Index::new(&clang, false, false);
     let mut all = vec!["-x".to_owned(), "c".to_owned()];
     all.extend_from_slice(arguments);
@@ -269,79 +277,50 @@ fn row(ty: Type<'_>) -> Option<Type<'_>> {
 }
 
 /// What a type is, behind its names.
-fn c_type(mut ty: Type<'_>) -> CType<'_> {
-    loop {
-        let shown = || format!("`{}`", ty.get_display_name());
-        ty = match ty.get_kind() {
-            TypeKind::Elaborated => match ty.get_elaborated_type() {
-                Some(inner) => inner,
-                None => return CType::Other(shown()),
-            },
-            TypeKind::Typedef => {
-                let declaration = ty.get_declaration();
-                if declaration.and_then(|found| found.get_name()).as_deref() == Some("char16_t") {
-                    return CType::Text;
-                }
-                match declaration.and_then(|found| found.get_typedef_underlying_type()) {
-                    // A struct that has no name but that of the typedef.
-                    Some(inner) => match c_type(inner) {
-                        CType::Struct(name, of) if !is_word(&name) => {
-                            return CType::Struct(declaration.and_then(|it| it.get_name()).unwrap_or(name), of);
-                        }
-                        found => return found,
-                    },
-                    None => return CType::Other(shown()),
-                }
+fn c_type(ty: Type<'_>) -> CType<'_> {
+    known(ty).unwrap_or_else(|| CType::Other(format!("`{}`", ty.get_display_name())))
+}
+
+/// What a type is; none for a type without a place here.
+fn known(ty: Type<'_>) -> Option<CType<'_>> {
+    let sized = |two, four, eight| match ty.get_sizeof() {
+        Ok(2) => Some(CType::Number(two)),
+        Ok(4) => Some(CType::Number(four)),
+        Ok(8) => Some(CType::Number(eight)),
+        _ => None,
+    };
+    let declaration = ty.get_declaration();
+    let name = || declaration.and_then(|found| found.get_name());
+    Some(match ty.get_kind() {
+        TypeKind::Elaborated => c_type(ty.get_elaborated_type()?),
+        TypeKind::Typedef if name().as_deref() == Some("char16_t") => CType::Text,
+        TypeKind::Typedef => match c_type(declaration?.get_typedef_underlying_type()?) {
+            // A struct without a name of its own is called as its type.
+            CType::Struct(own, of) if !is_word(&own) => CType::Struct(name().unwrap_or(own), of),
+            found => found,
+        },
+        TypeKind::Void => CType::Void,
+        TypeKind::Bool => CType::Bool,
+        TypeKind::CharS | TypeKind::SChar => CType::Number("i8"),
+        TypeKind::CharU | TypeKind::UChar => CType::Number("u8"),
+        TypeKind::Float => CType::Number("f32"),
+        TypeKind::Double => CType::Number("f64"),
+        TypeKind::Short | TypeKind::Int | TypeKind::Long | TypeKind::LongLong => sized("i16", "i32", "i64")?,
+        TypeKind::UShort | TypeKind::UInt | TypeKind::ULong | TypeKind::ULongLong => sized("u16", "u32", "u64")?,
+        TypeKind::Enum => c_type(declaration?.get_enum_underlying_type()?),
+        TypeKind::Record => match declaration.and_then(|found| found.get_definition()) {
+            Some(_) => CType::Struct(name().unwrap_or_default(), ty),
+            None => CType::Opaque,
+        },
+        TypeKind::ConstantArray => CType::Array(ty.get_element_type()?, ty.get_size()?),
+        TypeKind::Pointer | TypeKind::IncompleteArray => {
+            match ty.get_pointee_type().or_else(|| ty.get_element_type())? {
+                to if is_function(to) => CType::Other("a pointer to a function".to_owned()),
+                to => CType::Pointer(to),
             }
-            TypeKind::Void => return CType::Void,
-            TypeKind::Bool => return CType::Bool,
-            TypeKind::CharS | TypeKind::SChar => return CType::Number("i8"),
-            TypeKind::CharU | TypeKind::UChar => return CType::Number("u8"),
-            TypeKind::Float => return CType::Number("f32"),
-            TypeKind::Double => return CType::Number("f64"),
-            TypeKind::Short | TypeKind::Int | TypeKind::Long | TypeKind::LongLong => {
-                return match ty.get_sizeof() {
-                    Ok(2) => CType::Number("i16"),
-                    Ok(4) => CType::Number("i32"),
-                    Ok(8) => CType::Number("i64"),
-                    _ => CType::Other(shown()),
-                };
-            }
-            TypeKind::UShort | TypeKind::UInt | TypeKind::ULong | TypeKind::ULongLong => {
-                return match ty.get_sizeof() {
-                    Ok(2) => CType::Number("u16"),
-                    Ok(4) => CType::Number("u32"),
-                    Ok(8) => CType::Number("u64"),
-                    _ => CType::Other(shown()),
-                };
-            }
-            TypeKind::Enum => match ty.get_declaration().and_then(|found| found.get_enum_underlying_type()) {
-                Some(inner) => inner,
-                None => return CType::Other(shown()),
-            },
-            TypeKind::Record => {
-                let declaration = ty.get_declaration();
-                let name = declaration.and_then(|found| found.get_name()).unwrap_or_default();
-                let is_whole = declaration.and_then(|found| found.get_definition()).is_some();
-                return if is_whole { CType::Struct(name, ty) } else { CType::Opaque };
-            }
-            TypeKind::ConstantArray => {
-                return match (ty.get_element_type(), ty.get_size()) {
-                    (Some(element), Some(len)) => CType::Array(element, len),
-                    _ => CType::Other(shown()),
-                };
-            }
-            TypeKind::Pointer | TypeKind::IncompleteArray => {
-                let to = ty.get_pointee_type().or_else(|| ty.get_element_type());
-                return match to {
-                    Some(to) if is_function(to) => CType::Other("a pointer to a function".to_owned()),
-                    Some(to) => CType::Pointer(to),
-                    None => CType::Other(shown()),
-                };
-            }
-            _ => return CType::Other(shown()),
-        };
-    }
+        }
+        _ => return None,
+    })
 }
 
 fn is_function(ty: Type<'_>) -> bool {

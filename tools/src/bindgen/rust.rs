@@ -2,15 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Declarations, Function, Struct};
+use alcedo_glue::is_keyword;
 
-/// Words that no parameter can have as its name.
-const KEYWORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
-    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
-    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "this", "trait",
-    "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-];
+use super::{Declarations, Function, Struct};
 
 /// The module with a class that is bound to `library`.
 pub(super) fn source(declarations: &Declarations, header: &str, library: &str, package: &str) -> String {
@@ -108,7 +102,7 @@ pub(super) fn type_name(name: &str) -> String {
 
 /// A name that Rust takes.
 fn word(name: &str) -> String {
-    if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
+    if is_keyword(name) || name == "this" { format!("{name}_") } else { name.to_owned() }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! whether all is as it should be. `steps.rs` has the edits and the questions; this file has the stage they play on.
 
 mod edit;
-mod error;
 mod scratch;
 mod steps;
 mod voice;
@@ -16,9 +15,10 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
+use anyhow::{anyhow, bail};
 
 use crate::described::LARGEST_MANIFEST;
-use crate::error::Error;
+use crate::error::{Error, file};
 use crate::input::Input;
 use crate::modules::BuildOptions;
 use crate::paint::Paint;
@@ -26,7 +26,6 @@ use crate::screen::{Screen, log_to};
 use crate::session::{Event, Live, Session, Step};
 use crate::world::{HostOptions, Local};
 use edit::Edit;
-use error::DemoError;
 use scratch::{PLUGIN, Scratch};
 use voice::{Check, Edited, Reloaded, Summary, Told, Voice};
 
@@ -39,8 +38,24 @@ const PROGRESS: Duration = Duration::from_secs(3);
 /// The others compile one small crate.
 const BUILD: Duration = Duration::from_secs(180);
 
+/// Edits a scratch copy of an example plugin four times, and shows what becomes of a living world.
+///
+/// Ends with 0 only if every step did what it should.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// How many objects live through the edits.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
+    objects: u64,
+    /// One JSON object a line on standard output, and nothing else there.
+    #[arg(long)]
+    json: bool,
+    /// For tests of the demo: a host that reruns a class constructor in each reload, which the demo must notice.
+    #[arg(long, hide = true)]
+    planted_rerun: bool,
+}
+
 /// Plays all steps with `objects` cubes, in a host that is broken on purpose if `planted_rerun` says so.
-pub(crate) fn run(objects: u64, json: bool, planted_rerun: bool) -> Result<ExitCode, Error> {
+pub(crate) fn run(&Wish { objects, json, planted_rerun }: &Wish) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let voice = if json { Voice::Json } else { Voice::Text(paint) };
     // What plugins log is not part of the play.
@@ -77,10 +92,8 @@ struct Stage {
     cubes: Vec<ObjectHandle>,
     /// Cubes that were there after every reload.
     kept: BTreeSet<ObjectHandle>,
-    reloads: u64,
-    rollbacks: u64,
-    conjugates_rebuilt: u64,
-    failed_checks: u64,
+    /// Counts so far.
+    counts: Summary,
     failed_routine: u64,
     step: u32,
 }
@@ -97,10 +110,7 @@ impl Stage {
             source: scratch.plugin().join("src/lib.rs"),
             cubes: Vec::new(),
             kept: BTreeSet::new(),
-            reloads: 0,
-            rollbacks: 0,
-            conjugates_rebuilt: 0,
-            failed_checks: 0,
+            counts: Summary { ok: true, ..Summary::default() },
             failed_routine: 0,
             step: 0,
         };
@@ -109,10 +119,7 @@ impl Stage {
         stage.kept = stage.cubes.iter().copied().collect();
         let objects = u64::try_from(stage.cubes.len()).unwrap_or(u64::MAX);
         if objects != host.objects {
-            return Err(Error::part(DemoError::Unexpected {
-                expected: format!("{} objects of {CUBE}", host.objects),
-                found: objects.to_string(),
-            }));
+            return Err(unexpected(&format!("{} objects of {CUBE}", host.objects), &objects.to_string()));
         }
         for (number, cube) in stage.cubes.iter().enumerate() {
             stage.runtime().objects().set(*cube, "label", &Value::Text(label(number)))?;
@@ -133,10 +140,10 @@ impl Stage {
 
     /// Changes the plugin's source, as an author who saves it, and waits for what comes of it.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
-        let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(Error::file("read", &self.source))?;
-        let new = edit::apply(&old, edits).map_err(Error::part)?;
+        let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(file("read", &self.source))?;
+        let new = edit::apply(&old, edits)?;
         self.voice.tell(&Told::Edit(Edited::new("magic-cube/src/lib.rs", &old, &new)));
-        fs::write(&self.source, new).map_err(Error::file("write", &self.source))?;
+        fs::write(&self.source, new).map_err(file("write", &self.source))?;
         let live = self.reloaded()?;
         self.note(&live);
         Ok(live)
@@ -144,12 +151,12 @@ impl Stage {
 
     /// Counts what a reload did, on the host's word and on our own.
     fn note(&mut self, live: &Live) {
-        self.voice.tell(&Told::Reload(Reloaded::new(live)));
+        self.voice.tell(&Told::Reload(Reloaded(live)));
         if live.report.is_committed() {
-            self.reloads += 1;
-            self.conjugates_rebuilt += live.report.conjugates_rebuilt;
+            self.counts.reloads += 1;
+            self.counts.conjugates_rebuilt += live.report.conjugates_rebuilt;
         } else {
-            self.rollbacks += 1;
+            self.counts.rollbacks += 1;
         }
         let alive: BTreeSet<_> = self.all_cubes().into_iter().collect();
         self.kept.retain(|cube| alive.contains(cube));
@@ -173,22 +180,18 @@ impl Stage {
 
     fn tell_check<T: PartialEq + Display>(&mut self, name: String, expected: T, found: T, routine: bool) {
         let ok = expected == found;
-        self.failed_checks += u64::from(!ok);
+        self.counts.ok &= ok;
         self.failed_routine += u64::from(!ok && routine);
         let check = Check { name, ok, expected: expected.to_string(), found: found.to_string(), routine };
         self.voice.tell(&Told::Check(&check));
     }
 
     fn summary(&self) -> Summary {
-        let counters = self.runtime().counters();
         Summary {
-            ok: self.failed_checks == 0,
-            reloads: self.reloads,
-            rollbacks: self.rollbacks,
-            objects: u64::try_from(self.cubes.len()).unwrap_or(u64::MAX),
-            objects_kept: u64::try_from(self.kept.len()).unwrap_or(u64::MAX),
-            conjugates_rebuilt: self.conjugates_rebuilt,
-            class_constructors_rerun: counters.class_constructors_rerun,
+            objects: self.cubes.len() as u64,
+            objects_kept: self.kept.len() as u64,
+            class_constructors_rerun: self.runtime().counters().class_constructors_rerun,
+            ..self.counts.clone()
         }
     }
 
@@ -202,9 +205,7 @@ impl Stage {
     fn started(&mut self) -> Result<(u64, f64), Error> {
         self.until("the first build", FIRST_BUILD, |event| match event {
             Event::Started { generation, build_ms } => Ok(Some((generation, build_ms))),
-            Event::Refused { error: found, .. } => {
-                Err(Error::part(DemoError::Unexpected { expected: "a first generation".into(), found }))
-            }
+            Event::Refused { error: found, .. } => Err(unexpected("a first generation", &found)),
             _ => Ok(None),
         })
         // Behind the start come the constructions, which are reported at once.
@@ -214,10 +215,7 @@ impl Stage {
     fn populated(&mut self) -> Result<(), Error> {
         self.until("the birth of the cubes", BUILD, |event| match event {
             Event::Populated(population) => match population.failure {
-                Some(found) => Err(Error::part(DemoError::Unexpected {
-                    expected: format!("objects of {}", population.class),
-                    found,
-                })),
+                Some(found) => Err(unexpected(&format!("objects of {}", population.class), &found)),
                 None => Ok((population.class == CUBE).then_some(())),
             },
             _ => Ok(None),
@@ -227,10 +225,7 @@ impl Stage {
     fn reloaded(&mut self) -> Result<Live, Error> {
         self.until("the reload after an edit", BUILD, |event| match event {
             Event::Reloaded(live) => Ok(Some(*live)),
-            Event::Unchanged => Err(Error::part(DemoError::Unexpected {
-                expected: "a new library".into(),
-                found: "that of before the edit".into(),
-            })),
+            Event::Unchanged => Err(unexpected("a new library", "that of before the edit")),
             _ => Ok(None),
         })
     }
@@ -257,9 +252,14 @@ impl Stage {
         loop {
             let event = match self.session.wait(self.signals.receiver()) {
                 Step::Event(event) => event,
-                Step::Heard(_) => return Err(Error::part(DemoError::Interrupted)),
+                Step::Heard(_) => {
+                    bail!("interrupted: the world was ended in order, and the demo did not come to its end")
+                }
                 Step::Tick if begun.elapsed() > patience => {
-                    return Err(Error::part(DemoError::Late { what, patience }));
+                    bail!(
+                        "{what} did not come within {} s: run the demo again with ALCEDO_LOG=debug to see what it waits for",
+                        patience.as_secs()
+                    );
                 }
                 Step::Tick => {
                     progress = self.progress(begun.elapsed(), progress);
@@ -280,7 +280,7 @@ impl Stage {
             match event {
                 Event::NotBuilt(error) => return Err(error.into()),
                 Event::Failed(found) => {
-                    return Err(Error::part(DemoError::Unexpected { expected: "a world".into(), found }));
+                    return Err(unexpected("a world", &found));
                 }
                 event => {
                     if let Some(found) = wanted(event)? {
@@ -290,6 +290,11 @@ impl Stage {
             }
         }
     }
+}
+
+/// The world of the demo differs from its needs.
+fn unexpected(expected: &str, found: &str) -> Error {
+    anyhow!("the demo expected {expected}, but found {found}: the example plugin and the demo do not fit each other")
 }
 
 /// What a cube is known by.

@@ -3,14 +3,16 @@
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use alcedo_runtime::development::plain_file;
+use anyhow::bail;
 use tempfile::TempDir;
 
-use super::error::DemoError;
 use crate::described::LARGEST_MANIFEST;
-use crate::error::Error;
+use crate::error::{Error, file};
+use crate::figures::lexical;
+use crate::install::checkout;
 
 /// The plugin the demo edits.
 pub(super) const PLUGIN: &str = "magic-cube";
@@ -27,21 +29,24 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Copies the example plugins of the repository that this program was built from. Waits for a demo that runs.
     pub(super) fn new() -> Result<Self, Error> {
-        let repository = lexical(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+        let repository = checkout();
         let examples = repository.join("example-plugins");
         if !examples.join(PLUGIN).join("Cargo.toml").is_file() {
-            return Err(Error::part(DemoError::NoExamples { path: examples }));
+            bail!(
+                "there is no example plugin in {}: run the demo of a clone of the repository, with `cargo run --bin alcedo -- demo`",
+                examples.display()
+            );
         }
         let built = match std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
             // As cargo understands it: relative to where the user stands.
-            Some(dir) => std::path::absolute(&dir).map_err(Error::file("find", Path::new(&dir)))?,
+            Some(dir) => std::path::absolute(&dir).map_err(file("find", Path::new(&dir)))?,
             None => repository.join("target"),
         };
         let target = built.join("demo");
-        fs::create_dir_all(&target).map_err(Error::file("create", &target))?;
+        fs::create_dir_all(&target).map_err(file("create", &target))?;
         let turn = take_turn(&target.join(".alcedo-demo.lock"))?;
         let dir = tempfile::Builder::new().prefix("alcedo-demo-").tempdir();
-        let dir = dir.map_err(Error::file("create a scratch folder in", &std::env::temp_dir()))?;
+        let dir = dir.map_err(file("create a scratch folder in", &std::env::temp_dir()))?;
         copy(&examples, dir.path(), &examples)?;
         Ok(Self { dir, target, _turn: turn })
     }
@@ -74,17 +79,18 @@ impl Drop for Scratch {
 
 fn take_turn(path: &Path) -> Result<File, Error> {
     let options = File::options().create(true).truncate(false).write(true).open(path);
-    let file = options.map_err(Error::file("create", path))?;
-    if file.try_lock().is_err() {
+    let turn = options.map_err(file("create", path))?;
+    if turn.try_lock().is_err() {
+        // Standard error, so that JSON on standard output stays JSON.
         let _ = writeln!(std::io::stderr(), "alcedo: another demo is running; this one waits for it");
-        file.lock().map_err(Error::file("lock", path))?;
+        turn.lock().map_err(file("lock", path))?;
     }
-    Ok(file)
+    Ok(turn)
 }
 
 /// Copies sources: neither what was built of them nor what is hidden.
 fn copy(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
-    fs::create_dir_all(to).map_err(Error::file("create", to))?;
+    fs::create_dir_all(to).map_err(file("create", to))?;
     for path in entries(from) {
         let Some(name) = path.file_name() else { continue };
         let copied = to.join(name);
@@ -93,10 +99,12 @@ fn copy(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
                 copy(&path, &copied, root)?;
             }
         } else if name == "Cargo.toml" {
-            let manifest = plain_file::read_text(&path, LARGEST_MANIFEST).map_err(Error::file("read", &path))?;
-            fs::write(&copied, absolute_paths(&manifest, from, root)).map_err(Error::file("write", &copied))?;
+            let manifest = plain_file::read_text(&path, LARGEST_MANIFEST).map_err(file("read", &path))?;
+            let mut manifest: toml::Table = manifest.parse()?;
+            make_absolute(&mut manifest, from, root);
+            fs::write(&copied, manifest.to_string()).map_err(file("write", &copied))?;
         } else {
-            fs::copy(&path, &copied).map_err(Error::file("copy", &path))?;
+            fs::copy(&path, &copied).map_err(file("copy", &path))?;
         }
     }
     Ok(())
@@ -106,51 +114,21 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path()).collect()
 }
 
-/// A manifest from `dir` that may be read elsewhere: paths that lead out of `root` become absolute, those within it are
-/// copied along and stay.
-fn absolute_paths(manifest: &str, dir: &Path, root: &Path) -> String {
-    let mut text = String::new();
-    let mut rest = manifest;
-    while let Some((start, end)) = path_value(rest) {
-        let whole = lexical(&dir.join(&rest[start..end]));
-        text.push_str(&rest[..start]);
-        if whole.starts_with(root) {
-            text.push_str(&rest[start..end]);
-        } else {
-            text.push_str(&whole.display().to_string());
-        }
-        rest = &rest[end..];
-    }
-    text + rest
-}
-
-/// Where the next value of a key `path` stands, without its quotes.
-fn path_value(text: &str) -> Option<(usize, usize)> {
-    let mut from = 0;
-    while let Some(found) = text[from..].find("path") {
-        let key = from + found;
-        from = key + "path".len();
-        let own_word = !text[..key].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
-        let value = text[from..].trim_start_matches([' ', '\t']).strip_prefix('=');
-        let value = value.and_then(|value| value.trim_start_matches([' ', '\t']).strip_prefix('"'));
-        if let Some((value, length)) = value.and_then(|value| Some((value, value.find('"')?))).filter(|_| own_word) {
-            let start = text.len() - value.len();
-            return Some((start, start + length));
+/// Makes a manifest from `dir` readable elsewhere: paths that lead out of `root` become absolute, those within it are copied along and
+/// stay.
+fn make_absolute(manifest: &mut toml::Table, dir: &Path, root: &Path) {
+    for (key, value) in manifest {
+        match value {
+            toml::Value::Table(table) => make_absolute(table, dir, root),
+            toml::Value::String(path) if key == "path" => {
+                let whole = lexical(&dir.join(&*path));
+                if !whole.starts_with(root) {
+                    *path = whole.display().to_string();
+                }
+            }
+            _ => {}
         }
     }
-    None
-}
-
-/// A path without `.` and `..`, by its words alone.
-fn lexical(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut done, part| {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(done.pop()),
-            other => done.push(other),
-        }
-        done
-    })
 }
 
 fn crate_name(dir: &Path) -> Option<String> {
@@ -179,13 +157,14 @@ fn is_hash(text: &str) -> bool {
 mod tests {
     use std::path::Path;
 
-    use super::{absolute_paths, is_of, lexical};
+    use super::{is_of, make_absolute};
 
     #[test]
     fn paths_that_lead_out_become_absolute_and_those_within_stay() {
         let check = |manifest: &str, expected: &str| {
-            let found = absolute_paths(manifest, Path::new("/r/example-plugins/cube"), Path::new("/r/example-plugins"));
-            assert_eq!(found, expected);
+            let mut manifest: toml::Table = manifest.parse().unwrap();
+            make_absolute(&mut manifest, Path::new("/r/example-plugins/cube"), Path::new("/r/example-plugins"));
+            assert_eq!(manifest, expected.parse::<toml::Table>().unwrap());
         };
         check(
             "alcedo-plugin-api = { path = \"../../plugin-api\" }\n",
@@ -196,11 +175,6 @@ mod tests {
         check("[lib]\npath = \"src/lib.rs\"", "[lib]\npath = \"src/lib.rs\"");
         check("subpath = \"../../x\"\n# a path\npath-like = 1", "subpath = \"../../x\"\n# a path\npath-like = 1");
         check("a.path = \"../../a\"\nb.path = \"../../b\"", "a.path = \"/r/a\"\nb.path = \"/r/b\"");
-    }
-
-    #[test]
-    fn a_path_is_made_whole_by_its_words() {
-        assert_eq!(lexical(Path::new("/r/tools/../x/./y")), Path::new("/r/x/y"));
     }
 
     #[test]

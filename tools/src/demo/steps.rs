@@ -4,7 +4,6 @@
 use alcedo_runtime::{ObjectHandle, Outcome, Value};
 
 use super::edit::Edit;
-use super::error::DemoError;
 use super::{Stage, label};
 use crate::error::Error;
 use crate::figures::number;
@@ -240,7 +239,7 @@ impl Stage {
 }
 
 fn unexpected(expected: &str, found: &impl std::fmt::Debug) -> Error {
-    Error::part(DemoError::Unexpected { expected: expected.to_owned(), found: format!("{found:?}") })
+    super::unexpected(expected, &format!("{found:?}"))
 }
 
 /// One more hello from everyone.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 
-use alcedo_runtime::Reload;
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use super::edit::{self, Line};
 use crate::figures::{millis, number};
@@ -50,64 +51,44 @@ impl<'a> Edited<'a> {
     }
 }
 
-/// A reload: what the loop measured, then all that the host reports.
-#[derive(Debug, Serialize)]
-pub(super) struct Reloaded<'a> {
-    generation: u64,
-    edit_to_live_ms: Option<f64>,
-    build_ms: Option<f64>,
-    swap_ms: f64,
-    phases: BTreeMap<&'static str, f64>,
-    #[serde(flatten)]
-    report: Report<'a>,
-    #[serde(skip)]
-    live: &'a Live,
-}
+/// A reload: what the loop measured, then what the host reports.
+#[derive(Debug)]
+pub(super) struct Reloaded<'a>(pub(super) &'a Live);
 
-/// What is left of a report when its generation and its phases were taken out.
-#[derive(Debug, Serialize)]
-struct Report<'a> {
-    #[serde(flatten)]
-    outcome: &'a alcedo_runtime::Outcome,
-    modules: &'a [String],
-    from: u64,
-    objects_kept: u64,
-    conjugates_rebuilt: u64,
-    class_constructors_rerun: u64,
-    fields_kept: u64,
-    fields_lost: &'a [String],
-    properties: &'a [alcedo_runtime::PropertyChange],
-    structure: &'a [String],
-    parked: &'a [String],
-    warnings: &'a [String],
-}
+/// The fields of a report that a program reads; more may come.
+const REPORTED: [&str; 15] = [
+    "outcome",
+    "phase",
+    "error",
+    "modules",
+    "from",
+    "generation",
+    "objects_kept",
+    "conjugates_rebuilt",
+    "class_constructors_rerun",
+    "fields_kept",
+    "fields_lost",
+    "properties",
+    "structure",
+    "parked",
+    "warnings",
+];
 
-impl<'a> Reloaded<'a> {
-    pub(super) fn new(live: &'a Live) -> Self {
-        let Reload { modules, from, generation, outcome, phases, .. } = &live.report;
-        let report = Report {
-            outcome,
-            modules,
-            from: *from,
-            objects_kept: live.report.objects_kept,
-            conjugates_rebuilt: live.report.conjugates_rebuilt,
-            class_constructors_rerun: live.report.class_constructors_rerun,
-            fields_kept: live.report.fields_kept,
-            fields_lost: &live.report.fields_lost,
-            properties: &live.report.properties,
-            structure: &live.report.structure,
-            parked: &live.report.parked,
-            warnings: &live.report.warnings,
+impl Serialize for Reloaded<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(live) = self;
+        let mut fields = match serde_json::to_value(&live.report).map_err(S::Error::custom)? {
+            Value::Object(fields) => fields,
+            _ => return Err(S::Error::custom("a report is an object")),
         };
-        Self {
-            generation: *generation,
-            edit_to_live_ms: live.edit_to_live_ms.map(micros),
-            build_ms: live.build_ms.map(micros),
-            swap_ms: micros(phases.swap_ms()),
-            phases: phases.0.iter().map(|(phase, ms)| (*phase, micros(*ms))).collect(),
-            report,
-            live,
-        }
+        fields.retain(|name, _| REPORTED.contains(&&**name));
+        let phases = &live.report.phases;
+        let each = phases.0.iter().map(|(phase, ms)| (*phase, micros(*ms)));
+        fields.insert("phases".into(), json!(each.collect::<BTreeMap<_, _>>()));
+        fields.insert("swap_ms".into(), json!(micros(phases.swap_ms())));
+        fields.insert("build_ms".into(), json!(live.build_ms.map(micros)));
+        fields.insert("edit_to_live_ms".into(), json!(live.edit_to_live_ms.map(micros)));
+        fields.serialize(serializer)
     }
 }
 
@@ -152,7 +133,7 @@ impl Voice {
         let said = match self {
             Self::Text(paint) => text(told, paint).map(|said| for_terminal(&said)),
             Self::Json if matches!(told, Told::Building { .. }) => None,
-            Self::Json => Some(json(told)),
+            Self::Json => Some(as_json(told)),
         };
         if let Some(said) = said {
             let mut out = stdout().lock();
@@ -162,7 +143,7 @@ impl Voice {
     }
 }
 
-fn json(told: &Told<'_>) -> String {
+fn as_json(told: &Told<'_>) -> String {
     // All keys are text and no number is unbounded, so there is nothing JSON could not say.
     serde_json::to_string(told).expect("what is told is plain data")
 }
@@ -183,7 +164,7 @@ fn text(told: &Told<'_>, paint: Paint) -> Option<String> {
         // A failed build ends the demo, and its message is that of the end.
         Told::Build { outcome: "failed", .. } | Told::Build { message: "", .. } => return None,
         Told::Build { message, .. } => message.trim_end().to_owned(),
-        Told::Reload(reloaded) => telling::reload(reloaded.live, paint),
+        Told::Reload(reloaded) => telling::reload(reloaded.0, paint),
         Told::Check(check) if check.ok && check.routine => return None,
         Told::Check(check) if check.ok => format!("  {} {}", paint.green("✓"), check.name),
         Told::Check(check) => {
@@ -221,12 +202,12 @@ mod tests {
     use expect_test::expect;
     use serde_json::Value;
 
-    use super::{Check, Edited, Reloaded, Summary, Told, json, micros, text};
+    use super::{Check, Edited, Reloaded, Summary, Told, as_json, micros, text};
     use crate::paint::Paint;
     use crate::telling::tests::{live, rolled_back};
 
     fn parsed(told: &Told<'_>) -> Value {
-        let line = json(told);
+        let line = as_json(told);
         assert!(!line.contains('\n'), "{line}");
         serde_json::from_str(&line).unwrap()
     }
@@ -234,7 +215,7 @@ mod tests {
     #[test]
     fn a_reload_is_one_object_with_the_promised_fields() {
         let live = live(Outcome::Committed);
-        let line = parsed(&Told::Reload(Reloaded::new(&live)));
+        let line = parsed(&Told::Reload(Reloaded(&live)));
         assert_eq!(line["event"], "reload");
         assert_eq!(line["generation"], 4);
         assert_eq!(line["outcome"], "committed");
@@ -253,7 +234,7 @@ mod tests {
     #[test]
     fn a_rollback_never_went_live_and_says_where_it_failed() {
         let live = live(rolled_back());
-        let line = parsed(&Told::Reload(Reloaded::new(&live)));
+        let line = parsed(&Told::Reload(Reloaded(&live)));
         assert_eq!(line["outcome"], "rolled_back");
         assert_eq!(line["generation"], 3);
         assert_eq!(line["edit_to_live_ms"], Value::Null);
@@ -271,7 +252,7 @@ mod tests {
     fn the_summary_has_the_promised_fields_and_no_others() {
         let summary = Summary { ok: true, reloads: 3, rollbacks: 1, objects: 9, ..Summary::default() };
         expect![[r#"{"event":"summary","ok":true,"reloads":3,"rollbacks":1,"objects":9,"objects_kept":0,"conjugates_rebuilt":0,"class_constructors_rerun":0}"#]]
-            .assert_eq(&json(&Told::Summary(&summary)));
+            .assert_eq(&as_json(&Told::Summary(&summary)));
     }
 
     #[test]

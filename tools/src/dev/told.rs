@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use alcedo_runtime::development::link::HangOf;
+use alcedo_runtime::development::link::{FromHost, HangOf};
 
 use crate::figures::{millis, number, short_time};
 use crate::paint::Paint;
@@ -119,18 +119,21 @@ impl Telling {
     fn news(&self, news: &News) -> Option<String> {
         let paint = self.paint;
         match news {
-            News::Restored { objects, age, text } => {
+            News::Host(FromHost::Restored { objects, age, text }, _) => {
                 let head = format!("the world is back as it was {} ago", short_time(*age));
+                // The first line of it says no more than this one.
                 let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
                 Some(format!("{head}: {} objects with their values{rest}", number(*objects)))
             }
-            News::NotRestored(error) => {
+            News::Host(FromHost::NotRestored { error }, _) => {
                 Some(format!("{} {error}", paint.red("the saved world could not be brought back:")))
             }
-            News::NotSaved(error) => Some(format!("{} {error}", paint.red("the world cannot be saved:"))),
+            News::Host(FromHost::NotSaved { error }, _) => {
+                Some(format!("{} {error}", paint.red("the world cannot be saved:")))
+            }
+            News::Host(FromHost::Answer { text }, _) => Some(text.clone()),
             News::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
             News::Panicked(panic) => Some(paint.dim(&format!("panicked at {} · t shows its calls", panic.place))),
-            News::Answer(text) => Some(text.clone()),
             // The session makes events of the others, or prints them where they come.
             _ => None,
         }

@@ -52,8 +52,22 @@ impl Finding {
     }
 }
 
+/// Says what of a workspace and of this machine is not as plugins and hosts need it, and which lines to copy.
+///
+/// Ends with 0 if nothing is wrong.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// The folder of a plugin, a host, or a workspace.
+    #[arg(value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// One JSON object a line.
+    #[arg(long)]
+    json: bool,
+}
+
 /// Looks at a folder and at this machine. The code is 1 if something is wrong.
-pub(crate) fn run(dir: &Path, json: bool) -> ExitCode {
+pub(crate) fn run(wish: &Wish) -> ExitCode {
+    let Wish { dir, json } = wish;
     let mut findings = vec![compiler(dir), linker()];
     findings.extend(temporary());
     findings.extend(debugger());
@@ -61,7 +75,7 @@ pub(crate) fn run(dir: &Path, json: bool) -> ExitCode {
     findings.extend(workspace(dir));
     for finding in &findings {
         // The reader has closed the output: there is nothing to report to.
-        let _ = writeln!(stdout(), "{}", if json { as_json(finding) } else { as_text(finding) });
+        let _ = writeln!(stdout(), "{}", if *json { as_json(finding) } else { as_text(finding) });
     }
     let is_wrong = findings.iter().any(|finding| finding.state == State::Wrong);
     if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }

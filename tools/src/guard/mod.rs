@@ -12,6 +12,7 @@ mod panics;
 mod trace;
 mod words;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -28,13 +29,16 @@ use alcedo_runtime::crash_guard::{BACKTRACE, FOLDER, keep_copies};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{
+    SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGKILL, SIGQUIT, SIGSEGV, SIGTERM, SIGUSR1, SIGUSR2,
+};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
+use signal_hook::low_level::signal_name;
 use tempfile::TempDir;
 
-use crate::error::Error;
+use crate::error::{Error, file, terminal};
 use crate::paint::{Paint, for_terminal};
 use calls::Call;
 pub(crate) use panics::Panic;
@@ -162,11 +166,24 @@ fn gone(words: &Words, trace: &Trace) -> Gone {
     touched.map_or(Gone::Nothing, |was| Gone::Touched(format!("at {:#x} there was {}", words.address, was.told)))
 }
 
+/// Runs any host, and reports in which module and function it crashed if it does.
+///
+/// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the calls of each panic
+/// in plugin code are reported as well.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// The host.
+    #[arg(value_name = "PROGRAM")]
+    program: PathBuf,
+    /// What it is called with.
+    #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
 /// Runs a host to its end and reports a crash. For a host that arms its guard itself.
-pub(crate) fn run(program: &Path, args: &[std::ffi::OsString]) -> Result<ExitCode, Error> {
+pub(crate) fn run(Wish { program, args }: &Wish) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
-    pass_signals_on(Arc::clone(&guard.current))
-        .map_err(|source| Error::Terminal { doing: "listen for Ctrl-C", source })?;
+    pass_signals_on(Arc::clone(&guard.current)).map_err(terminal("listen for Ctrl-C"))?;
     let mut command = Command::new(program);
     command.args(args);
     match guard.watch(command)? {
@@ -223,7 +240,7 @@ impl Guard {
         // For this user only: what a host holds is in its last words, and its world goes through here.
         let private = fs::Permissions::from_mode(0o700);
         let dir = tempfile::Builder::new().prefix("alcedo-guard-").permissions(private).tempdir();
-        let dir = dir.map_err(Error::file("create a folder for crashes in", &std::env::temp_dir()))?;
+        let dir = dir.map_err(file("create a folder for crashes in", &std::env::temp_dir()))?;
         Ok(Self { dir, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
     }
 
@@ -245,7 +262,7 @@ impl Guard {
         });
         let _watched = self.start(command, on_panic, move |end| drop(sender.send(end)))?;
         let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
-        let end = end.map_err(Error::file("wait for", &program))?;
+        let end = end.map_err(file("wait for", &program))?;
         // A host that crashed has left the terminal as it used it.
         if let (End::Crashed(_), Some(terminal)) = (&end, &self.terminal) {
             let _restored = tcsetattr(io::stdin(), OptionalActions::Now, terminal);
@@ -264,14 +281,14 @@ impl Guard {
         on_panic: Option<impl FnMut(Panic) + Send + 'static>,
         on_end: impl FnOnce(io::Result<End>) + Send + 'static,
     ) -> Result<Watched, Error> {
-        let folder = tempfile::tempdir_in(self.dir()).map_err(Error::file("create a folder in", self.dir()))?;
+        let folder = tempfile::tempdir_in(self.dir()).map_err(file("create a folder in", self.dir()))?;
         // Until the end is reported: the calls are read from the copies of its libraries.
-        let kept = keep_copies(folder.path()).map_err(Error::file("lock the folder", folder.path()))?;
+        let kept = keep_copies(folder.path()).map_err(file("lock the folder", folder.path()))?;
         let program = PathBuf::from(command.get_program());
         if on_panic.is_some() {
             command.env(BACKTRACE, "1");
         }
-        let mut child = command.env(FOLDER, folder.path()).spawn().map_err(Error::file("start", &program))?;
+        let mut child = command.env(FOLDER, folder.path()).spawn().map_err(file("start", &program))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         // Without it signals end this process and not the host, which then sees its input end.
         let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
@@ -377,25 +394,13 @@ fn pass_signals_on(current: Current) -> io::Result<()> {
 
 /// Whether a process that ends by this signal has brought that on itself.
 fn is_fatal(signal: i32) -> bool {
-    name(signal).is_some()
-}
-
-fn name(signal: i32) -> Option<&'static str> {
-    use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
-    match signal {
-        SIGSEGV => Some("SIGSEGV"),
-        SIGBUS => Some("SIGBUS"),
-        SIGILL => Some("SIGILL"),
-        SIGFPE => Some("SIGFPE"),
-        SIGABRT => Some("SIGABRT"),
-        _ => None,
-    }
+    [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT].contains(&signal)
 }
 
 fn what(signal: i32, words: Option<&Words>) -> String {
     // The first signal is the cause; a handler that was there before may have ended the process by another.
     let signal = words.map_or(signal, |words| words.signal);
-    let mut what = name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
+    let mut what = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
     let Some(words) = words else { return what };
     if words.is_overflow() {
         what += ", the stack is full";

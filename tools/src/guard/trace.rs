@@ -13,6 +13,7 @@ use super::calls::{Call, Owner};
 use super::gone::was_at;
 use super::names::{Names, read_image};
 use super::words::{Mapped, Noted, Words};
+use crate::install::checkout;
 
 /// A stack that is full has thousands of frames, all alike.
 const MOST: usize = 256;
@@ -175,7 +176,7 @@ fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
         let function = function.unwrap_or_else(|| format!("{address:#x}"));
         let file = at.and_then(|at| at.file);
         Call {
-            of: Owner::of(&function, file.map(Path::new), alcedo()),
+            of: Owner::of(&function, file.map(Path::new), &checkout()),
             place: file.zip(at.and_then(|at| at.line)).map(|(file, line)| format!("{}:{line}", short(file))),
             function,
             image: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -208,12 +209,6 @@ fn function_of(image: &Noted, address: u64) -> Option<String> {
     let first = file.segments().map(|segment| segment.address()).min()?;
     let bias = image.ranges.iter().map(|range| range.start).min()?.wrapping_sub(first);
     Names::of(&image.copy)?.symbol(address.wrapping_sub(bias))
-}
-
-/// The checkout that this tool was built from.
-fn alcedo() -> &'static Path {
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR"));
-    tools.parent().unwrap_or(tools)
 }
 
 /// A path below the current folder without that.

@@ -2,7 +2,6 @@
 //! `name.rs` checks names, `templates.rs` has the files, `place.rs` finds the folder and Alcedo, `host.rs` reads the host that a plugin
 //! is added to.
 
-mod error;
 mod host;
 mod name;
 mod place;
@@ -12,8 +11,8 @@ use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::error::{Error, file};
 use crate::install::{installing, is_in_path};
-pub(crate) use error::NewError;
 use host::{Event, Host};
 use name::Name;
 use place::{Around, Checkout};
@@ -41,20 +40,32 @@ impl Kind {
     }
 }
 
+/// Writes a plugin, a host, or a workspace of both that builds, runs under `alcedo dev`, and passes its own tests.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// What to write.
+    kind: Kind,
+    /// How it is called: its folder here, its packages and its modules.
+    #[arg(value_name = "NAME", allow_hyphen_values = true)]
+    name: String,
+    /// The checkout of Alcedo that it uses, instead of ALCEDO_CHECKOUT or the one that this program was built from.
+    #[arg(long, value_name = "DIR")]
+    alcedo: Option<PathBuf>,
+    /// The repository of Alcedo that it uses, instead of a checkout on this machine.
+    #[arg(long, value_name = "URL", conflicts_with = "alcedo")]
+    git: Option<String>,
+}
+
 /// Writes something new into the working folder, and says what to do with it.
 ///
 /// # Errors
 /// When it cannot be called that, is there already, or cannot be written. Nothing is written then.
-pub(crate) fn run(
-    kind: Kind,
-    name: &str,
-    checkout: Option<PathBuf>,
-    git: Option<String>,
-) -> Result<ExitCode, NewError> {
-    let name = Name::parse(kind.word(), name)?;
-    let checkout = Checkout::find(checkout, git)?;
+pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
+    let Wish { kind, name, alcedo, git } = wish;
+    let name = Name::parse(kind.word(), &name)?;
+    let checkout = Checkout::find(alcedo, git)?;
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
-    let here = here.map_err(NewError::file("find", Path::new(".")))?;
+    let here = here.map_err(file("find", Path::new(".")))?;
     let around = if kind == Kind::Plugin { Around::find(&here)? } else { None };
     match around {
         Some(around) => add_plugin(&name, &around, &checkout, &here)?,
@@ -68,7 +79,7 @@ pub(crate) fn run(
 }
 
 /// Something by itself.
-fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(), NewError> {
+fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(), Error> {
     let made = here.join(name.text());
     let mut words = words(name);
     words.extend(checkout.words(&made)?);
@@ -110,7 +121,7 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
 }
 
 /// A plugin in a workspace that has a host: it extends a class of that host.
-fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) -> Result<(), NewError> {
+fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) -> Result<(), Error> {
     name.differs_from(&around.packages)?;
     let made = around.root.join("plugins").join(name.text());
     let workspace = around.takes(&made)?;
@@ -180,7 +191,7 @@ fn words(name: &Name) -> Words {
 }
 
 /// Returns the values for a plugin in the folder `made`. Its manifest inherits the keys that the workspace has.
-fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &Path) -> Result<Words, NewError> {
+fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &Path) -> Result<Words, Error> {
     let has = |table: &str, key: &str| {
         members.workspace.get("workspace").and_then(|root| root.get(table)?.get(key)).is_some()
     };
@@ -190,7 +201,7 @@ fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &
         true => format!("{key}.workspace = true"),
         false => format!("{key} = {value}"),
     });
-    let dependency = |name: &str, source: Result<String, NewError>| match has("dependencies", name) {
+    let dependency = |name: &str, source: Result<String, Error>| match has("dependencies", name) {
         true => Ok(format!("{name}.workspace = true")),
         false => source.map(|source| format!("{name} = {source}")),
     };

@@ -4,71 +4,16 @@
 use std::path::Path;
 
 use alcedo_abi::names::LONGEST_MODULE_NAME;
+use alcedo_glue::is_keyword;
+use anyhow::{anyhow, bail};
 
-/// Why something cannot have that name.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NameError {
-    /// No name at all.
-    #[error("the name is empty: say how it is called, as in `alcedo new workspace my-game`")]
-    Empty,
-    /// A path.
-    #[error("`{name}` is a path: go to the folder it should be in, and say `alcedo new {kind} {last}` there")]
-    Path {
-        /// What was said.
-        name: String,
-        /// What was to be made.
-        kind: &'static str,
-        /// Its last part.
-        last: String,
-    },
-    /// Other characters than a module may have.
-    #[error("`{name}` cannot be the name of a module, because of {what}: {rule}{}", instead(suggested))]
-    Grammar {
-        /// What was said.
-        name: String,
-        /// What is wrong.
-        what: String,
-        /// The rule.
-        rule: &'static str,
-        /// A name that is near, if there is one.
-        suggested: Option<String>,
-    },
-    /// A word that something else is called by.
-    #[error("`{name}` is {whose}, and a crate cannot have that name: take another one, such as `{name}-{suffix}`")]
-    Taken {
-        /// What was said.
-        name: String,
-        /// What has the name.
-        whose: &'static str,
-        /// What could be appended.
-        suffix: &'static str,
-    },
-    /// A module of a workspace.
-    #[error(
-        "`{name}` would be the module `{module}`, as package `{package}` of this workspace is already: take another name"
-    )]
-    SameModule {
-        /// What was said.
-        name: String,
-        /// The module of both.
-        module: String,
-        /// Who has it.
-        package: String,
-    },
-}
+use crate::error::Error;
 
 const RULE: &str =
     "it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes";
 
 /// So that what is derived of it (`…-host`, `…-patrol`) is the name of a module as well.
 const LONGEST: usize = LONGEST_MODULE_NAME - 16;
-
-const KEYWORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
-    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
-    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
-    "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-];
 
 const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
 
@@ -86,28 +31,32 @@ impl Name {
     ///
     /// # Errors
     /// When it is none, with the way out.
-    pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, NameError> {
-        let name = text.to_owned();
+    pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, Error> {
         if text.is_empty() {
-            return Err(NameError::Empty);
+            bail!("the name is empty: say how it is called, as in `alcedo new workspace my-game`");
         }
         if text.contains(['/', '\\']) || text == "." || text == ".." {
             let last = Path::new(text).file_name().map_or("NAME".into(), |last| last.to_string_lossy().into_owned());
-            return Err(NameError::Path { name, kind, last });
+            bail!("`{text}` is a path: go to the folder it should be in, and say `alcedo new {kind} {last}` there");
         }
         if let Some(what) = offence(text) {
-            return Err(NameError::Grammar { name, what, rule: RULE, suggested: nearest(text) });
+            let instead = nearest(text).map(|near| format!("; `{near}` would do")).unwrap_or_default();
+            bail!("`{text}` cannot be the name of a module, because of {what}: {RULE}{instead}");
         }
         let krate = text.replace('-', "_");
-        let taken = |whose, suffix| Err(NameError::Taken { name: text.to_owned(), whose, suffix });
+        let taken = |whose| {
+            Err(anyhow!(
+                "`{text}` is {whose}, and a crate cannot have that name: take another one, such as `{text}-{kind}`"
+            ))
+        };
         match krate.as_str() {
-            word if KEYWORDS.contains(&word) => taken("a word of the Rust language", kind),
-            word if OF_RUST.contains(&word) => taken("a crate that comes with Rust", kind),
-            word if OF_CARGO.contains(&word) => taken("a folder that cargo keeps its own files in", kind),
+            word if is_keyword(word) => taken("a word of the Rust language"),
+            word if OF_RUST.contains(&word) => taken("a crate that comes with Rust"),
+            word if OF_CARGO.contains(&word) => taken("a folder that cargo keeps its own files in"),
             word if OF_DEPENDENCIES.contains(&word) || word.starts_with("alcedo_") => {
-                taken("a crate that it would depend on", kind)
+                taken("a crate that it would depend on")
             }
-            _ => Ok(Self(name)),
+            _ => Ok(Self(text.to_owned())),
         }
     }
 
@@ -140,10 +89,13 @@ impl Name {
     ///
     /// # Errors
     /// When one has.
-    pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), NameError> {
+    pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), Error> {
         let module = self.module();
         match packages.iter().find(|package| package.replace('-', "_") == module) {
-            Some(package) => Err(NameError::SameModule { name: self.0.clone(), module, package: package.clone() }),
+            Some(package) => Err(anyhow!(
+                "`{}` would be the module `{module}`, as package `{package}` of this workspace is already: take another name",
+                self.0
+            )),
             None => Ok(()),
         }
     }
@@ -179,10 +131,6 @@ fn nearest(text: &str) -> Option<String> {
     let near = near.trim_matches(['-', '_']).trim_start_matches(|first: char| first.is_ascii_digit());
     let near = near.trim_start_matches(['-', '_']);
     (offence(near).is_none() && !near.is_empty()).then(|| near.to_owned())
-}
-
-fn instead(suggested: &Option<String>) -> String {
-    suggested.as_ref().map(|near| format!("; `{near}` would do")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -279,7 +227,7 @@ mod tests {
     #[test]
     fn two_packages_of_a_workspace_are_never_one_module() {
         let name = Name::parse("plugin", "magic-cube").unwrap();
-        assert_eq!(name.differs_from(&["cube".into()]), Ok(()));
+        assert!(name.differs_from(&["cube".into()]).is_ok());
         expect!["`magic-cube` would be the module `magic_cube`, as package `magic_cube` of this workspace is already: take another name"]
             .assert_eq(&name.differs_from(&["magic_cube".into()]).unwrap_err().to_string());
     }

@@ -5,14 +5,16 @@ use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 
 use alcedo_runtime::development::plain_file;
+use anyhow::{anyhow, bail, ensure};
 use cargo_metadata::{Package, Target};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use super::error::NewError;
 use super::host::sources;
 use super::templates::Words;
 use crate::described::{LARGEST_MANIFEST, described, hosts, uses};
+use crate::error::{Error, file};
+use crate::figures::lexical;
 use crate::install::checkout;
 
 /// Which checkout to use, where the call names none.
@@ -30,21 +32,25 @@ pub(super) struct Checkout {
 
 impl Checkout {
     /// The one that is named by the call, by the environment, or that this program was built from.
-    pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, NewError> {
+    pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, Error> {
         let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let path = named.or_else(from_environment).unwrap_or_else(checkout);
         let path = path.canonicalize().or_else(|_| absolute(&path).map(|path| lexical(&path))).unwrap_or(path);
         for dir in CRATES.iter().filter(|_| git.is_none()) {
             let missing = format!("{dir}/Cargo.toml");
             if !path.join(&missing).is_file() {
-                return Err(NewError::NoCheckout { path, missing });
+                bail!(
+                    "{} is not a checkout of Alcedo: there is no {missing} in it. What is written uses Alcedo by its path until the \
+                     crates are published: clone the repository again, and say where with `--alcedo DIR` or ALCEDO_CHECKOUT=DIR",
+                    path.display()
+                );
             }
         }
         Ok(Self { dir: path, git })
     }
 
     /// Returns the sources of all crates for a manifest in `from`, and the line that installs the command.
-    pub(super) fn words(&self, from: &Path) -> Result<Words, NewError> {
+    pub(super) fn words(&self, from: &Path) -> Result<Words, Error> {
         let mut words = Words::new();
         for dir in CRATES {
             words.insert(dir, self.source(dir, from)?);
@@ -58,7 +64,7 @@ impl Checkout {
     }
 
     /// The source of one crate, as a manifest in `from` names it.
-    pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, NewError> {
+    pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, Error> {
         Ok(match &self.git {
             Some(url) => format!("git = {}", toml::Value::from(url.as_str())),
             None => format!("path = {}", toml::Value::from(text(relative(from, &self.dir.join(dir)))?)),
@@ -66,12 +72,12 @@ impl Checkout {
     }
 
     /// Which versions of other crates it is tested with. A copy of the sources may be without.
-    pub(super) fn lock_file(&self) -> Result<Option<String>, NewError> {
+    pub(super) fn lock_file(&self) -> Result<Option<String>, Error> {
         let path = self.dir.join("Cargo.lock");
         if !path.is_file() {
             return Ok(None);
         }
-        plain_file::read_text(&path, LARGEST_MANIFEST).map(Some).map_err(NewError::file("read", &path))
+        plain_file::read_text(&path, LARGEST_MANIFEST).map(Some).map_err(file("read", &path))
     }
 }
 
@@ -90,11 +96,16 @@ pub(super) struct Around {
 
 impl Around {
     /// Finds the workspace that `here` is in, if that names a host and its glue or has just one of each.
-    pub(super) fn find(here: &Path) -> Result<Option<Self>, NewError> {
+    pub(super) fn find(here: &Path) -> Result<Option<Self>, Error> {
         let Some(manifest) = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file()) else {
             return Ok(None);
         };
-        let metadata = described(&manifest).map_err(|message| NewError::Around { manifest, message })?;
+        let metadata = described(&manifest).map_err(|message| {
+            anyhow!(
+                "`cargo metadata` could not read {}: {message}\ncorrect what it names, or go to a folder outside of it",
+                manifest.display()
+            )
+        })?;
         let root: PathBuf = metadata.workspace_root.clone().into();
         let said = |key| metadata.workspace_metadata.get("alcedo")?.get(key)?.as_str();
         let package = |key, said: &str| {
@@ -103,7 +114,13 @@ impl Around {
                 .packages
                 .iter()
                 .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == said);
-            let wrong = || NewError::WrongMetadata { manifest: root.join("Cargo.toml"), key, said: said.to_owned() };
+            let wrong = || {
+                anyhow!(
+                    "{} says that it is a workspace for Alcedo, but `{key} = \"{said}\"` in `[workspace.metadata.alcedo]` is no folder \
+                     of a package in it: correct the line",
+                    root.join("Cargo.toml").display()
+                )
+            };
             found.map(member).ok_or_else(wrong)
         };
         let host = match (said("host"), &hosts(&metadata)[..]) {
@@ -114,7 +131,15 @@ impl Around {
         let glue = match (said("glue"), metadata.packages.iter().find(|package| is_glue(package))) {
             (Some(said), _) => package("glue", said)?,
             (None, Some(glue)) => member(glue),
-            (None, None) => return Err(NewError::NoGlue { manifest: root.join("Cargo.toml"), host: host.0 }),
+            (None, None) => {
+                let host = host.0;
+                bail!(
+                    "the host `{host}` has no glue in the workspace of {}, by which plugins use its classes: make a library with \
+                     `alcedo-plugin-api` as its dependency, write its source with `alcedo glue --host {host} -o glue/src/lib.rs`, and \
+                     run this again",
+                    root.join("Cargo.toml").display()
+                )
+            }
         };
         let names_host = said("host").is_some();
         let packages = metadata.packages.iter().map(|package| package.name.to_string()).collect();
@@ -122,13 +147,19 @@ impl Around {
     }
 
     /// Refuses a folder that would be no member. Returns the manifest of the workspace.
-    pub(super) fn takes(&self, made: &Path) -> Result<toml::Table, NewError> {
+    pub(super) fn takes(&self, made: &Path) -> Result<toml::Table, Error> {
         let manifest = self.root.join("Cargo.toml");
-        let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(NewError::file("read", &manifest))?;
+        let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(file("read", &manifest))?;
         let parsed: toml::Table = text.parse().unwrap_or_default();
         let members = parsed.get("workspace").and_then(|table| table.get("members")?.as_array());
         let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));
-        if has { Ok(parsed) } else { Err(NewError::NoMember { path: made.to_owned(), manifest }) }
+        ensure!(
+            has,
+            "{} would be no member of its workspace: add \"plugins/*\" to `members` in {}, and run this again",
+            made.display(),
+            manifest.display()
+        );
+        Ok(parsed)
     }
 }
 
@@ -145,29 +176,30 @@ fn is_glue(package: &Package) -> bool {
 }
 
 /// Makes the folder `made` of these files. They are written beside it, in `beside`, and get there in one step.
-pub(super) fn write(made: &Path, beside: &Path, files: &[(PathBuf, String)]) -> Result<(), NewError> {
+pub(super) fn write(made: &Path, beside: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
+    let exists = || anyhow!("{} is there already: take another name, or move it away first", made.display());
     if made.symlink_metadata().is_ok() {
-        return Err(NewError::Exists { path: made.to_owned() });
+        return Err(exists());
     }
     let scratch = tempfile::Builder::new().prefix(".alcedo-new-").tempdir_in(beside);
-    let scratch = scratch.map_err(NewError::file("write into", beside))?;
+    let scratch = scratch.map_err(file("write into", beside))?;
     // In a folder of its own: the temporary one is for this user's eyes only.
     let whole = scratch.path().join("new");
     for (path, text) in files {
         let path = whole.join(path);
         let dir = path.parent().unwrap_or(&whole);
-        fs::create_dir_all(dir).map_err(NewError::file("create", dir))?;
-        fs::write(&path, text).map_err(NewError::file("write", &path))?;
+        fs::create_dir_all(dir).map_err(file("create", dir))?;
+        fs::write(&path, text).map_err(file("write", &path))?;
     }
     if let Some(dir) = made.parent() {
-        fs::create_dir_all(dir).map_err(NewError::file("create", dir))?;
+        fs::create_dir_all(dir).map_err(file("create", dir))?;
     }
     match renameat_with(CWD, &whole, CWD, made, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
-        Err(Errno::EXIST) => Err(NewError::Exists { path: made.to_owned() }),
+        Err(Errno::EXIST) => Err(exists()),
         // A file system that cannot promise it: it was not there a moment ago, and a folder with files is never replaced.
-        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(NewError::file("write", made)),
-        Err(error) => Err(NewError::file("write", made)(error.into())),
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(file("write", made)),
+        Err(error) => Err(file("write", made)(error.into())),
     }
 }
 
@@ -178,17 +210,8 @@ pub(crate) fn relative(from: &Path, to: &Path) -> PathBuf {
     up.chain(to.components().skip(common)).collect()
 }
 
-fn text(path: PathBuf) -> Result<String, NewError> {
-    path.into_os_string().into_string().map_err(|path| NewError::NotText { path: path.into() })
-}
-
-/// A path without `..`, by its words alone: for one that is not there.
-fn lexical(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut done, part| {
-        match part {
-            Component::ParentDir => drop(done.pop()),
-            other => done.push(other),
-        }
-        done
+fn text(path: PathBuf) -> Result<String, Error> {
+    path.into_os_string().into_string().map_err(|path| {
+        anyhow!("the path {} is no UTF-8, so no Cargo.toml can name it: put the checkout elsewhere", path.display())
     })
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use alcedo_build::Artifact;
 use tempfile::TempDir;
 
-use crate::error::Error;
+use crate::error::{Error, file};
 use crate::scripts;
 
 /// How many builds are kept. Debug libraries are large, and the folder for temporary files is often in memory.
@@ -18,21 +18,6 @@ const KEPT: usize = 20;
 /// One build that was copied away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildNumber(pub(crate) u64);
-
-/// A generation one cannot go back to.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no code of generation {asked} to go back to: {}", kept_text(kept))]
-pub(crate) struct NoSuchGeneration {
-    asked: u64,
-    kept: Vec<u64>,
-}
-
-fn kept_text(kept: &[u64]) -> String {
-    match kept {
-        [] => "nothing has run yet".to_owned(),
-        kept => format!("kept is that of {}", kept.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
-    }
-}
 
 /// Which generation ran which build.
 #[derive(Debug, Default)]
@@ -54,8 +39,13 @@ impl Shelf {
         dropped
     }
 
-    fn find(&self, generation: u64) -> Result<BuildNumber, NoSuchGeneration> {
-        let missing = || NoSuchGeneration { asked: generation, kept: self.builds.keys().copied().collect() };
+    fn find(&self, generation: u64) -> Result<BuildNumber, String> {
+        let missing = || {
+            let kept = self.builds.keys().map(u64::to_string).collect::<Vec<_>>().join(", ");
+            let kept =
+                if kept.is_empty() { "nothing has run yet".to_owned() } else { format!("kept is that of {kept}") };
+            format!("there is no code of generation {generation} to go back to: {kept}")
+        };
         self.builds.get(&generation).copied().ok_or_else(missing)
     }
 
@@ -78,7 +68,7 @@ pub(crate) struct History {
 impl History {
     pub(crate) fn new() -> Result<Self, Error> {
         let dir = tempfile::Builder::new().prefix("alcedo-history-").tempdir();
-        let dir = dir.map_err(Error::file("create a folder for old builds in", &std::env::temp_dir()))?;
+        let dir = dir.map_err(file("create a folder for old builds in", &std::env::temp_dir()))?;
         Ok(Self { dir, next: 1, shelf: Shelf::default() })
     }
 
@@ -97,12 +87,12 @@ impl History {
             // Two plugins may give their libraries one name.
             let folder = self.folder(build).join(number.to_string());
             let copy = folder.join(artifact.path.file_name().unwrap_or_default());
-            fs::create_dir_all(&folder).map_err(Error::file("create", &folder))?;
+            fs::create_dir_all(&folder).map_err(file("create", &folder))?;
             let copied = match artifact.path.is_dir() {
                 true => scripts::copy(&artifact.path, &copy),
                 false => fs::copy(&artifact.path, &copy).map(drop),
             };
-            copied.map_err(Error::file("copy", &artifact.path))?;
+            copied.map_err(file("copy", &artifact.path))?;
             copies.push(copy);
         }
         Ok((build, copies))
@@ -122,7 +112,7 @@ impl History {
     }
 
     /// The libraries that `generation` ran.
-    pub(crate) fn find(&self, generation: u64) -> Result<(BuildNumber, Vec<PathBuf>), NoSuchGeneration> {
+    pub(crate) fn find(&self, generation: u64) -> Result<(BuildNumber, Vec<PathBuf>), String> {
         let build = self.shelf.find(generation)?;
         Ok((build, libraries(&self.folder(build))))
     }
@@ -175,7 +165,7 @@ mod tests {
     #[test]
     fn a_generation_that_is_gone_is_told_which_are_not() {
         let mut shelf = Shelf::default();
-        let text = |shelf: &Shelf, generation| shelf.find(generation).unwrap_err().to_string();
+        let text = |shelf: &Shelf, generation| shelf.find(generation).unwrap_err();
         assert_eq!(text(&shelf, 1), "there is no code of generation 1 to go back to: nothing has run yet");
         shelf.bind(1, BuildNumber(1), 3);
         shelf.bind(2, BuildNumber(2), 3);

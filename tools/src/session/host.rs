@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use alcedo_build::HostCrate;
+use alcedo_runtime::development::link::ToHost;
 
 use super::{Cause, Event, Killing, Mode, Session, stamp_of, targets};
 use crate::error::Error;
@@ -53,7 +54,7 @@ impl<W: World> Session<W> {
             Some(_) => self.kill(Killing::Wish),
             None => {
                 self.leaving = Some(self.now() + SAVES);
-                self.world.save();
+                self.world.ask(ToHost::Save);
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use alcedo_build::{Artifact, BuildError, BuildOutcome, RunningBuild, spawn};
+use alcedo_build::{Artifact, BuildError, RunningBuild, spawn};
 use crossbeam_channel::Receiver;
 
 use super::targets::Target;
@@ -29,7 +29,8 @@ pub(crate) struct Job {
     pub(crate) millis: f64,
     /// What the compiler warned of.
     pub(crate) warnings: String,
-    running: Running,
+    /// None when all is built.
+    running: Option<Running>,
     current: usize,
     waiting: VecDeque<usize>,
 }
@@ -49,15 +50,6 @@ impl Running {
             None => spawn(&target.request(options)).map(Self::Cargo),
         }
     }
-
-    fn wait(self) -> Result<BuildOutcome, BuildError> {
-        match self {
-            Self::Cargo(running) => running.wait(),
-            Self::Scripts(_, package) => {
-                Ok(BuildOutcome { artifacts: vec![package], warnings: String::new(), millis: 0.0 })
-            }
-        }
-    }
 }
 
 impl Job {
@@ -70,79 +62,49 @@ impl Job {
     ) -> Result<Option<Self>, BuildError> {
         let mut waiting: VecDeque<_> = which.iter().copied().collect();
         let Some(current) = waiting.pop_front() else { return Ok(None) };
-        let running = Running::start(&targets[current], options)?;
+        let running = Some(Running::start(&targets[current], options)?);
         Ok(Some(Self { cause, millis: 0.0, warnings: String::new(), running, current, waiting }))
     }
 
-    /// Disconnects when the running cargo has ended.
-    pub(crate) fn finished(&self) -> &Receiver<()> {
-        match &self.running {
-            Running::Cargo(running) => running.finished(),
+    /// Disconnects when the running cargo has ended; none if nothing runs.
+    pub(crate) fn finished(&self) -> Option<&Receiver<()>> {
+        self.running.as_ref().map(|running| match running {
+            Running::Cargo(cargo) => cargo.finished(),
             Running::Scripts(over, _) => over,
-        }
+        })
     }
 
     /// How many crates the running cargo has compiled.
     pub(crate) fn compiled(&self) -> usize {
-        match &self.running {
-            Running::Cargo(running) => running.compiled(),
-            Running::Scripts(..) => 0,
+        if let Some(Running::Cargo(cargo)) = &self.running { cargo.compiled() } else { 0 }
+    }
+
+    /// Returns whether all is built.
+    pub(crate) fn is_over(&self) -> bool {
+        self.running.is_none()
+    }
+
+    /// Takes the libraries of the ended cargo, and starts the next cargo if there is one to start. Returns the number of the target, and
+    /// its libraries. After an error nothing else is built.
+    pub(crate) fn advance(
+        &mut self,
+        targets: &[Target],
+        options: &BuildOptions,
+    ) -> Result<(usize, Vec<Artifact>), BuildError> {
+        let built = self.current;
+        let artifacts = match self.running.take() {
+            Some(Running::Cargo(cargo)) => {
+                let outcome = cargo.wait()?;
+                self.millis += outcome.millis;
+                self.warnings.push_str(&outcome.warnings);
+                outcome.artifacts
+            }
+            Some(Running::Scripts(_, package)) => vec![package],
+            None => Vec::new(),
+        };
+        if let Some(next) = self.waiting.pop_front() {
+            (self.current, self.running) = (next, Some(Running::start(&targets[next], options)?));
         }
+        Ok((built, artifacts))
     }
-
-    /// Takes what the ended cargo made, and starts the next one if there is one to start.
-    pub(crate) fn advance(self, targets: &[Target], options: &BuildOptions) -> Advance {
-        let Self { cause, millis, mut warnings, running, current, mut waiting } = self;
-        let outcome = match running.wait() {
-            Ok(outcome) => outcome,
-            Err(error) => return Advance::Failed(error),
-        };
-        let millis = millis + outcome.millis;
-        warnings.push_str(&outcome.warnings);
-        let next = match waiting.pop_front() {
-            None => Next::Ended(Ended { cause, millis, warnings }),
-            Some(next) => match Running::start(&targets[next], options) {
-                Ok(running) => {
-                    Next::Running(Box::new(Self { cause, millis, warnings, running, current: next, waiting }))
-                }
-                Err(error) => return Advance::Failed(error),
-            },
-        };
-        Advance::Built { target: current, outcome, next }
-    }
-}
-
-/// All is built.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) cause: Cause,
-    /// Milliseconds of cargo.
-    pub(crate) millis: f64,
-    /// What the compiler warned of.
-    pub(crate) warnings: String,
-}
-
-/// What became of one cargo.
-#[derive(Debug)]
-pub(crate) enum Advance {
-    /// It made its libraries.
-    Built {
-        /// Whose.
-        target: usize,
-        /// Which.
-        outcome: BuildOutcome,
-        /// How it goes on.
-        next: Next,
-    },
-    /// It did not, and nothing after it was tried.
-    Failed(BuildError),
-}
-
-/// What comes after a cargo.
-#[derive(Debug)]
-pub(crate) enum Next {
-    /// Another one.
-    Running(Box<Job>),
-    /// Nothing.
-    Ended(Ended),
 }

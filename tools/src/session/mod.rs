@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_build::{Artifact, Due, Settle, SourceEvent, SourceWatch};
 use alcedo_runtime::Declared;
-use alcedo_runtime::development::link::HangOf;
+use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
 use crossbeam_channel::select;
 use crossbeam_channel::{Receiver, RecvError, never};
 
@@ -32,7 +32,7 @@ use crate::scripts;
 use crate::world::{News, Printed, World};
 use ending::Restarts;
 use history::{BuildNumber, History};
-use job::{Advance, Cause, Ended, Job, Next};
+use job::{Cause, Job};
 use targets::Target;
 
 pub(crate) use event::{Event, Live, Status, Step};
@@ -199,7 +199,7 @@ impl<W: World> Session<W> {
                 Due::Nothing => Duration::MAX,
             };
             let patience = settled.min(self.world.rest()).min(GLANCE);
-            let built = self.job.as_ref().map_or_else(never, |job| job.finished().clone());
+            let built = self.job.as_ref().and_then(Job::finished).cloned().unwrap_or_else(never);
             // Ready channels go first, so a world that is too slow for its ticks still gets messages.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
@@ -241,7 +241,7 @@ impl<W: World> Session<W> {
     pub(crate) fn back(&mut self, generation: u64) {
         match self.history.find(generation) {
             Ok((build, libraries)) => self.offer(Candidate { build, libraries, origin: Origin::Back(generation) }),
-            Err(error) => self.events.push_back(Event::Failed(error.to_string())),
+            Err(error) => self.events.push_back(Event::Failed(error)),
         }
     }
 
@@ -340,7 +340,7 @@ impl<W: World> Session<W> {
     }
 
     /// Builds what uses the glue that the ended build made stale. The libraries of both builds are loaded together, as one edit.
-    fn build_with_glue(&mut self, ended: Ended) {
+    fn build_with_glue(&mut self, ended: Job) {
         let changed = std::mem::take(&mut self.rewritten);
         // A target whose build had begun may contain the older glue.
         self.stale.extend(targets::affected(&self.targets, &changed).intersection(&self.plugin_targets()));
@@ -372,36 +372,29 @@ impl<W: World> Session<W> {
     }
 
     fn cargo_ended(&mut self) {
-        let Some(job) = self.job.take() else { return };
-        match job.advance(&self.targets, &self.options) {
-            Advance::Failed(error) => self.events.push_back(Event::NotBuilt(error)),
-            Advance::Built { target, outcome, next } => {
-                self.stale.remove(&target);
-                self.targets[target].artifacts = outcome.artifacts;
-                self.rewrite_module_glue(target);
-                let is_host = self.targets[target].is_host();
-                let ended = match next {
-                    Next::Running(job) => {
-                        self.job = Some(*job);
-                        None
-                    }
-                    Next::Ended(ended) => Some(ended),
-                };
-                if is_host {
-                    self.host_built();
-                }
-                if let Some(ended) = ended.filter(|_| self.job.is_none()) {
-                    match self.rewritten.is_empty() {
-                        true => self.all_built(ended),
-                        false => self.build_with_glue(ended),
-                    }
-                }
+        let Some(mut job) = self.job.take() else { return };
+        let (target, artifacts) = match job.advance(&self.targets, &self.options) {
+            Ok(built) => built,
+            Err(error) => return self.events.push_back(Event::NotBuilt(error)),
+        };
+        self.stale.remove(&target);
+        self.targets[target].artifacts = artifacts;
+        self.rewrite_module_glue(target);
+        let ended = if job.is_over() { Some(job) } else { self.job.replace(job) };
+        if self.targets[target].is_host() {
+            self.host_built();
+        }
+        // New glue of the host has begun a build of all plugins.
+        if let Some(ended) = ended.filter(|_| self.job.is_none()) {
+            match self.rewritten.is_empty() {
+                true => self.all_built(ended),
+                false => self.build_with_glue(ended),
             }
         }
     }
 
-    fn all_built(&mut self, ended: Ended) {
-        let Ended { cause, millis, warnings } = ended;
+    fn all_built(&mut self, ended: Job) {
+        let Job { cause, millis, warnings, .. } = ended;
         self.events.push_back(Event::Built { millis, warnings });
         let plugins = self.targets.iter().filter(|target| !target.is_host());
         let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
@@ -453,7 +446,7 @@ impl<W: World> Session<W> {
 
     fn begin_load(&mut self, candidate: Candidate) {
         self.lives.note(BuildLife::Tried(candidate.build.0), self.now());
-        self.world.load(&candidate.libraries);
+        self.world.ask(ToHost::Load { libraries: candidate.libraries.clone() });
         self.loading = Some(candidate);
     }
 
@@ -466,12 +459,11 @@ impl<W: World> Session<W> {
 
     fn hear(&mut self, news: News) {
         match news {
-            News::Started { generation } => self.loaded(generation, None),
-            News::Reloaded { report, live } => {
-                let generation = report.generation;
-                self.loaded(generation, Some((report, live)));
+            News::Host(FromHost::Started { generation }, _) => self.loaded(generation, None),
+            News::Host(FromHost::Reloaded { report, since_live }, now) => {
+                self.loaded(report.generation, Some((report, now.checked_sub(since_live).unwrap_or(now))));
             }
-            News::Refused { error, lacks_type } => {
+            News::Host(FromHost::Refused { error, lacks_type }, _) => {
                 if let Some(candidate) = self.loading.take() {
                     self.lives.note(BuildLife::Refused(candidate.build.0), self.now());
                     self.throw_away(candidate.build, &candidate.origin);
@@ -481,18 +473,17 @@ impl<W: World> Session<W> {
                 self.events.push_back(event);
                 self.load_next();
             }
-            News::Saved => self.left(true),
-            News::Stood => {
+            News::Host(FromHost::Saved, _) => self.left(true),
+            News::Host(FromHost::Status(_), _) => {
                 if self.hang.take().is_some() {
                     self.events.push_back(Event::HangOver);
                 }
             }
-            News::Hang { text, of } => {
+            News::Host(FromHost::Hang { text, of }, _) => {
                 if of == HangOf::Call {
                     self.hang = Some(text.clone());
                 }
                 self.events.push_back(Event::Hang { text, of });
-                // What was built meanwhile need not wait for the next save.
                 if of == HangOf::Call && self.next.is_some() {
                     self.kill(Killing::Hang);
                 }

@@ -10,7 +10,7 @@ use crate::modules::BuildOptions;
 use crate::scripts;
 
 /// A folder of plugins, built as one, or a package of scripts, of which nothing is to be built.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Target {
     manifest: PathBuf,
     /// The plugins of the folder, which are built by name.
@@ -31,11 +31,9 @@ pub(crate) struct Target {
 pub(crate) fn find(host: Option<&HostCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
     let host = host.map(|HostCrate { manifest, package, source_dirs }| Target {
         manifest: manifest.clone(),
-        plugins: Vec::new(),
-        scripts: None,
         host: Some(package.clone()),
         sources: source_dirs.clone(),
-        artifacts: Vec::new(),
+        ..Target::default()
     });
     host.into_iter().map(Ok).chain(dirs.iter().map(|dir| target(dir))).collect()
 }
@@ -45,14 +43,7 @@ fn target(dir: &Path) -> Result<Target, BuildError> {
         let folder = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
         let package = Artifact { package: scripts::name(dir), path: folder.clone(), fresh: false };
         let (manifest, sources) = (folder.clone(), vec![folder]);
-        return Ok(Target {
-            manifest,
-            plugins: Vec::new(),
-            scripts: Some(package),
-            host: None,
-            sources,
-            artifacts: Vec::new(),
-        });
+        return Ok(Target { manifest, scripts: Some(package), sources, ..Target::default() });
     }
     let PluginFolder { manifest, plugins, .. } = PluginFolder::of(dir)?;
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -60,10 +51,8 @@ fn target(dir: &Path) -> Result<Target, BuildError> {
     Ok(Target {
         manifest,
         plugins: plugins.into_iter().map(|plugin| plugin.name).collect(),
-        scripts: None,
-        host: None,
         sources: sources.into_iter().collect(),
-        artifacts: Vec::new(),
+        ..Target::default()
     })
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use alcedo_engine::WORLD;
-use alcedo_runtime::development::link::Status;
+use alcedo_runtime::development::link::{FromHost, Status, ToHost};
 use alcedo_runtime::{Budget, MasterEvent, Runtime};
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
@@ -63,29 +63,42 @@ impl Local {
         self.runtime.tick(Budget::frame());
     }
 
-    fn tell(&self, news: News) {
-        // We hold the other end.
-        let _heard = self.news.0.send(news);
+    fn tell(&self, message: FromHost) {
+        let _heard = self.news.0.send(News::Host(message, Instant::now()));
     }
-}
 
-impl World for Local {
-    /// Between two ticks the game thread stands at a safe point, so it happens at once.
     fn load(&mut self, libraries: &[PathBuf]) {
         self.live.set(None);
         let loaded = match self.runtime.generation() {
             0 => {
                 let created = self.runtime.create_master(libraries);
-                created.map(|()| News::Started { generation: self.runtime.generation() })
+                created.map(|()| FromHost::Started { generation: self.runtime.generation() })
             }
             _ => self.runtime.reload(libraries).map(|report| {
-                let live = self.live.get().unwrap_or_else(Instant::now);
-                News::Reloaded { report: Box::new(report), live }
+                let since_live = self.live.get().map_or(Duration::ZERO, |live| live.elapsed());
+                FromHost::Reloaded { report: Box::new(report), since_live }
             }),
         };
-        self.tell(loaded.unwrap_or_else(|error| News::Refused { error: error.to_string(), lacks_type: false }));
+        self.tell(loaded.unwrap_or_else(|error| FromHost::Refused { error: error.to_string(), lacks_type: false }));
         for population in self.populated.populate(&self.runtime, self.objects) {
-            self.tell(News::Populated(population));
+            let _heard = self.news.0.send(News::Populated(population));
+        }
+    }
+}
+
+impl World for Local {
+    /// Between two ticks the game thread stands at a safe point, so it happens at once.
+    fn ask(&mut self, request: ToHost) {
+        match request {
+            ToHost::Load { libraries } => self.load(&libraries),
+            ToHost::Line { line } => self.tell(FromHost::Answer { text: self.runtime.console(&line) }),
+            ToHost::Complete { line } => {
+                let lines = self.runtime.complete(&line);
+                self.tell(FromHost::Completions { line, lines });
+            }
+            // The world ends with this process, so it is saved nowhere.
+            ToHost::Save => self.tell(FromHost::Saved),
+            ToHost::Settings { .. } | ToHost::Restore { .. } | ToHost::End => {}
         }
     }
 
@@ -117,17 +130,10 @@ impl World for Local {
         }
     }
 
-    fn say(&mut self, line: &str) {
-        self.tell(News::Answer(self.runtime.console(line)));
-    }
-
-    fn complete(&mut self, line: &str) {
-        self.tell(News::Completions { line: line.to_owned(), lines: self.runtime.complete(line) });
-    }
-
     /// It is this thread that would hang.
     fn kill(&mut self) {
-        self.tell(News::Answer("the world is in the tool's own process (--no-guard): q ends both".to_owned()));
+        let text = "the world is in the tool's own process (--no-guard): q ends both".to_owned();
+        self.tell(FromHost::Answer { text });
     }
 
     /// Saves nothing: the world ends with this process.
@@ -137,11 +143,6 @@ impl World for Local {
 
     /// It is saved nowhere.
     fn restore(&mut self) {}
-
-    /// It ends with this process.
-    fn save(&mut self) {
-        self.tell(News::Saved);
-    }
 
     fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.runtime.shutdown().left

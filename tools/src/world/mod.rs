@@ -11,8 +11,7 @@ mod user_code;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::Reload;
-use alcedo_runtime::development::link::{HangOf, Status};
+use alcedo_runtime::development::link::{FromHost, Status, ToHost};
 use crossbeam_channel::Receiver;
 
 use crate::error::Error;
@@ -21,14 +20,12 @@ use crate::guard::{End, Panic};
 pub(crate) use local::Local;
 pub(crate) use population::Population;
 pub(crate) use remote::{HostProgram, Remote};
-pub(crate) use sample::run as run_sample;
+pub(crate) use sample::{Wish as SampleWish, run as run_sample};
 
 /// A world, as the session sees it. Every method returns at once.
 pub(crate) trait World {
-    /// Loads libraries: the first ones, or by a reload. One of `Started`, `Reloaded` and `Refused` will come, unless
-    /// the world ends before.
-    fn load(&mut self, libraries: &[PathBuf]);
-
+    /// Sends a request, which news answer: a load by `Started`, `Reloaded` or `Refused`, unless the world ends before.
+    fn ask(&mut self, request: ToHost);
     /// What has happened.
     fn news(&self) -> &Receiver<News>;
 
@@ -44,12 +41,6 @@ pub(crate) trait World {
     /// How it is, as far as is known.
     fn status(&mut self) -> Status;
 
-    /// A line for the console; the answer is news.
-    fn say(&mut self, line: &str);
-
-    /// Asks how a line for the console could go on; the answer is news.
-    fn complete(&mut self, line: &str);
-
     /// Ends a world that hangs, whatever it does. `Ended` will come.
     fn kill(&mut self);
 
@@ -64,9 +55,6 @@ pub(crate) trait World {
     /// `Restored` and `NotRestored` will come then.
     fn restore(&mut self);
 
-    /// Saves the world for [`Self::restore`], if its process can. [`News::Saved`] follows.
-    fn save(&mut self);
-
     /// Ends it in order, and passes on what is printed until the end. Returns what could not be ended.
     fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
@@ -74,64 +62,14 @@ pub(crate) trait World {
 /// What happened in a world.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// The first generation is live.
-    Started {
-        /// Its number.
-        generation: u64,
-    },
-    /// A reload came to its end.
-    Reloaded {
-        /// The host's report.
-        report: Box<Reload>,
-        /// When the new code was live.
-        live: Instant,
-    },
-    /// The libraries were not loaded; what ran before goes on.
-    Refused {
-        /// Why.
-        error: String,
-        /// Whether a type of the host's is missing: the plugin may be made for another host.
-        lacks_type: bool,
-    },
+    /// The host sent this then. A greeting and an orderly end are not passed on.
+    Host(FromHost, Instant),
     /// Objects were born.
     Populated(Population),
-    /// It has come to a safe point, and sent its status.
-    Stood,
-    /// Something does not return.
-    Hang {
-        /// Thread, function, module and since when.
-        text: String,
-        /// What it is that does not.
-        of: HangOf,
-    },
     /// The process runs but takes no part: why, and the way out.
     NotJoined(String),
     /// The process said what cannot be read.
     Unreadable(String),
-    /// A saved world was brought back.
-    Restored {
-        /// How many objects.
-        objects: u64,
-        /// How old it was when it was brought back.
-        age: Duration,
-        /// What became of values whose declaration has changed since.
-        text: String,
-    },
-    /// A saved world could not be brought back.
-    NotRestored(String),
-    /// A requested save has ended.
-    Saved,
-    /// The world could not be saved.
-    NotSaved(String),
-    /// The console's answer.
-    Answer(String),
-    /// How a line could go on.
-    Completions {
-        /// The line.
-        line: String,
-        /// Whole lines.
-        lines: Vec<String>,
-    },
     /// Plugin code has panicked, and goes on.
     Panicked(Panic),
     /// The world's process has ended in order.

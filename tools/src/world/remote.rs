@@ -18,7 +18,7 @@ use alcedo_runtime::development::link::{FromHost, SOCKET, Status, ToHost, VERSIO
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::{News, Printed, World};
-use crate::error::Error;
+use crate::error::{Error, file};
 use crate::guard::{End, Guard, Watched, wants_panics};
 use crate::paint::Paint;
 
@@ -148,18 +148,13 @@ impl Remote {
         self.current = Some(Process { watched, orders, is_over });
         Ok(())
     }
-
-    fn ask(&self, order: ToHost) {
-        if let Some(process) = &self.current {
-            // One that has ended gets no more requests.
-            let _read = process.orders.send(order);
-        }
-    }
 }
 
 impl World for Remote {
-    fn load(&mut self, libraries: &[PathBuf]) {
-        self.ask(ToHost::Load { libraries: libraries.to_vec() });
+    fn ask(&mut self, request: ToHost) {
+        if let Some(process) = &self.current {
+            let _read = process.orders.send(request);
+        }
     }
 
     fn news(&self) -> &Receiver<News> {
@@ -181,14 +176,6 @@ impl World for Remote {
         lock(&self.status).clone()
     }
 
-    fn say(&mut self, line: &str) {
-        self.ask(ToHost::Line { line: line.to_owned() });
-    }
-
-    fn complete(&mut self, line: &str) {
-        self.ask(ToHost::Complete { line: line.to_owned() });
-    }
-
     fn kill(&mut self) {
         if let Some(process) = &self.current {
             process.watched.kill();
@@ -200,7 +187,7 @@ impl World for Remote {
         let world = self.saved_world();
         if !saved && world.exists() {
             let aside = self.guard.dir().join("world.left-out");
-            fs::rename(&world, &aside).map_err(Error::file("put aside", &world))?;
+            fs::rename(&world, &aside).map_err(file("put aside", &world))?;
         }
         self.begin()
     }
@@ -210,10 +197,6 @@ impl World for Remote {
         if world.exists() {
             self.ask(ToHost::Restore { world });
         }
-    }
-
-    fn save(&mut self) {
-        self.ask(ToHost::Save);
     }
 
     fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
@@ -278,7 +261,16 @@ impl Conversation {
         thread::spawn(move || asked.iter().try_for_each(|order| send(&mut to, &order)));
         loop {
             let news = match receive::<FromHost>(&mut from) {
-                Ok(Some(message)) => self.news_of(message),
+                Ok(Some(FromHost::Ended { left })) => {
+                    *lock(&self.left) = Some(left);
+                    continue;
+                }
+                Ok(Some(message)) => {
+                    if let FromHost::Status(status) = &message {
+                        lock(&self.status).clone_from(status);
+                    }
+                    News::Host(message, Instant::now())
+                }
                 Ok(None) => return,
                 // It has ended in the middle of a message, and its end is reported elsewhere.
                 Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
@@ -287,7 +279,7 @@ impl Conversation {
                     return;
                 }
             };
-            if news.is_some_and(|news| self.news.send(news).is_err()) {
+            if self.news.send(news).is_err() {
                 return;
             }
         }
@@ -317,39 +309,12 @@ impl Conversation {
         }
         Ok(None)
     }
-
-    fn news_of(&self, message: FromHost) -> Option<News> {
-        Some(match message {
-            FromHost::Hello { .. } => return None,
-            FromHost::Started { generation } => News::Started { generation },
-            FromHost::Reloaded { report, since_live } => {
-                let now = Instant::now();
-                News::Reloaded { report, live: now.checked_sub(since_live).unwrap_or(now) }
-            }
-            FromHost::Refused { error, lacks_type } => News::Refused { error, lacks_type },
-            FromHost::Status(status) => {
-                *lock(&self.status) = status;
-                News::Stood
-            }
-            FromHost::Hang { text, of } => News::Hang { text, of },
-            FromHost::Restored { objects, age, text } => News::Restored { objects, age, text },
-            FromHost::NotRestored { error } => News::NotRestored(error),
-            FromHost::Saved => News::Saved,
-            FromHost::NotSaved { error } => News::NotSaved(error),
-            FromHost::Answer { text } => News::Answer(text),
-            FromHost::Completions { line, lines } => News::Completions { line, lines },
-            FromHost::Ended { left } => {
-                *lock(&self.left) = Some(left);
-                return None;
-            }
-        })
-    }
 }
 
 /// Listens for processes of this user only. No other may enter the folder of a guard either.
 fn listen(socket: &Path) -> Result<UnixListener, Error> {
-    let listener = UnixListener::bind(socket).map_err(Error::file("listen at", socket))?;
-    fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(Error::file("close to others", socket))?;
+    let listener = UnixListener::bind(socket).map_err(file("listen at", socket))?;
+    fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(file("close to others", socket))?;
     Ok(listener)
 }
 

@@ -10,6 +10,7 @@ use alcedo_runtime::{Budget, Builder, ObjectHandle, Runtime};
 
 use super::user_code::user_code;
 use super::{HostOptions, Population};
+use crate::args::World as WorldArgs;
 use crate::error::Error;
 use crate::pace::Pace;
 use crate::paint::Paint;
@@ -65,11 +66,22 @@ fn spawn(runtime: &Runtime, class: String, wanted: u64) -> Population {
     Population { class, count, failure: None }
 }
 
+/// The sample world in a process of its own.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    #[command(flatten)]
+    world: WorldArgs,
+    #[arg(long = "arg", allow_hyphen_values = true)]
+    args: Vec<String>,
+}
+
 /// The program of the world's process.
 ///
 /// # Errors
 /// When the host cannot be built.
-pub(crate) fn run(options: &HostOptions) -> Result<ExitCode, Error> {
+pub(crate) fn run(Wish { world, args }: Wish) -> Result<ExitCode, Error> {
+    let WorldArgs { objects, packages, code } = world;
+    let options = &HostOptions { packages, args, objects, user_code: code.user_code, planted_rerun: false };
     let paint = Paint::for_child();
     crate::screen::log_to_stderr("info", paint);
     let runtime = builder(options).development().build()?;

@@ -1,0 +1,81 @@
+//! The two sides of a host in a process of its own: the parent writes a plan and reads lines until the end of the process, and the
+//! host reads the plan and writes lines.
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+/// End of the process of a host.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// By itself, with success.
+    Well,
+    /// Otherwise, as the system states it: `signal: 11 (SIGSEGV)`.
+    Died(String),
+    /// By force, after so many seconds without a line.
+    Hung(u64),
+}
+
+/// Returns this program as the host of a plan, which `dir` receives, started by the words `under`.
+pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<Command> {
+    let path = dir.join("plan.json");
+    fs::write(&path, serde_json::to_vec(plan)?).with_context(|| format!("could not write {}", path.display()))?;
+    let program = env::current_exe().context("could not find this program to start it as the host")?;
+    let mut words = under.split_whitespace().map(OsString::from).chain([program.into_os_string()]);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).arg("--child").arg(&path).stdin(Stdio::null()).stdout(Stdio::piped());
+    Ok(command)
+}
+
+/// Runs a host to its end and passes on its lines.
+///
+/// # Errors
+/// Fails if the process cannot be started or ended.
+pub(crate) fn run(mut command: Command, patience: Duration, mut hear: impl FnMut(&str)) -> Result<End> {
+    let mut child = command.spawn().context("could not start the host")?;
+    let (sender, lines) = mpsc::channel();
+    let stdout = child.stdout.take();
+    // Reads on a thread of its own, so that waiting for a line has a limit.
+    thread::spawn(move || {
+        let lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).split(b'\n').map_while(Result::ok));
+        lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| sender.send(line))
+    });
+    let hangs = loop {
+        match lines.recv_timeout(patience) {
+            Ok(line) => hear(&line),
+            Err(error) => break error == RecvTimeoutError::Timeout,
+        }
+    };
+    if hangs {
+        child.kill().context("could not end the host that hangs")?;
+    }
+    let ended = child.wait().context("could not wait for the host")?;
+    Ok(match (hangs, ended.success()) {
+        (true, _) => End::Hung(patience.as_secs()),
+        (false, true) => End::Well,
+        (false, false) => End::Died(ended.to_string()),
+    })
+}
+
+/// Reads the plan of this host.
+pub(crate) fn plan<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read(path).with_context(|| format!("could not read the plan {}", path.display()))?;
+    serde_json::from_slice(&text).context("the plan is of another version of this program")
+}
+
+/// Writes a line of this host, whole and at once: the next step may be the last.
+pub(crate) fn say(line: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&text).and_then(|()| out.flush()).context("the reader is gone")
+}

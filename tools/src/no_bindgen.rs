@@ -1,0 +1,26 @@
+//! `alcedo bindgen` in a build without the feature `bindgen`: says how to get it.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use crate::error::Error;
+use crate::install::installing;
+
+/// Writes the Rust source by which plugins call a C library. This build of `alcedo` is without it: install the feature `bindgen`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// Arguments of the command.
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+pub(crate) fn run(Wish { arguments }: &Wish) -> Result<ExitCode, Error> {
+    let arguments: String = arguments.iter().map(|argument| format!(" {}", argument.display())).collect();
+    bail!(
+        "this build of `alcedo` is without the feature `bindgen`, which reads C headers by libclang: {}, then `alcedo bindgen{arguments}` \
+         again",
+        installing(&["bindgen"])
+    )
+}
