@@ -358,7 +358,7 @@ fn bring_up(
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // Nothing was mapped in this process until here.
     let rehearsal = registry.rehearsal.with(generation.resolvers.canary());
-    rehearsal.run(staged.iter().map(Staged::candidate).collect()).map_err(LoadError::from)?;
+    rehearsal.run(staged.iter().map(Staged::candidate).collect())?;
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut asked_for = None;

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -77,8 +78,8 @@ impl Staged {
     }
 
     /// Its name and where the copy is, for a process that maps it first.
-    pub(crate) fn candidate(&self) -> (String, PathBuf) {
-        (self.info.name.clone(), self.path().to_owned())
+    pub(crate) fn candidate(&self) -> (String, OsString) {
+        (self.info.name.clone(), self.path().into())
     }
 }
 
