@@ -396,9 +396,9 @@ fn bring_up(
 /// Has the modules that are to be replaced give up what the new ones may need, dependents first; `called` are those that were
 /// asked, in order.
 fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Result<(), LoadError> {
-    for module in before.iter().rev().filter(|module| module.suspends()) {
+    for module in before.iter().rev().filter(|module| module.code().suspends()) {
         called.push(Arc::clone(module));
-        module.suspend().map_err(|error| LoadError::Suspend { module: module.name().to_owned(), error })?;
+        module.code().suspend().map_err(|error| LoadError::Suspend { module: module.name().to_owned(), error })?;
     }
     Ok(())
 }
@@ -406,7 +406,7 @@ fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Res
 /// Has them take it again, in the opposite order. One that cannot goes on all the same.
 fn resume(suspended: &[Arc<FreeModule>]) {
     for module in suspended.iter().rev() {
-        if let Err(error) = module.resume() {
+        if let Err(error) = module.code().resume() {
             tracing::error!(module = module.name(), %error, "a resume failed");
         }
     }
@@ -416,7 +416,7 @@ fn resume(suspended: &[Arc<FreeModule>]) {
 fn start(registry: &ContextRegistry, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
     for module in modules {
         if let Err(error) = module.main(&registry.args) {
-            let beside = before.iter().find(|old| old.name() == module.name() && !old.suspends());
+            let beside = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
             let beside = beside.map(|old| old.generation());
             return Err(LoadError::Main { module: module.name().to_owned(), error, beside });
         }

@@ -56,7 +56,7 @@ impl Going {
         // Before the exit hooks: one of them may wait for a thread that waits for this.
         modules.iter().for_each(|module| {
             module.seal();
-            module.ask_to_stop();
+            module.code().ask_to_stop();
         });
         let images = ModuleUnloads::new(Vec::new(), None);
         Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy }
@@ -100,7 +100,7 @@ impl Going {
                     }
                 }
                 UnloadStep::EndThreadLocals => {
-                    self.ended.iter().for_each(|module| module.end_thread_locals_here());
+                    self.ended.iter().for_each(|module| module.code().end_thread_locals_here());
                 }
                 // When the unload was requested.
                 UnloadStep::Seal | UnloadStep::ShutGates => {}
@@ -250,7 +250,7 @@ impl FreeContext {
     ) -> UnloadTicket {
         if is_first {
             self.tell_unloading(registry, generation);
-            generation.modules().iter().for_each(|module| module.ask_to_stop());
+            generation.modules().iter().for_each(|module| module.code().ask_to_stop());
             generation.announced.store(true, Ordering::Release);
             registry.drive(ticket.clone());
         }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use abi_stable::StableAbi as _;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader};
+use abi_stable::std_types::RStr;
 use alcedo_abi::abi_stable;
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
 use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile};
@@ -145,7 +146,7 @@ impl Mapped {
         std::mem::forget(kept);
         // SAFETY: the image is mapped, since this value has it. What the context leads to stays, as its type says, or is kept for
         // good.
-        unsafe { Entries::attach(self.root, &context) }.map(|_entries| ())
+        unsafe { Entries::of(self.root, &context) }.map(|_entries| ())
     }
 
     /// Leaves it mapped for good.
@@ -175,7 +176,7 @@ impl Mapped {
         let done = caught(|| {
             // SAFETY: the image is mapped: the module's code has it, and whoever ends that promises that nothing of it is used.
             // What the context leads to stays, as its type says, or is kept by the module for as long.
-            let entries = unsafe { Entries::attach(root, &context) };
+            let entries = unsafe { Entries::of(root, &context) };
             let entries =
                 entries.map_err(|error| LoadError::Attach { module: of(&module).name().to_owned(), error })?;
             attached.get_or_init(|| entries);
@@ -247,11 +248,12 @@ impl ModuleCode for LibraryCode {
     }
 
     fn main(&self, args: &[String]) -> Result<(), CallError> {
-        self.entries()?.main(args)
+        let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
+        self.entries()?.main(args.as_slice().into())
     }
 
     fn suspends(&self) -> bool {
-        self.entries().is_ok_and(Entries::gives_up)
+        self.entries().is_ok_and(|entries| entries.suspends().is_some_and(|suspends| suspends != 0))
     }
 
     fn suspend(&self) -> Result<(), CallError> {
@@ -263,7 +265,10 @@ impl ModuleCode for LibraryCode {
     }
 
     fn last(&self, has_started: bool) -> Result<(), CallError> {
-        self.entries()?.last(has_started)
+        match has_started {
+            true => self.entries()?.exit(),
+            false => self.entries()?.dispose(),
+        }
     }
 
     fn ask_to_stop(&self) {
