@@ -57,7 +57,8 @@ pub(crate) fn add(
     Ok(())
 }
 
-fn enum_decl(described: &EnumDesc) -> EnumDecl {
+/// The declaration of an enum.
+pub(crate) fn enum_decl(described: &EnumDesc) -> EnumDecl {
     let is_signed = [PropertyKind::I8, PropertyKind::I16, PropertyKind::I32, PropertyKind::I64];
     let is_signed = is_signed.contains(&described.underlying);
     let entry = |found: &EnumEntryDesc| EnumEntry {
