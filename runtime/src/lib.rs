@@ -68,7 +68,6 @@ pub use error::Error;
 pub use handles::{Name, ObjectHandle, ZCallHandle};
 pub use lease::{Blocker, Lease, LeaseKind, Leases, ModuleBlocker, Sealed};
 pub use load::canary::Canary;
-pub use load::canary::error::CanaryStep;
 pub use load::context::event::{ContextEvent, ContextEventKind};
 pub use load::context::function::{ContextFunction, FunctionPointer};
 pub use load::context::handle::{Contexts, LoadContext, WeakContexts, WeakLoadContext};
@@ -83,6 +82,7 @@ pub use load::declared::{
     DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, ScriptCheck,
 };
 pub use load::error::LoadError;
+pub use load::error::canary::CanaryStep;
 pub use load::error::context::{Attempt, ContextError, LoadStep, Wanted};
 pub use load::events::MasterEvent;
 pub use load::master::Unload;

@@ -139,26 +139,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/src/load/context",
-        &[
-            "at_exit",
-            "event",
-            "free_context",
-            "free_generation",
-            "function",
-            "handle",
-            "home",
-            "identity",
-            "loading",
-            "lookup",
-            "module_calls",
-            "native_libs",
-            "registry",
-            "resolvers",
-            "scope",
-            "search",
-            "unloading",
-        ],
-        "to be taken apart: a line, its spaces and their hub name each other",
+        &["loading", "search"],
+        "what a library needs is searched, and what a search of the Default finds is loaded there",
     ),
 ];
 

@@ -15,7 +15,7 @@ use crate::emit::error::EmitError;
 use crate::emit::order::{Asked, batches};
 #[cfg(feature = "script")]
 use crate::emit::scripts;
-use crate::emit::{c_bodies, imports, read, texts};
+use crate::emit::{c_bodies, imports, read};
 use crate::faults::{self, ReloadStep};
 use crate::lease::Leases;
 use crate::object::class::Class;
@@ -111,28 +111,13 @@ fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> 
     #[cfg(feature = "dll-bind")]
     let mut bodies = Vec::new();
     for module in modules {
-        texts::check(module.name, module.described)?;
-        batch.earlier_names.extend(read::meta(module.described.earlier_names.iter().copied()));
-        for described in module.described.interfaces {
-            batch.interfaces.push(read::interface_decl(module.gate, described)?);
-        }
-        batch.enums.extend(module.described.enums.iter().map(|described| read::enum_decl(described)));
-        for described in module.described.delegates {
-            batch.delegates.push(read::delegate_decl(module.gate, described)?);
-        }
-        for described in module.described.structs {
-            batch.structs.push(read::struct_decl(module.gate, described)?);
-        }
-        // The linker puts a module's classes in an order of its own; what happens to them must not depend on it.
-        let mut classes = module.described.classes.to_vec();
-        classes.sort_by_key(|described| (described.package.as_str(), described.name.as_str()));
-        for described in classes {
-            let mut class = read::class_decl(&Rc::downgrade(core), module.gate, described)?;
+        let before = batch.classes.len();
+        read::add(&mut batch, &Rc::downgrade(core), module.gate, module.described)?;
+        for class in &mut batch.classes[before..] {
             #[cfg(feature = "dll-bind")]
-            bodies.extend(c_bodies::attach(core, Some(module.leases), &mut class));
+            bodies.extend(c_bodies::attach(core, Some(module.leases), class));
             #[cfg(not(feature = "dll-bind"))]
-            c_bodies::attach(core, Some(module.leases), &mut class);
-            batch.classes.push(class);
+            c_bodies::attach(core, Some(module.leases), class);
         }
     }
     let declared =

@@ -14,15 +14,48 @@ use rustc_hash::FxHashMap;
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::module_thunk;
 use crate::conjugate::gate::Gate;
+use crate::emit::described::Described;
 use crate::emit::error::EmitError;
+use crate::emit::texts;
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{
-    ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl,
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl,
 };
 use crate::object::enums::EnumEntry;
 use crate::object::meta::Meta;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
+
+/// Adds what a module declares to a batch.
+///
+/// # Errors
+/// When a text is none that a host shows, or a property or parameter is of a kind this host does not know.
+pub(crate) fn add(
+    batch: &mut Batch,
+    core: &Weak<Core>,
+    gate: &Rc<Gate>,
+    described: Described,
+) -> Result<(), EmitError> {
+    texts::check(&gate.tag().name, described)?;
+    batch.earlier_names.extend(meta(described.earlier_names.iter().copied()));
+    for found in described.interfaces {
+        batch.interfaces.push(interface_decl(gate, found)?);
+    }
+    batch.enums.extend(described.enums.iter().map(|found| enum_decl(found)));
+    for found in described.delegates {
+        batch.delegates.push(delegate_decl(gate, found)?);
+    }
+    for found in described.structs {
+        batch.structs.push(struct_decl(gate, found)?);
+    }
+    // The linker puts a module's classes in an order of its own; what happens to them must not depend on it.
+    let mut classes = described.classes.to_vec();
+    classes.sort_by_key(|found| (found.package.as_str(), found.name.as_str()));
+    for found in classes {
+        batch.classes.push(class_decl(core, gate, found)?);
+    }
+    Ok(())
+}
 
 /// The declaration of an enum.
 pub(crate) fn enum_decl(described: &EnumDesc) -> EnumDecl {
@@ -47,11 +80,7 @@ pub(crate) fn enum_decl(described: &EnumDesc) -> EnumDecl {
     }
 }
 
-/// The declaration of a delegate.
-///
-/// # Errors
-/// When a parameter is of a kind this host does not know.
-pub(crate) fn delegate_decl(gate: &Gate, described: &DelegateDesc) -> Result<DelegateDecl, EmitError> {
+fn delegate_decl(gate: &Gate, described: &DelegateDesc) -> Result<DelegateDecl, EmitError> {
     let class = described.class.as_str();
     // A path that is none is refused with the rest of the declaration.
     let package = class.parse::<TypePath>().map_or_else(|_| described.package.as_str().to_owned(), |path| path.package);
@@ -67,11 +96,7 @@ pub(crate) fn delegate_decl(gate: &Gate, described: &DelegateDesc) -> Result<Del
     })
 }
 
-/// The declaration of a struct.
-///
-/// # Errors
-/// When a field is of a kind this host does not know.
-pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, EmitError> {
+fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, EmitError> {
     let mut fields = properties(gate, described.name.as_str(), &described.fields)?;
     let extends = |first: &PropertyDecl| first.flags & property_flags::BASE != 0 && first.kind == PropertyKind::STRUCT;
     let base = if fields.first().is_some_and(extends) { fields.remove(0).type_path } else { String::new() };
@@ -86,11 +111,7 @@ pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructD
     })
 }
 
-/// The declaration of an interface.
-///
-/// # Errors
-/// When a parameter is of a kind this host does not know.
-pub(crate) fn interface_decl(gate: &Gate, described: &InterfaceDesc) -> Result<InterfaceDecl, EmitError> {
+fn interface_decl(gate: &Gate, described: &InterfaceDesc) -> Result<InterfaceDecl, EmitError> {
     let short = format!("{}.{}", described.package, described.name);
     let function = |described: &SignatureDesc| -> Result<_, EmitError> {
         let name = described.name.as_str();
@@ -113,10 +134,7 @@ pub(crate) fn interface_decl(gate: &Gate, described: &InterfaceDesc) -> Result<I
 }
 
 /// The declaration of a class, with thunks that lead into the module.
-///
-/// # Errors
-/// When a property or parameter is of a kind this host does not know.
-pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, EmitError> {
+fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, EmitError> {
     let short = format!("{}.{}", described.package, described.name);
     let functions = described
         .functions
@@ -181,7 +199,7 @@ pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<s
 }
 
 /// Copies keys and values.
-pub(crate) fn meta<'a>(described: impl IntoIterator<Item = &'a MetaDesc>) -> Meta {
+fn meta<'a>(described: impl IntoIterator<Item = &'a MetaDesc>) -> Meta {
     described.into_iter().map(|said| (said.key.as_str().to_owned(), said.value.as_str().to_owned())).collect()
 }
 

@@ -8,7 +8,7 @@ use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, Inte
 use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
 
 use crate::bridge::nm::{Method, Nm};
-use crate::emit::described::Described;
+use crate::emit::described::{Described, export_name};
 use crate::emit::error::EmitError;
 use crate::object::path::MemberPath;
 use crate::shown::line;
@@ -176,10 +176,7 @@ impl Check<'_> {
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let wanted = Method { module: self.module, type_path, method };
-        let name = match type_path {
-            "" => format!("ex:/{method}"),
-            _ => format!("nm:/{}:{type_path}:{method}", self.module),
-        };
+        let name = export_name(self.module, type_path, method);
         let reads_back = |name: &str| match type_path {
             _ if name.len() > LONGEST_WORDS => false,
             "" => ZCallName::read(name, &Ex).is_ok_and(|name| name.rest() == method),

@@ -14,16 +14,15 @@ use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::emit::described::Described;
-use crate::emit::error::EmitError;
-use crate::emit::read::{class_decl, delegate_decl, enum_decl, interface_decl, struct_decl};
-use crate::emit::texts;
+use crate::emit::read;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
 use crate::load::canary::arm;
-use crate::load::canary::error::CanaryStep;
 use crate::load::canary::protocol::{ARGUMENT, Candidates, Message};
 use crate::load::canary::wire::{Heard, Wire};
+use crate::load::error::canary::CanaryStep;
 use crate::load::module::library::Mapped;
+use crate::object::decl::Batch;
 
 /// The exit code of a canary that was started without a host at its socket.
 const NOBODY_ASKED: i32 = 2;
@@ -59,7 +58,7 @@ fn run() -> ! {
             let host_context = Box::leak(unsafe { HostContext::new(&core) });
             let refused = candidates.iter().zip(0..).find_map(|((name, path), at)| {
                 let begins = |step| say(&Message::Begins(at, step));
-                load(&core, host_context, name, path, &begins).err()
+                load(&core, host_context, name, Path::new(path), &begins).err()
             });
             say(&refused.map_or(Message::Done(candidates.len() as u32), Message::Refused));
         }
@@ -117,30 +116,10 @@ fn load(
 /// Reads all that a module declares, with the code that reads it in a host. Gives how much there was.
 fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usize, String> {
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
-    let weak = Rc::downgrade(core);
-    let told = |error: EmitError| error.to_string();
-    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } =
-        described;
-    texts::check(name, described).map_err(told)?;
-    let mut read = 0;
-    for declared in interfaces {
-        read += interface_decl(&gate, declared).map_err(told)?.functions.len();
-    }
-    read += enums.iter().map(|declared| enum_decl(declared).entries.len()).sum::<usize>();
-    for declared in delegates {
-        read += delegate_decl(&gate, declared).map_err(told)?.params.len();
-    }
-    for declared in structs {
-        read += struct_decl(&gate, declared).map_err(told)?.fields.len();
-    }
-    for declared in classes {
-        let class = class_decl(&weak, &gate, declared).map_err(told)?;
-        read += class.properties.len() + class.functions.len() + class.interfaces.len();
-    }
+    let mut batch = Batch::default();
+    read::add(&mut batch, &Rc::downgrade(core), &gate, described).map_err(|error| error.to_string())?;
     // Of these a host takes the texts and numbers while it links them; putting them into words takes all of them.
-    read += imports.iter().map(|import| format!("{import:?}").len()).sum::<usize>();
-    read += exports.iter().map(|export| format!("{export:?}").len()).sum::<usize>();
-    read += format!("{tables:?}").len();
-    read += earlier_names.len();
-    Ok(read)
+    let Described { imports, exports, tables, .. } = described;
+    let words = format!("{imports:?}{exports:?}{tables:?}").len();
+    Ok(batch.classes.len() + words)
 }

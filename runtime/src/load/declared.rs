@@ -273,7 +273,3 @@ fn type_path(package: &str, name: &str) -> String {
 fn delegate_path(package: &str, class: &str, name: &str) -> String {
     if class.is_empty() { type_path(package, name) } else { format!("{class}:{name}") }
 }
-
-fn export_name(module: &str, type_path: &str, name: &str) -> String {
-    if type_path.is_empty() { format!("ex:/{name}") } else { format!("nm:/{module}:{type_path}:{name}") }
-}

@@ -7,11 +7,7 @@ use alcedo_abi::module::ModuleRef;
 use crate::border::{CallError, from_module};
 
 /// The functions of a module that is attached.
-pub(crate) struct Entries(Calls);
-
-/// All functions, also that which attaches.
-#[derive(Clone, Copy)]
-struct Calls(ModuleRef);
+pub(crate) struct Entries(ModuleRef);
 
 /// What a call gives: without a failure what the function does; nothing, where a module may lack it.
 macro_rules! given {
@@ -34,7 +30,7 @@ macro_rules! called {
     };
     (maybe $call:expr; $($arg:ident)*; $failure:ident) => {
         match $call {
-            // SAFETY: `Entries::attach` is promised that the module is mapped, and calls nothing else before; the arguments
+            // SAFETY: `Entries::of` is promised that the module is mapped, and calls nothing else before; the arguments
             // are lent for the call.
             Some(call) => from_module(|$failure| unsafe { call($($arg,)* $failure) }),
             None => Ok(()),
@@ -54,10 +50,10 @@ macro_rules! entries {
         )*
     ) => {
         #[allow(dead_code, reason = "a pointer that outlives the module is taken from the table itself")]
-        impl Calls {
+        impl Entries {
             $(
                 $(#[doc = $doc])*
-                fn $name(self, $($param: $ty),*) -> given!($since $($result)? $(; $failure)?) {
+                pub(crate) fn $name(&self, $($param: $ty),*) -> given!($since $($result)? $(; $failure)?) {
                     called!($since self.0.$name(); $($param)* $(; $failure)?)
                 }
             )*
@@ -76,49 +72,8 @@ impl Entries {
     /// # Safety
     /// The module is mapped, and stays so as long as what this gives is used. All that the context leads to stays as long as the
     /// module is mapped.
-    pub(crate) unsafe fn attach(root: ModuleRef, context: &ModuleContext) -> Result<Self, CallError> {
-        let calls = Calls(root);
-        calls.attach(context).map(|()| Self(calls))
-    }
-
-    /// Runs the main.
-    ///
-    /// # Errors
-    /// Its panic.
-    pub(crate) fn main(&self, args: &[String]) -> Result<(), CallError> {
-        let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
-        self.0.main(args.as_slice().into())
-    }
-
-    /// Whether the author has written a `suspend` and a `resume`; a module that is older than they are has none.
-    pub(crate) fn gives_up(&self) -> bool {
-        self.0.suspends().is_some_and(|suspends| suspends != 0)
-    }
-
-    /// Gives up what the next generation needs.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
-    pub(crate) fn suspend(&self) -> Result<(), CallError> {
-        self.0.suspend()
-    }
-
-    /// Takes it again.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
-    pub(crate) fn resume(&self) -> Result<(), CallError> {
-        self.0.resume()
-    }
-
-    /// The last call that a module gets: its exit hook, if its main has returned, and what drops what was left to it to drop.
-    ///
-    /// # Errors
-    /// Its panic.
-    pub(crate) fn last(&self, has_started: bool) -> Result<(), CallError> {
-        match has_started {
-            true => self.0.exit(),
-            false => self.0.dispose(),
-        }
+    pub(crate) unsafe fn of(root: ModuleRef, context: &ModuleContext) -> Result<Self, CallError> {
+        let entries = Self(root);
+        entries.attach(context).map(|()| entries)
     }
 }

@@ -1,5 +1,6 @@
 //! Why a module was not loaded. Each text says what was tried, on what, and the way out.
 
+pub(crate) mod canary;
 pub(crate) mod context;
 
 use std::path::PathBuf;
@@ -10,12 +11,12 @@ use alcedo_abi::manifest::ManifestError;
 use crate::border::CallError;
 use crate::emit::error::EmitError;
 use crate::faults::FaultInjected;
-use crate::load::canary::error::{CanaryError, CanaryStep};
 use crate::load::order::OrderError;
 use crate::load::paths::not_absolute;
 use crate::load::tables::TableError;
 use crate::object::construction::ConstructionFailed;
 
+use canary::CanaryStep;
 use context::ContextError;
 
 /// Why a module was not loaded. The host goes on with what it had.
@@ -353,22 +354,6 @@ pub enum LoadError {
     /// There is no Master load context.
     #[error("there is no Master load context: create it with `create_master`")]
     NoMaster,
-}
-
-impl From<CanaryError> for LoadError {
-    fn from(error: CanaryError) -> Self {
-        match error {
-            CanaryError::Crashed { module, step, signal, how, output } => {
-                Self::CanaryCrashed { module, step, signal, how, output }
-            }
-            CanaryError::Hung { module, step, after, output } => Self::CanaryHung { module, step, after, output },
-            CanaryError::Disturbed { module, step, problem, output } => {
-                Self::CanaryDisturbed { module, step, problem, output }
-            }
-            CanaryError::Refused { module, step, text } => Self::CanaryRefused { module, step, text },
-            CanaryError::Unavailable { program, reason } => Self::CanaryUnavailable { program, reason },
-        }
-    }
 }
 
 /// What may have been in the way of a main.

@@ -57,17 +57,11 @@ impl MasterEvent {
 impl std::fmt::Display for MasterEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::PreStartup(generation) => write!(f, "PreStartup {generation}"),
-            Self::Startup(generation, module) => write!(f, "Startup {generation} {module}"),
-            Self::PostStartup(generation) => write!(f, "PostStartup {generation}"),
             Self::Loaded(generation) => write!(f, "Loaded {generation}"),
-            Self::Unloading(generation) => write!(f, "Unloading {generation}"),
-            Self::Kept(generation, modules) => write!(f, "Kept {generation}: {}", modules.join(", ")),
-            Self::Resumed(generation) => write!(f, "Resumed {generation}"),
-            Self::Unloaded(generation) => write!(f, "Unloaded {generation}"),
-            Self::Blocked(generation, blockers) => write!(f, "Blocked {generation}: {}", blockers.join(", ")),
-            Self::Dead(generation) => write!(f, "Dead {generation}"),
-            Self::Parked(generation, images) => write!(f, "Parked {generation}: {}", images.join(", ")),
+            event => {
+                let (generation, events) = event.events(Vec::new());
+                events.iter().try_for_each(|event| event.show(f, &generation))
+            }
         }
     }
 }

@@ -15,60 +15,18 @@ use alcedo_sys::{ImageFile, Ledger};
 /// The functions, each with the type that the border gives it: what `alcedo-sys` gives it is compared here.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 static TABLE: HookTable = {
-    use alcedo_sys::hooks;
-    HookTable {
-        thread_atexit: hooks::thread_atexit,
-        key_create: hooks::key_create,
-        key_delete: hooks::key_delete,
-        key_set: hooks::key_set,
-        thread_create: hooks::thread_create,
-        thread_join: hooks::thread_join,
-        thread_detach: hooks::thread_detach,
-        map: hooks::map,
-        unmap: hooks::unmap,
-        remap: hooks::remap,
-        signal_action: hooks::signal_action,
-        signal: hooks::signal,
-        at_exit: hooks::at_exit,
-        on_exit: hooks::on_exit,
-        malloc: hooks::malloc,
-        calloc: hooks::calloc,
-        realloc: hooks::realloc,
-        memalign: hooks::memalign,
-        free: hooks::free,
-        block_made: hooks::block_made,
-        block_lent: hooks::block_lent,
-        segment_attach: hooks::segment_attach,
-        segment_detach: hooks::segment_detach,
-        fd_opened: hooks::fd_opened,
-        fd_closed: hooks::fd_closed,
-        heap_grow: hooks::heap_grow,
-        heap_shrink: hooks::heap_shrink,
-        frame_registered: hooks::frame_registered,
-        frame_deregistered: hooks::frame_deregistered,
-        stream_open: hooks::stream_open,
-        stream_opened: hooks::stream_opened,
-        stream_bound: hooks::stream_bound,
-        stream_closed: hooks::stream_closed,
-        log_open: hooks::log_open,
-        random_init: hooks::random_init,
-        random_set: hooks::random_set,
-        thread_named: hooks::thread_named,
-        alternate_stack: hooks::alternate_stack,
-        interval_timer: hooks::interval_timer,
-        alarm: hooks::alarm,
-        ualarm: hooks::ualarm,
-        timer_create: hooks::timer_create,
-        timer_delete: hooks::timer_delete,
-        queue_notify: hooks::queue_notify,
-        io_begin: hooks::io_begin,
-        io_begin_list: hooks::io_begin_list,
-        names_begin: hooks::names_begin,
-        fd_signals: hooks::fd_signals,
-        jumps: hooks::jumps,
-        child_started: hooks::child_started,
-        refuses: hooks::refuses,
-        looked_up: hooks::looked_up,
+    macro_rules! table {
+        ($($name:ident)*) => {
+            HookTable { $($name: alcedo_sys::hooks::$name),* }
+        };
+    }
+    table! {
+        thread_atexit key_create key_delete key_set thread_create thread_join thread_detach map unmap remap signal_action
+        signal at_exit on_exit malloc calloc realloc memalign free block_made block_lent segment_attach segment_detach
+        fd_opened fd_closed heap_grow heap_shrink frame_registered frame_deregistered stream_open stream_opened
+        stream_bound stream_closed log_open random_init random_set thread_named alternate_stack interval_timer alarm
+        ualarm timer_create timer_delete queue_notify io_begin io_begin_list names_begin fd_signals jumps child_started
+        refuses looked_up
     }
 };
 

@@ -115,12 +115,8 @@ impl Runtime {
     fn net_function(&self, ty: &PropertyType, function: &str) -> Option<String> {
         let path = ty.type_path();
         let modules = self.inner.loads.master()?.modules;
-        let declares = |module: &str| {
-            let declared = self.types().declared_by(module);
-            declared.is_some_and(|declared| declared.structs.iter().any(|found| found.path == path))
-        };
-        let name = modules.iter().map(|module| module.name()).find(|module| declares(module))?;
-        let name = format!("nm:/{name}:{path}:{function}");
+        let module = modules.iter().find(|module| module.info().types.iter().any(|declared| declared == path))?;
+        let name = format!("nm:/{}:{path}:{function}", module.name());
         self.calls().resolve(&name).is_ok().then_some(name)
     }
 }

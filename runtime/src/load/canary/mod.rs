@@ -6,7 +6,6 @@
 //! A canary finds mistakes, not malice: a module can detect that it runs in a canary, for instance by looking at how
 //! its process was started, and act differently there. What holds is that no module passes by accident.
 
-pub(crate) mod error;
 pub(super) mod protocol;
 mod watch;
 pub(super) mod wire;
@@ -16,8 +15,9 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use error::CanaryError;
 use protocol::Candidates;
+
+use crate::load::error::LoadError;
 
 /// How long a canary may take, unless the host says otherwise.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -92,7 +92,7 @@ impl Rehearsal {
     ///
     /// # Errors
     /// What became of the canary; nothing of the copies was mapped in this process.
-    pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, CanaryError> {
+    pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
         if candidates.is_empty() {
             return Ok(None);
         }
@@ -116,12 +116,12 @@ impl Rehearsal {
 }
 
 /// The running program, also when its file was replaced by a newer build.
-fn own_program() -> Result<PathBuf, CanaryError> {
+fn own_program() -> Result<PathBuf, LoadError> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {
         return Ok(running.to_owned());
     }
-    std::env::current_exe().map_err(|error| CanaryError::Unavailable {
+    std::env::current_exe().map_err(|error| LoadError::CanaryUnavailable {
         program: PathBuf::from("the host's own program"),
         reason: error.to_string(),
     })

@@ -4,11 +4,12 @@
 //! writes to a descriptor that is not its own is no frame, nor is a frame cut by it, repeated, left out, kept from another
 //! canary or said by a copy of the process.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::error::CanaryStep;
+use crate::load::error::canary::CanaryStep;
 
 /// The one argument of a program that is started as a canary.
 pub(crate) const ARGUMENT: &str = "--alcedo-canary";
@@ -16,29 +17,21 @@ pub(crate) const ARGUMENT: &str = "--alcedo-canary";
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = *b"ACF\n";
 /// The version of what follows. Host and canary are the same program, unless the host names another one.
-const VERSION: u16 = 2;
-/// Magic, version, kind, number, length, process, token.
-const HEAD: usize = 36;
+const VERSION: u16 = 3;
+/// Magic, version, number, length, process, token.
+const HEAD: usize = 34;
 /// The digest of all that stands before it.
 const TAIL: usize = 8;
-/// The most bytes between the two.
+/// The most bytes between the two, which are a message in CBOR.
 const LONGEST: usize = 1 << 20;
 /// The most bytes of a refusal that are sent.
 const LONGEST_TEXT: usize = 1 << 16;
-/// The most modules of one request.
-const MOST_MODULES: usize = 4096;
-
-const REQUEST: u16 = 1;
-const HERE: u16 = 2;
-const BEGINS: u16 = 3;
-const REFUSED: u16 = 4;
-const DONE: u16 = 5;
 
 /// Modules to be loaded, dependencies first: name, and where the copy is.
-pub(crate) type Candidates = Vec<(String, PathBuf)>;
+pub(crate) type Candidates = Vec<(String, OsString)>;
 
 /// What one side says to the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Message {
     /// The host: load these.
     Request(Candidates),
@@ -77,8 +70,6 @@ pub(crate) enum FrameError {
     Damaged,
     #[error("the last frame was cut off after {0} bytes")]
     CutOff(usize),
-    #[error("a frame of kind {0} came, which does not exist")]
-    Kind(u16),
     #[error("the content of a frame makes no sense")]
     Content,
 }
@@ -101,14 +92,21 @@ impl Speaker {
     /// # Errors
     /// When the message is longer than a frame may be.
     pub(super) fn frame(&mut self, process: u32, message: &Message) -> Result<Vec<u8>, FrameError> {
-        let (kind, body) = written(message)?;
+        let mut body = Vec::new();
+        let written = match message {
+            Message::Refused(text) if text.len() > LONGEST_TEXT => {
+                let text = text[..text.floor_char_boundary(LONGEST_TEXT)].to_owned();
+                ciborium::into_writer(&Message::Refused(text), &mut body)
+            }
+            message => ciborium::into_writer(message, &mut body),
+        };
+        written.map_err(|_| FrameError::Content)?;
         if body.len() > LONGEST {
             return Err(FrameError::TooLong(body.len()));
         }
         let mut bytes = Vec::with_capacity(HEAD + body.len() + TAIL);
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.extend(kind.to_le_bytes());
         bytes.extend(self.next.to_le_bytes());
         bytes.extend((body.len() as u32).to_le_bytes());
         bytes.extend(process.to_le_bytes());
@@ -162,20 +160,16 @@ impl Listener {
         if self.bytes[..beginning] != MAGIC[..beginning] {
             return Err(FrameError::NotAFrame);
         }
-        let Some((head, rest)) = self.bytes.split_at_checked(HEAD) else { return Ok(None) };
-        let mut fields = Fields { bytes: &head[MAGIC.len()..] };
-        let (version, kind) = (fields.u16()?, fields.u16()?);
-        let (number, length) = (fields.u32()?, fields.u32()? as usize);
-        let process = fields.u32()?;
-        let token = Token(u128::from_le_bytes(fields.array()?));
+        let mut rest = self.bytes.get(MAGIC.len()..).unwrap_or_default();
+        let Some((version, number, length, process, token)) = head(&mut rest) else { return Ok(None) };
+        if *self.token.get_or_insert(token) != token {
+            return Err(FrameError::Token);
+        }
         if version != VERSION {
             return Err(FrameError::Version(version));
         }
         if length > LONGEST {
             return Err(FrameError::TooLong(length));
-        }
-        if *self.token.get_or_insert(token) != token {
-            return Err(FrameError::Token);
         }
         if *self.process.get_or_insert(process) != process {
             return Err(FrameError::Process);
@@ -183,12 +177,15 @@ impl Listener {
         if number != self.next {
             return Err(FrameError::Sequence { wanted: self.next, found: number });
         }
-        let Some((body, rest)) = rest.split_at_checked(length) else { return Ok(None) };
+        let Some((mut body, rest)) = rest.split_at_checked(length) else { return Ok(None) };
         let Some((digest, _)) = rest.split_at_checked(TAIL) else { return Ok(None) };
         if digest != xxh3_64(&self.bytes[..HEAD + length]).to_le_bytes() {
             return Err(FrameError::Damaged);
         }
-        let message = read(kind, body)?;
+        let message = ciborium::from_reader(&mut body).map_err(|_| FrameError::Content)?;
+        if !body.is_empty() {
+            return Err(FrameError::Content);
+        }
         self.bytes.drain(..HEAD + length + TAIL);
         self.next += 1;
         Ok(Some(message))
@@ -206,118 +203,17 @@ impl Listener {
     }
 }
 
-fn written(message: &Message) -> Result<(u16, Vec<u8>), FrameError> {
-    let mut body = Vec::new();
-    let kind = match message {
-        Message::Request(candidates) => {
-            if candidates.len() > MOST_MODULES {
-                return Err(FrameError::TooLong(candidates.len()));
-            }
-            body.extend((candidates.len() as u32).to_le_bytes());
-            for (name, path) in candidates {
-                for bytes in [name.as_bytes(), path_bytes(path)?] {
-                    body.extend((bytes.len() as u32).to_le_bytes());
-                    body.extend(bytes);
-                }
-            }
-            REQUEST
-        }
-        Message::Here => HERE,
-        Message::Begins(module, step) => {
-            body.extend(module.to_le_bytes());
-            body.push(step.number());
-            BEGINS
-        }
-        Message::Refused(text) => {
-            body.extend(text.as_bytes()[..text.floor_char_boundary(LONGEST_TEXT)].iter());
-            REFUSED
-        }
-        Message::Done(modules) => {
-            body.extend(modules.to_le_bytes());
-            DONE
-        }
-    };
-    Ok((kind, body))
+/// The version, the number, the length, the process and the token of a frame; none while more bytes have to come.
+fn head(bytes: &mut &[u8]) -> Option<(u16, u32, usize, u32, Token)> {
+    let (version, number) = (u16::from_le_bytes(take(bytes)?), u32::from_le_bytes(take(bytes)?));
+    let (length, process) = (u32::from_le_bytes(take(bytes)?) as usize, u32::from_le_bytes(take(bytes)?));
+    Some((version, number, length, process, Token(u128::from_le_bytes(take(bytes)?))))
 }
 
-fn read(kind: u16, body: &[u8]) -> Result<Message, FrameError> {
-    let mut fields = Fields { bytes: body };
-    let message = match kind {
-        REQUEST => {
-            let count = fields.u32()? as usize;
-            if count > MOST_MODULES {
-                return Err(FrameError::Content);
-            }
-            let candidate = |_| Ok((fields.text()?, path_of(fields.counted()?)?));
-            Message::Request((0..count).map(candidate).collect::<Result<_, _>>()?)
-        }
-        HERE => Message::Here,
-        BEGINS => {
-            let (module, step) = (fields.u32()?, fields.array::<1>()?[0]);
-            Message::Begins(module, CanaryStep::numbered(step).ok_or(FrameError::Content)?)
-        }
-        REFUSED => {
-            let text = std::mem::take(&mut fields.bytes);
-            Message::Refused(String::from_utf8(text.to_vec()).map_err(|_| FrameError::Content)?)
-        }
-        DONE => Message::Done(fields.u32()?),
-        other => return Err(FrameError::Kind(other)),
-    };
-    if fields.bytes.is_empty() { Ok(message) } else { Err(FrameError::Content) }
-}
-
-/// The fields of a body, one after the other.
-struct Fields<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Fields<'a> {
-    fn take(&mut self, len: usize) -> Result<&'a [u8], FrameError> {
-        let (head, tail) = self.bytes.split_at_checked(len).ok_or(FrameError::Content)?;
-        self.bytes = tail;
-        Ok(head)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
-        self.take(N)?.try_into().map_err(|_| FrameError::Content)
-    }
-
-    fn u16(&mut self) -> Result<u16, FrameError> {
-        Ok(u16::from_le_bytes(self.array()?))
-    }
-
-    fn u32(&mut self) -> Result<u32, FrameError> {
-        Ok(u32::from_le_bytes(self.array()?))
-    }
-
-    fn counted(&mut self) -> Result<&'a [u8], FrameError> {
-        let len = self.u32()? as usize;
-        self.take(len)
-    }
-
-    fn text(&mut self) -> Result<String, FrameError> {
-        String::from_utf8(self.counted()?.to_vec()).map_err(|_| FrameError::Content)
-    }
-}
-
-#[cfg(unix)]
-fn path_bytes(path: &Path) -> Result<&[u8], FrameError> {
-    Ok(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()))
-}
-
-#[cfg(unix)]
-fn path_of(bytes: &[u8]) -> Result<PathBuf, FrameError> {
-    Ok(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).into())
-}
-
-#[cfg(not(unix))]
-fn path_bytes(path: &Path) -> Result<&[u8], FrameError> {
-    Ok(path.to_str().ok_or(FrameError::Content)?.as_bytes())
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> Result<PathBuf, FrameError> {
-    Ok(std::str::from_utf8(bytes).map_err(|_| FrameError::Content)?.into())
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (field, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*field)
 }
 
 /// How far a canary has come, from what it said. It has passed only if it has taken every step with every module, in
@@ -379,8 +275,8 @@ impl Course {
     fn next(&self) -> Option<(u32, CanaryStep)> {
         let next = match self.at {
             None => (0, CanaryStep::ALL[0]),
-            Some((module, step)) => match CanaryStep::numbered(step.number() + 1) {
-                Some(step) => (module, step),
+            Some((module, step)) => match CanaryStep::ALL.get(step as usize + 1) {
+                Some(step) => (module, *step),
                 None => (module + 1, CanaryStep::ALL[0]),
             },
         };
@@ -400,7 +296,7 @@ fn in_words(message: &Message) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use std::ffi::OsString;
 
     use proptest::prelude::{Just, Strategy, any, prop_oneof};
     use proptest::{collection, prop_assert, prop_assert_eq, proptest};
@@ -417,7 +313,7 @@ mod tests {
     }
 
     fn message() -> impl Strategy<Value = Message> {
-        let candidate = (any::<String>(), any::<String>().prop_map(PathBuf::from));
+        let candidate = (any::<String>(), any::<String>().prop_map(OsString::from));
         prop_oneof![
             collection::vec(candidate, 0..4).prop_map(Message::Request),
             Just(Message::Here),
@@ -513,12 +409,12 @@ mod tests {
     #[test]
     fn a_frame_that_is_too_long_is_refused_before_it_is_waited_for() {
         let mut bytes = frames(&[Message::Here]);
-        bytes[12..16].copy_from_slice(&(LONGEST as u32 + 1).to_le_bytes());
+        bytes[10..14].copy_from_slice(&(LONGEST as u32 + 1).to_le_bytes());
         assert_eq!(heard(&bytes[..HEAD], HEAD).1, Err(FrameError::TooLong(LONGEST + 1)));
         let text = "é".repeat(LONGEST);
         let bytes = frames(&[Message::Refused(text)]);
         assert!(bytes.len() < LONGEST / 4 && matches!(heard(&bytes, 4096).0[..], [Message::Refused(_)]));
-        let name = ("n".repeat(LONGEST), PathBuf::new());
+        let name = ("n".repeat(LONGEST), OsString::new());
         assert!(matches!(
             Speaker::new(TOKEN).frame(PROCESS, &Message::Request(vec![name])),
             Err(FrameError::TooLong(_))
@@ -526,23 +422,23 @@ mod tests {
     }
 
     #[test]
-    fn another_version_and_another_kind_are_named() {
+    fn another_version_and_a_content_that_is_no_message_are_named() {
         let mut bytes = frames(&[Message::Here]);
         bytes[4] = 9;
         assert_eq!(heard(&bytes, 99).1, Err(FrameError::Version(9)));
         let mut bytes = frames(&[Message::Here]);
-        bytes[6] = 77;
         let end = bytes.len() - TAIL;
+        bytes[end - 1] ^= 1;
         let digest = xxhash_rust::xxh3::xxh3_64(&bytes[..end]);
         bytes[end..].copy_from_slice(&digest.to_le_bytes());
-        assert_eq!(heard(&bytes, 99).1, Err(FrameError::Kind(77)));
+        assert_eq!(heard(&bytes, 99).1, Err(FrameError::Content));
         assert_eq!(heard(&MAGIC, 99).1, Err(FrameError::CutOff(4)));
     }
 
     #[test]
     fn names_with_any_letters_stay_one_name_each() {
         let candidates =
-            vec![("a\0/tmp/evil.so".to_owned(), PathBuf::from("/copy\n1")), (String::new(), PathBuf::from("/a b"))];
+            vec![("a\0/tmp/evil.so".to_owned(), OsString::from("/copy\n1")), (String::new(), OsString::from("/a b"))];
         let request = Message::Request(candidates);
         assert_eq!(heard(&frames(std::slice::from_ref(&request)), 3).0, [request]);
     }

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::error::{CanaryError, CanaryStep};
 use super::protocol::{ARGUMENT, Arrival, Candidates, Course, Message, Token};
 use super::wire::{Heard, Wire, WireError};
+use crate::load::error::LoadError;
+use crate::load::error::canary::CanaryStep;
 use crate::shown::printable;
 
 /// So many bytes of a canary's first and last output stand in the report of its end: the message of a panic comes
@@ -39,9 +40,9 @@ enum End {
 ///
 /// # Errors
 /// What became of the canary, with the module that was at fault.
-pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), CanaryError> {
+pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
     let until = crate::deadline::after(deadline);
-    let unavailable = |reason: String| CanaryError::Unavailable { program: program.to_owned(), reason };
+    let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
     let names: Vec<_> = candidates.iter().map(|(name, _)| name.clone()).collect();
     let (mut child, mut wire, output) = start(program).map_err(|error| unavailable(error.to_string()))?;
     let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
@@ -217,9 +218,9 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn error(self, end: End) -> Result<(), CanaryError> {
+    fn error(self, end: End) -> Result<(), LoadError> {
         let Self { program, names, course, deadline, output } = self;
-        let unavailable = |how: String| CanaryError::Unavailable {
+        let unavailable = |how: String| LoadError::CanaryUnavailable {
             program: PathBuf::from(program),
             reason: format!("{how} before it said a word, so its main does not begin with `run_if_child()`{output}"),
         };
@@ -236,12 +237,12 @@ impl Told<'_> {
         let module = names.get(at as usize).cloned().unwrap_or_else(|| "the first module".to_owned());
         Err(match end {
             End::Done => return Ok(()),
-            End::Refused(text) => CanaryError::Refused { module, step, text },
+            End::Refused(text) => LoadError::CanaryRefused { module, step, text },
             End::Died(status) => {
-                CanaryError::Crashed { module, step, signal: signal(status), how: status.to_string(), output }
+                LoadError::CanaryCrashed { module, step, signal: signal(status), how: status.to_string(), output }
             }
-            End::Silent => CanaryError::Hung { module, step, after: deadline, output },
-            End::Disturbed(problem) => CanaryError::Disturbed { module, step, problem, output },
+            End::Silent => LoadError::CanaryHung { module, step, after: deadline, output },
+            End::Disturbed(problem) => LoadError::CanaryDisturbed { module, step, problem, output },
         })
     }
 }

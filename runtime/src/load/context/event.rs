@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::callback::Callbacks;
-use crate::load::context::handle::{Contexts, LoadContext};
 use crate::load::context::home::Home;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
@@ -21,21 +20,6 @@ pub struct ContextEvent {
     pub event: ContextEventKind,
     /// The way back to it.
     pub(super) home: Home,
-}
-
-impl ContextEvent {
-    /// The context that this happened to, for as long as there is a handle to it: none for a Slim whose last handle was
-    /// dropped, and for the Master, which has no such handle.
-    #[must_use]
-    pub fn load_context(&self) -> Option<LoadContext> {
-        self.home.load_context()
-    }
-
-    /// All contexts of its host; none once the last handle to them is gone.
-    #[must_use]
-    pub fn contexts(&self) -> Option<Contexts> {
-        self.home.contexts()
-    }
 }
 
 /// What can happen to a load context. The words are those of [`MasterEvent`](crate::MasterEvent), which says the same to
@@ -85,23 +69,28 @@ pub enum ContextEventKind {
     Parked(Vec<String>),
 }
 
+impl ContextEventKind {
+    /// Prints what happened, to `subject`.
+    pub(in crate::load) fn show(&self, f: &mut fmt::Formatter<'_>, subject: &dyn fmt::Display) -> fmt::Result {
+        match self {
+            Self::PreStartup => write!(f, "PreStartup {subject}"),
+            Self::Kept(modules) => write!(f, "Kept {subject}: {}", modules.join(", ")),
+            Self::Startup(module) => write!(f, "Startup {subject} {module}"),
+            Self::PostStartup => write!(f, "PostStartup {subject}"),
+            Self::Resumed => write!(f, "Resumed {subject}"),
+            Self::Unloaded => write!(f, "Unloaded {subject}"),
+            Self::Blocked(by) => write!(f, "Blocked {subject}: {}", by.join(", ")),
+            Self::Loaded(module) => write!(f, "Loaded {subject} {module}"),
+            Self::Unloading => write!(f, "Unloading {subject}"),
+            Self::Dead => write!(f, "Dead {subject}"),
+            Self::Parked(images) => write!(f, "Parked {subject}: {}", images.join(", ")),
+        }
+    }
+}
+
 impl fmt::Display for ContextEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = title(self.kind, &self.name);
-        let generation = self.id.generation;
-        match &self.event {
-            ContextEventKind::PreStartup => write!(f, "PreStartup {name} {generation}"),
-            ContextEventKind::Kept(modules) => write!(f, "Kept {name} {generation}: {}", modules.join(", ")),
-            ContextEventKind::Startup(module) => write!(f, "Startup {name} {generation} {module}"),
-            ContextEventKind::PostStartup => write!(f, "PostStartup {name} {generation}"),
-            ContextEventKind::Resumed => write!(f, "Resumed {name} {generation}"),
-            ContextEventKind::Unloaded => write!(f, "Unloaded {name} {generation}"),
-            ContextEventKind::Blocked(by) => write!(f, "Blocked {name} {generation}: {}", by.join(", ")),
-            ContextEventKind::Loaded(module) => write!(f, "Loaded {name} {generation} {module}"),
-            ContextEventKind::Unloading => write!(f, "Unloading {name} {generation}"),
-            ContextEventKind::Dead => write!(f, "Dead {name} {generation}"),
-            ContextEventKind::Parked(images) => write!(f, "Parked {name} {generation}: {}", images.join(", ")),
-        }
+        self.event.show(f, &format_args!("{} {}", title(self.kind, &self.name), self.id.generation))
     }
 }
 

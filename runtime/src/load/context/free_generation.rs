@@ -1,7 +1,7 @@
 //! One generation of a context that belongs to no thread: its modules, the gate for calls, and the leases that keep it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use semver::VersionReq;
 
 use crate::entry_gate::EntryGate;
 use crate::lease::{Blocker, Leases};
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::info::ContextInfo;
 use crate::load::context::native_libs::Natives;
@@ -43,9 +44,9 @@ pub(super) struct FreeGeneration {
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
     /// Whether the telling that it unloads has begun: that is done once.
-    is_told: AtomicBool,
+    pub is_told: AtomicBool,
     /// Whether every listener was called for its unload, so that its images may go.
-    announced: AtomicBool,
+    pub announced: AtomicBool,
 }
 
 #[derive(Default)]
@@ -65,6 +66,22 @@ struct Foreign {
     module: Arc<FreeModule>,
     home: ContextId,
     _need: Need,
+}
+
+/// A function, and the generation that has it: calls go through the gate of that one. It keeps nothing alive.
+pub(super) struct Target {
+    /// The gate of that generation, which may be another context's.
+    pub gate: Arc<EntryGate>,
+    /// The leases of that generation.
+    pub leases: Arc<Leases>,
+    /// The number of that generation.
+    pub home: ContextId,
+    /// The place of the function there.
+    pub place: u64,
+    /// The place in the generation that searched; none for an own module of that generation.
+    pub lent: Option<u64>,
+    /// The function.
+    pub export: FreeExport,
 }
 
 impl FreeGeneration {
@@ -219,20 +236,22 @@ impl FreeGeneration {
         drop(foreign);
     }
 
-    /// The place of a function of one of its modules.
-    pub(super) fn place(&self, module: &Arc<FreeModule>, export: usize) -> Option<u64> {
-        let at = self.table().modules.iter().position(|known| Arc::ptr_eq(known, module))?;
-        Some(join(at, export))
+    /// A function of a module of the generation `home`, for callers in this one; none if that has no such module.
+    pub(super) fn target(&self, home: &Self, module: &Arc<FreeModule>, export: usize) -> Option<Target> {
+        let at = home.table().modules.iter().position(|known| Arc::ptr_eq(known, module))?;
+        let lent = self.table().foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
+        Some(Target {
+            gate: Arc::clone(&home.gate),
+            leases: Arc::clone(&home.leases),
+            home: home.id,
+            place: join(at, export),
+            lent: lent.map(|at| LENT | join(at, export)),
+            export: module.exports().get(export)?.clone(),
+        })
     }
 
-    /// The place of a function of a module that it was lent.
-    pub(super) fn lent_place(&self, module: &Arc<FreeModule>, export: usize) -> Option<u64> {
-        let at = self.table().foreign.iter().position(|known| Arc::ptr_eq(&known.module, module))?;
-        Some(LENT | join(at, export))
-    }
-
-    /// The function at a place that [`FreeGeneration::place`] or [`FreeGeneration::lent_place`] gave.
-    pub(super) fn function(&self, place: u64) -> Option<FreeExport> {
+    /// The function at a place of a [`Target`].
+    fn function(&self, place: u64) -> Option<FreeExport> {
         let (at, export) = split(place & !LENT);
         let table = self.table();
         let module = match place & LENT {
@@ -285,19 +304,12 @@ impl FreeGeneration {
         ContextError::ContextUnloading { context: self.title(), since, action }
     }
 
-    /// True for the first call only: that caller announces the end to the listeners.
-    pub(super) fn begin_telling(&self) -> bool {
-        !self.is_told.swap(true, Ordering::AcqRel)
-    }
-
-    /// Every listener was called for its unload.
-    pub(super) fn set_announced(&self) {
-        self.announced.store(true, Ordering::Release);
-    }
-
-    /// Whether every listener was called for its unload.
-    pub(super) fn is_announced(&self) -> bool {
-        self.announced.load(Ordering::Acquire)
+    /// Calls listeners for an event of it. The log and the ticket, if there is one, name what fails.
+    pub(super) fn tell(&self, listeners: &Listeners, event: ContextEventKind) {
+        let (name, home) = (self.name.to_string(), self.resolvers.home.clone());
+        for problem in tell(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, home }) {
+            self.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
+        }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {

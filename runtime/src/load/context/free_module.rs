@@ -12,6 +12,7 @@ use alcedo_sys::crash;
 
 use crate::border::{CallError, from_module};
 use crate::conjugate::gate::ModuleTag;
+use crate::emit::described::export_name;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedHostContext;
@@ -175,11 +176,7 @@ impl FreeExport {
     fn of(module: &str, described: &alcedo_abi::describe::ExportDesc) -> Self {
         let (type_path, name) = (described.type_path.as_str(), described.name.as_str());
         Self {
-            full: match type_path {
-                "" => format!("ex:/{name}"),
-                _ => format!("nm:/{module}:{type_path}:{name}"),
-            }
-            .into(),
+            full: export_name(module, type_path, name).into(),
             type_path: type_path.into(),
             name: name.into(),
             fingerprint: described.fingerprint,

@@ -3,8 +3,9 @@
 #![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
 
 use std::fmt;
+use std::ops::Deref;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use alcedo_abi::describe::ZCallInvoke;
@@ -14,12 +15,13 @@ use arc_swap::ArcSwapOption;
 use crate::border::CallError;
 use crate::bridge::ways::HotShell;
 use crate::dynamic_call;
-use crate::entry_gate::{Calling, EntryGate};
+use crate::entry_gate::Calling;
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
 use crate::load::context::free_context::FreeContext;
-use crate::load::context::free_generation::FreeGeneration;
+use crate::load::context::free_generation::{FreeGeneration, Target};
 use crate::load::context::free_module::FreeExport;
-use crate::load::context::lookup::{self, Target};
+use crate::load::context::lookup;
+use crate::load::context::registry::ContextRegistry;
 use crate::load::context::scope;
 use crate::load::context_id::ContextId;
 use crate::load::error::LoadError;
@@ -39,6 +41,7 @@ pub struct ContextFunction {
 
 /// A function as it was requested.
 struct NamedFunction {
+    registry: Weak<ContextRegistry>,
     line: Arc<FreeContext>,
     type_path: String,
     method: String,
@@ -53,28 +56,28 @@ struct NamedFunction {
 struct Bound {
     /// The number of the gate of the generation in which it was looked up.
     asked: u64,
-    /// The gate of the generation that has it, which may be another context's.
-    gate: Arc<EntryGate>,
-    /// Its place there.
-    place: u64,
-    /// The place in the generation that was searched; none for an own module of that generation.
-    lent: Option<u64>,
-    export: FreeExport,
-    /// The generation that has it, and its leases.
-    home: ContextId,
-    leases: Arc<Leases>,
+    target: Target,
+}
+
+impl Deref for Bound {
+    type Target = Target;
+
+    fn deref(&self) -> &Target {
+        &self.target
+    }
 }
 
 impl Bound {
     /// Looks a function up in a generation, and compares the signature.
     fn find(
-        line: &FreeContext,
+        registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
         generation: &Arc<FreeGeneration>,
         type_path: &str,
         method: &str,
         signature: &Signature,
     ) -> Result<Self, ContextError> {
-        let Target { home, place, lent, export } = lookup::function(generation, || line.registry(), type_path, method)?;
+        let target = lookup::function(generation, registry, type_path, method)?;
+        let export = &target.export;
         // Two signatures may have one number, by chance or on purpose; they have not one text.
         let is_other = |words: Signature| words != *signature;
         if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
@@ -86,58 +89,35 @@ impl Bound {
             .into());
         }
         signature.needs_no_runtime(&export.full)?;
-        let (gate, leases) = (Arc::clone(&home.gate), Arc::clone(&home.leases));
-        Ok(Self { asked: generation.gate.number(), gate, place, lent, export, home: home.id, leases })
+        Ok(Self { asked: generation.gate.number(), target })
     }
 }
 
 impl ContextFunction {
-    /// Looks the function up, and compares the signature.
+    /// Looks the function up, and compares the signature: in `here` if that is the generation whose scope this thread is in. Then
+    /// it is, on a thread in a scope of `line`, of the generation of that scope.
     ///
     /// # Errors
     /// When the context is unloading, offers no such function, or offers it with another signature.
     pub(super) fn new(
+        registry: &ContextRegistry,
         line: &Arc<FreeContext>,
-        type_path: &str,
-        method: &str,
+        here: Option<&Arc<FreeGeneration>>,
+        (type_path, method): (&str, &str),
         signature: &Signature,
     ) -> Result<Self, ContextError> {
-        let generation = line.open(format!("looking up {type_path}:{method}"))?;
-        Self::of(line, &generation, type_path, method, signature, false)
-    }
-
-    /// Looks the function up in the generation whose scope this thread is in. On a thread in a scope of `line` it is of the
-    /// generation of that scope.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ContextFunction::new`].
-    pub(super) fn of_scope(
-        line: &Arc<FreeContext>,
-        generation: &Arc<FreeGeneration>,
-        type_path: &str,
-        method: &str,
-        signature: &Signature,
-    ) -> Result<Self, ContextError> {
-        Self::of(line, generation, type_path, method, signature, true)
-    }
-
-    fn of(
-        line: &Arc<FreeContext>,
-        generation: &Arc<FreeGeneration>,
-        type_path: &str,
-        method: &str,
-        signature: &Signature,
-        follows_scope: bool,
-    ) -> Result<Self, ContextError> {
+        let current =
+            here.map_or_else(|| line.open(format!("looking up {type_path}:{method}")), |here| Ok(Arc::clone(here)))?;
         let named = NamedFunction {
+            registry: registry.weak(),
             line: Arc::clone(line),
             type_path: type_path.to_owned(),
             method: method.to_owned(),
             signature: signature.clone(),
-            follows_scope,
+            follows_scope: here.is_some(),
             bound: ArcSwapOption::empty(),
         };
-        named.bind(generation)?;
+        named.bind(&current)?;
         Ok(Self { named: Arc::new(named) })
     }
 
@@ -240,7 +220,8 @@ impl NamedFunction {
     }
 
     fn bind(&self, generation: &Arc<FreeGeneration>) -> Result<Arc<Bound>, ContextError> {
-        let bound = Bound::find(&self.line, generation, &self.type_path, &self.method, &self.signature)?;
+        let registry = || self.registry.upgrade().ok_or_else(|| self.line.unloading("using it after its runtime"));
+        let bound = Bound::find(registry, generation, &self.type_path, &self.method, &self.signature)?;
         let bound = Arc::new(bound);
         self.bound.store(Some(Arc::clone(&bound)));
         Ok(bound)
@@ -306,7 +287,7 @@ impl fmt::Debug for FunctionPointer {
 /// A module that implements a table, in one generation of a context.
 #[doc(hidden)]
 pub struct TableModule {
-    line: Arc<FreeContext>,
+    registry: Arc<ContextRegistry>,
     generation: Arc<FreeGeneration>,
     module: String,
 }
@@ -316,7 +297,12 @@ impl TableModule {
     ///
     /// # Errors
     /// When the context is unloading, has no such module, or that implements no such table or another one.
-    pub(super) fn new(line: &Arc<FreeContext>, module: &str, table: &Table) -> Result<Self, ContextError> {
+    pub(super) fn new(
+        registry: &Arc<ContextRegistry>,
+        line: &FreeContext,
+        module: &str,
+        table: &Table,
+    ) -> Result<Self, ContextError> {
         let generation = line.open(format!("taking the table {} of {module}", table.name))?;
         let modules = generation.modules();
         let no_such = |offered: Vec<&str>| ContextError::NoSuchFunction {
@@ -330,7 +316,7 @@ impl TableModule {
         if !tables::implements(module, found.described().tables, table).map_err(LoadError::from)? {
             return Err(no_such(found.exports().iter().map(|export| &*export.full).collect()));
         }
-        Ok(Self { line: Arc::clone(line), generation, module: module.to_owned() })
+        Ok(Self { registry: Arc::clone(registry), generation, module: module.to_owned() })
     }
 
     /// Binds an entry of the table.
@@ -343,7 +329,8 @@ impl TableModule {
         entry: &str,
     ) -> Result<TableEntry, ContextError> {
         let (type_path, signature) = (format!("{}:{table}", self.module), Signature(signature_of::<A, R>()?));
-        let bound = Bound::find(&self.line, &self.generation, &type_path, entry, &signature)?;
+        let registry = || Ok(Arc::clone(&self.registry));
+        let bound = Bound::find(registry, &self.generation, &type_path, entry, &signature)?;
         let no_code = || CallError::other(format!("`{}` has no code for direct calls", bound.export.full));
         let shell = bound.export.direct.ok_or_else(no_code)?;
         Ok(TableEntry { bound: Arc::new(bound), shell, count: A::COUNT })

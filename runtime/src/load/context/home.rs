@@ -1,36 +1,31 @@
 //! The way from what a callback is given back to the context that it is about. It keeps nothing alive, so whatever holds a
 //! request or an event closes no circle.
 
+use std::any::Any;
 use std::fmt;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
-use crate::load::context::free_context::FreeContext;
-use crate::load::context::handle::{Contexts, LoadContext};
-use crate::load::context::registry::ContextRegistry;
+/// A share of what is made of the parts below: its type is known to the handles only.
+pub(super) type Above = Weak<dyn Any + Send + Sync>;
 
 /// A context of a host. The one of nothing leads nowhere.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Home {
-    registry: Weak<ContextRegistry>,
-    line: Weak<FreeContext>,
+    /// The registry.
+    pub(super) registry: Above,
+    /// The context, if it belongs to no thread.
+    pub(super) line: Above,
 }
 
-impl Home {
-    /// The way to a context.
-    pub(super) fn new(registry: &Weak<ContextRegistry>, line: &Weak<FreeContext>) -> Self {
-        Self { registry: Weak::clone(registry), line: Weak::clone(line) }
+impl Default for Home {
+    fn default() -> Self {
+        Self { registry: Weak::<()>::new(), line: Weak::<()>::new() }
     }
+}
 
-    /// All contexts, while there is a handle to them.
-    pub(super) fn contexts(&self) -> Option<Contexts> {
-        self.registry.upgrade().as_ref().map(Contexts::of)
-    }
-
-    /// The context, while there is a handle to it.
-    pub(super) fn load_context(&self) -> Option<LoadContext> {
-        let (registry, line) = (self.registry.upgrade()?, self.line.upgrade()?);
-        LoadContext::of(&registry, &line)
-    }
+/// The value itself, while it is there.
+pub(super) fn upgrade<T: Any + Send + Sync>(above: &Above) -> Option<Arc<T>> {
+    above.upgrade()?.downcast().ok()
 }
 
 /// Two requests, or events, are equal by what they say.

@@ -10,6 +10,7 @@ use semver::VersionReq;
 
 use crate::lease::LeaseKind;
 use crate::load::context::event::ContextEventKind;
+use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::{FreeGeneration, dependent};
 use crate::load::context::free_module::{FreeModule, ModulePlace};
 use crate::load::context::module_calls::ModuleCalls;
@@ -25,6 +26,7 @@ use crate::load::error::context::ContextError;
 use crate::load::module::info::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
+use crate::unload::ticket::UnloadTicket;
 
 /// A library that was read and admitted.
 pub(super) struct Library {
@@ -127,7 +129,7 @@ pub(super) fn load(
     let (opened, asked_for) = bring_up(registry, generation, plan, &row, old)?;
     drop((claimed, loading));
     for module in &opened {
-        registry.tell(generation, ContextEventKind::Loaded(module.name().to_owned()));
+        generation.tell(&registry.listeners, ContextEventKind::Loaded(module.name().to_owned()));
     }
     Ok(asked_for)
 }
@@ -148,11 +150,41 @@ pub(super) fn load_name(
         range: range.clone(),
         needed_by: None,
         context: generation.title(),
-        home: generation.resolvers.home(),
+        home: generation.resolvers.home.clone(),
     };
     match search(registry, generation, &request)? {
         Answer::Module(module, _home) => Ok(module),
         Answer::Library(library) => load(registry, generation, *library, None),
+    }
+}
+
+/// Makes a new generation of `library` and its needs in the place of the current one of `line`, and begins to unload that. Until
+/// the new one is complete the old one answers, also after a failure.
+///
+/// # Errors
+/// Returns the error of the load, or that the context is unloading.
+pub(super) fn replace(
+    registry: &ContextRegistry,
+    line: &FreeContext,
+    library: Library,
+) -> Result<UnloadTicket, ContextError> {
+    line.expect_collectible()?;
+    let _one_at_a_time = under_way::begin(Sort::Claiming, &[line.replacement_work()])?;
+    let action = format!("replacing it by {}", library.info.name);
+    let current = line.open(action.as_str())?;
+    // An unload that begins now waits until the new generation is in its place, or is known as one that ends.
+    let busy = current.leases.take_inside(LeaseKind::Call, action.as_str());
+    let busy = busy.map_err(|sealed| ContextError::sealed(sealed, action.as_str()))?;
+    let next = line.next_to(&current);
+    load(registry, &next, library, Some(&current))?;
+    let old = line.set_current(&next);
+    drop(busy);
+    match old {
+        Some(old) => Ok(line.seal(registry, &old)),
+        None => {
+            let _ticket = line.seal(registry, &next);
+            Err(line.unloading(action))
+        }
     }
 }
 
@@ -224,7 +256,7 @@ fn gather(
                 range: range.clone(),
                 needed_by,
                 context: generation.title(),
-                home: generation.resolvers.home(),
+                home: generation.resolvers.home.clone(),
             };
             match search(registry, generation, &request)? {
                 Answer::Module(module, _home) => plan.present.push(module),
@@ -326,7 +358,7 @@ fn bring_up(
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // Nothing was mapped in this process until here.
     let rehearsal = registry.rehearsal.with(generation.resolvers.canary());
-    rehearsal.run(staged.iter().map(Staged::candidate).collect()).map_err(LoadError::from)?;
+    rehearsal.run(staged.iter().map(Staged::candidate).collect())?;
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut asked_for = None;
@@ -364,9 +396,9 @@ fn bring_up(
 /// Has the modules that are to be replaced give up what the new ones may need, dependents first; `called` are those that were
 /// asked, in order.
 fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Result<(), LoadError> {
-    for module in before.iter().rev().filter(|module| module.suspends()) {
+    for module in before.iter().rev().filter(|module| module.code().suspends()) {
         called.push(Arc::clone(module));
-        module.suspend().map_err(|error| LoadError::Suspend { module: module.name().to_owned(), error })?;
+        module.code().suspend().map_err(|error| LoadError::Suspend { module: module.name().to_owned(), error })?;
     }
     Ok(())
 }
@@ -374,7 +406,7 @@ fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Res
 /// Has them take it again, in the opposite order. One that cannot goes on all the same.
 fn resume(suspended: &[Arc<FreeModule>]) {
     for module in suspended.iter().rev() {
-        if let Err(error) = module.resume() {
+        if let Err(error) = module.code().resume() {
             tracing::error!(module = module.name(), %error, "a resume failed");
         }
     }
@@ -384,7 +416,7 @@ fn resume(suspended: &[Arc<FreeModule>]) {
 fn start(registry: &ContextRegistry, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
     for module in modules {
         if let Err(error) = module.main(&registry.args) {
-            let beside = before.iter().find(|old| old.name() == module.name() && !old.suspends());
+            let beside = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
             let beside = beside.map(|old| old.generation());
             return Err(LoadError::Main { module: module.name().to_owned(), error, beside });
         }

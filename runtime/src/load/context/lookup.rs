@@ -6,7 +6,7 @@ use std::sync::Arc;
 use semver::VersionReq;
 
 use crate::lease::Leases;
-use crate::load::context::free_generation::FreeGeneration;
+use crate::load::context::free_generation::{FreeGeneration, Target};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::identity::TypeRef;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
@@ -19,18 +19,6 @@ use crate::load::context::type_name::TypeName;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::LoadError;
 use crate::load::error::context::{Attempt, ContextError};
-
-/// A function, and the generation that has it: calls go through the gate of that one.
-pub(super) struct Target {
-    /// The generation whose module offers it.
-    pub home: Arc<FreeGeneration>,
-    /// Its place there.
-    pub place: u64,
-    /// The place in the generation that searched; none for an own module of that generation.
-    pub lent: Option<u64>,
-    /// The function.
-    pub export: FreeExport,
-}
 
 /// Finds a function for `generation` by type and method; see [`TypeName`] for how types are named. A module that is named and
 /// not there is looked for like any dependency, and loaded where it is found.
@@ -79,9 +67,7 @@ pub(super) fn function(
         // What it depends on stays, with the generation that it is of.
         false => registry()?.generation(home).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
-    let place = home.place(&module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))?;
-    let lent = generation.lent_place(&module, at);
-    Ok(Target { home, place, lent, export: module.exports()[at].clone() })
+    generation.target(&home, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
 }
 
 /// Finds a type for `generation`.
@@ -170,7 +156,7 @@ fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Opt
         range: VersionReq::STAR,
         needed_by: needed_by.map(str::to_owned),
         context: context.to_owned(),
-        home: registry.default_generation().resolvers.home(),
+        home: registry.default_generation().resolvers.home.clone(),
     }
 }
 

@@ -16,6 +16,7 @@ mod loading;
 pub(crate) mod lookup;
 mod module_calls;
 pub(crate) mod native_libs;
+mod native_search;
 pub(crate) mod peek;
 pub(crate) mod registry;
 mod resolve;

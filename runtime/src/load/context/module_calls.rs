@@ -16,10 +16,10 @@ use alcedo_abi::black_direct::DirectCallee;
 use crate::border::CallError;
 use crate::bridge::nm::{Method, is_type};
 use crate::bridge::protocols::built_in;
-use crate::entry_gate::{Calling, EntryGate};
+use crate::entry_gate::Calling;
 use crate::handles::ZCallHandle;
 use crate::lease::{Lease, Leases};
-use crate::load::context::free_generation::FreeGeneration;
+use crate::load::context::free_generation::{FreeGeneration, Target};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::host_functions::HostFunction;
 use crate::load::context::registry::ContextRegistry;
@@ -56,15 +56,9 @@ enum Bound {
 
 /// A function as the generation has it that answers.
 struct Exported {
-    /// The gate of that generation.
-    gate: Arc<EntryGate>,
-    /// Its place there.
-    place: u64,
-    /// The slot in the caller's own generation; none for an own module of that generation.
-    lent: Option<u64>,
+    target: Target,
     /// The possible callers of its module.
     users: Arc<Leases>,
-    export: FreeExport,
 }
 
 /// A module, and the generation that it is of.
@@ -85,7 +79,7 @@ impl ModuleCalls {
     /// Keeps a module that the caller depends on for one call.
     fn use_again(&self, bound: &Exported) -> Option<Lease> {
         let (caller, _needs) = self.caller.get()?;
-        caller.upgrade()?.use_again(&bound.users, &bound.export.full)
+        caller.upgrade()?.use_again(&bound.users, &bound.target.export.full)
     }
 
     /// Returns the modules of its generation, and those that the module depends on.
@@ -122,17 +116,16 @@ impl ModuleCalls {
             Found::Export(module, home, at) => (module, home, at),
             Found::Host(function) => return Ok(Bound::Host(function)),
         };
-        let lent = generation.lent_place(&module, at);
         let home = match home == generation.id {
-            true => generation,
+            true => Arc::clone(&generation),
             false => registry.generation(home).ok_or_else(gone)?,
         };
-        let place = home.place(&module, at).ok_or_else(gone)?;
-        let (export, users) = (module.exports()[at].clone(), Arc::clone(module.users()));
-        Ok(Bound::Module(Exported { gate: Arc::clone(&home.gate), place, lent, users, export }))
+        let target = generation.target(&home, &module, at).ok_or_else(gone)?;
+        Ok(Bound::Module(Exported { target, users: Arc::clone(module.users()) }))
     }
 
-    fn call_module(&self, bound: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
+    fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
+        let bound = &exported.target;
         // Reports contain no address of the caller: its image may be unmapped.
         let calling = |function| Calling { function, from: None };
         let name = || Arc::clone(&bound.export.full);
@@ -140,7 +133,7 @@ impl ModuleCalls {
         // The caller's generation keeps lent modules until no call is inside.
         let own = if inside.is_none() && bound.lent.is_some() { self.generation.upgrade() } else { None };
         let lent = own.as_deref().zip(bound.lent).and_then(|(own, place)| own.gate.enter(calling(place), name));
-        let used = if inside.is_none() && lent.is_none() { self.use_again(bound) } else { None };
+        let used = if inside.is_none() && lent.is_none() { self.use_again(exported) } else { None };
         if inside.is_none() && lent.is_none() && used.is_none() {
             return Err(CallError::Unavailable { what: format!("`{}`", bound.export.full) });
         }
@@ -206,7 +199,9 @@ impl Bound {
     /// [`CallError::Signature`] when it cannot.
     fn agree(&self, wanted: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
-            Self::Module(Exported { export, .. }) => (&export.full, export.fingerprint, &export.signature),
+            Self::Module(Exported { target: Target { export, .. }, .. }) => {
+                (&export.full, export.fingerprint, &export.signature)
+            }
             Self::Host(function) => (&function.full, function.fingerprint, &function.signature),
         };
         if wanted == 0 {

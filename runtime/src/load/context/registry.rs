@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
 
 use alcedo_abi::names::{Excerpt, shows_itself};
 use alcedo_sys::StageDir;
@@ -14,35 +13,26 @@ use crate::bridge::core::Core;
 use crate::callback::{HostId, let_go};
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedHostContext;
-use crate::lease::Blocker;
 use crate::load::canary::Rehearsal;
 use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::home::Home;
+use crate::load::context::home::{Above, Home};
 use crate::load::context::host_functions::HostFunctions;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
-use crate::load::context::unloading::Abandoned;
-use crate::load::context_id::{ContextId, ContextKind, title};
+use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
 use crate::load::module::info::ModuleInfo;
 use crate::load::stays::Told;
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
-use crate::unload::blockers::kept_by;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::reaper::Reaper;
-use crate::unload::report::BlockerReport;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
-use crate::unload::work::UnloadWork;
-
-/// How long an unload counts as under way before it is called blocked. The grace of the policy is another thing: that is
-/// how long a game thread waits.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Names that no other context can have.
 const RESERVED: [&str; 2] = ["Default", "Master"];
@@ -78,7 +68,8 @@ pub(crate) struct ContextRegistry {
     pub(crate) functions: HostFunctions,
     /// Tables of functions that the host offers and expects.
     pub(crate) tables: HostTables,
-    reaper: Arc<Reaper>,
+    /// What drives unloads that are not over at once.
+    pub(super) reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
     default: Arc<FreeContext>,
@@ -90,7 +81,7 @@ pub(crate) struct ContextRegistry {
     /// What the log has said of images that will stay.
     told: Told,
     /// Whether the runtime has ended: what was waited for once is not waited for again.
-    has_closed: AtomicBool,
+    pub(super) has_closed: AtomicBool,
 }
 
 /// So many unloads may be driven one inside the other on one thread.
@@ -117,15 +108,6 @@ impl Drop for Inside {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
     }
-}
-
-/// What the end of the host has left of contexts that belong to no thread.
-#[derive(Default)]
-pub(crate) struct Unended {
-    /// One line for each image that stays, and for each generation that has not come to its end.
-    pub left: Vec<String>,
-    /// What keeps the latter.
-    pub blockers: Vec<Blocker>,
 }
 
 /// Contexts with names: Slims, and pinned ones.
@@ -159,7 +141,7 @@ impl ContextRegistry {
         rehearsal: Rehearsal,
         last_module: &Arc<AtomicU64>,
     ) -> Arc<Self> {
-        Arc::new_cyclic(|own| Self {
+        Arc::new_cyclic(|own: &Weak<Self>| Self {
             own: Weak::clone(own),
             host_context: SharedHostContext::without_core(core),
             logs: Arc::clone(&core.logs),
@@ -173,7 +155,12 @@ impl ContextRegistry {
             reaper: Arc::default(),
             policy: Mutex::default(),
             last_module: Arc::clone(last_module),
-            default: FreeContext::new(own, ContextId::DEFAULT.index, ContextKind::Default, "Default"),
+            default: FreeContext::new(
+                Weak::clone(own) as Above,
+                ContextId::DEFAULT.index,
+                ContextKind::Default,
+                "Default",
+            ),
             slims: Mutex::new(Slims { last: 1, lines: BTreeMap::new() }),
             master: Mutex::default(),
             retained: Mutex::default(),
@@ -211,7 +198,7 @@ impl ContextRegistry {
             return Err(refuse(format!("one is {} under this name: {way_out}", living.state())));
         }
         slims.last += 1;
-        let line = FreeContext::new(&self.own, slims.last, kind, name);
+        let line = FreeContext::new(self.weak(), slims.last, kind, name);
         slims.lines.insert(line.index, Arc::clone(&line));
         Ok(line)
     }
@@ -295,36 +282,12 @@ impl ContextRegistry {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Calls every listener; what goes wrong stands in the log, and on the ticket if there is one.
-    pub(super) fn tell(&self, generation: &FreeGeneration, event: ContextEventKind) {
-        let home = generation.resolvers.home();
-        let event =
-            ContextEvent { id: generation.id, kind: generation.kind, name: generation.name.to_string(), event, home };
-        for problem in tell(&self.listeners, &event) {
-            generation.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
-        }
-    }
-
     /// Calls every listener for an event of a generation of the Master. Only on the game thread.
     pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextEventKind) {
-        let home = Home::new(&self.own, &Weak::new());
+        let home = Home { registry: self.weak(), ..Home::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
         // What goes wrong stands in the log.
         let _problems = tell(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, home });
-    }
-
-    /// Begins to end modules that never came into their context.
-    pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
-        if modules.is_empty() {
-            return;
-        }
-        let work = Abandoned::new(modules, self.policy());
-        self.drive(self.ticket(format!("what {} did not take", generation.title()), work));
-    }
-
-    /// A ticket for a generation on its way out.
-    pub(super) fn ticket(&self, subject: String, work: Box<dyn UnloadWork>) -> UnloadTicket {
-        UnloadTicket::new(subject, PATIENCE, work)
     }
 
     /// What the host does about unloads that do not end by themselves.
@@ -351,11 +314,6 @@ impl ContextRegistry {
         }
     }
 
-    /// From now on contexts that do not end are given up after this long; `None` waits for ever.
-    pub(super) fn set_park_after(&self, after: Option<Duration>) {
-        self.reaper.set_park_after(after);
-    }
-
     /// Images of these contexts that stay mapped, and why.
     pub(crate) fn parked(&self) -> Vec<String> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -375,7 +333,7 @@ impl ContextRegistry {
 
     /// A generation has come to its end.
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
-        self.retained().extend(generation.natives.retire(generation));
+        self.retained().extend(generation.natives.retire(generation.id));
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).extend(parked.iter().cloned());
         let line = self.slims().lines.get(&generation.id.index).cloned();
         if let Some(line) = line.as_ref().filter(|_| parked.is_empty())
@@ -384,13 +342,8 @@ impl ContextRegistry {
             self.slims().lines.remove(&line.index);
         }
         let line = line.filter(|line| line.is_over(generation));
-        self.tell(
-            generation,
-            match parked.is_empty() {
-                true => ContextEventKind::Dead,
-                false => ContextEventKind::Parked(parked),
-            },
-        );
+        let event = if parked.is_empty() { ContextEventKind::Dead } else { ContextEventKind::Parked(parked) };
+        generation.tell(&self.listeners, event);
         // They are not called any more. One that owns a handle to the context would keep it in memory for ever.
         line.iter().for_each(|line| line.let_go(self.id()));
     }
@@ -416,9 +369,8 @@ impl ContextRegistry {
     pub(super) fn natives(&self) -> Vec<RetainedNative> {
         self.retained().retain(RetainedNative::is_open);
         let mut natives = self.retained().clone();
-        let lines: Vec<_> = self.slims().lines.values().cloned().chain([Arc::clone(&self.default)]).collect();
-        for generation in lines.iter().flat_map(|line| line.generations()) {
-            natives.extend(generation.natives.list(&generation));
+        for generation in self.lines().iter().chain([&self.default]).flat_map(|line| line.generations()) {
+            natives.extend(generation.natives.list(generation.id));
         }
         natives
     }
@@ -428,11 +380,6 @@ impl ContextRegistry {
         self.pictures().insert(generation, Picture::default());
     }
 
-    /// Nothing of a generation of the Master was mapped.
-    pub(crate) fn master_never_was(&self, generation: Generation) {
-        self.pictures().remove(&generation);
-    }
-
     /// A generation of the Master is on its way out.
     pub(crate) fn master_unloads(&self, generation: Generation, ticket: &UnloadTicket) {
         if let Some(picture) = self.pictures().get_mut(&generation) {
@@ -440,8 +387,8 @@ impl ContextRegistry {
         }
     }
 
-    /// The images of a generation of the Master have left the process: its entry here is removed. Its ticket still
-    /// gives the report.
+    /// Nothing of a generation of the Master is mapped, or ever was: its entry here is removed. Its ticket still gives the
+    /// report.
     pub(crate) fn master_is_gone(&self, generation: Generation) {
         let gone = self.pictures().remove(&generation);
         // Not under the lock: this may be the last share of the ticket.
@@ -480,89 +427,8 @@ impl ContextRegistry {
         all.filter(|(_, ticket)| ticket.state() != ContextState::Dead).collect()
     }
 
-    /// The unload of one generation, as [`ContextRegistry::unloads`] has it.
-    pub(super) fn unload_of(&self, id: ContextId) -> Option<UnloadTicket> {
-        self.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
-    }
-
-    /// What keeps a generation, whether it unloads or not; none for one that is dead.
-    pub(super) fn report(&self, id: ContextId) -> Option<BlockerReport> {
-        if let Some(ticket) = self.unload_of(id) {
-            return Some(ticket.report());
-        }
-        let info = self.all().into_iter().find(|info| info.id == id)?;
-        // Only the game thread can say what keeps the Master.
-        let blockers = self.generation(id).map(|generation| generation.kept_by()).unwrap_or_default();
-        Some(BlockerReport {
-            subject: title(info.kind, &info.name),
-            state: info.state,
-            since: Duration::ZERO,
-            blockers,
-            parked: Vec::new(),
-            problems: Vec::new(),
-            jobs: Vec::new(),
-        })
-    }
-
-    /// Gives up one generation that unloads: its images stay mapped.
-    ///
-    /// # Errors
-    /// When it does not unload, or is of the Master.
-    pub(super) fn park(&self, id: ContextId) -> Result<(), ContextError> {
-        let refuse = |reason: &str| {
-            let context = self.title_of(id);
-            Err(ContextError::NotUnloading { context, id, reason: reason.to_owned() })
-        };
-        if id.index == ContextId::master(0).index {
-            return refuse("only its game thread can, with `Unloads::park`");
-        }
-        match self.unload_of(id) {
-            Some(ticket) => {
-                ticket.park();
-                Ok(())
-            }
-            None => match self.generation(id) {
-                Some(generation) if generation.kind.is_collectible() => refuse("it is alive: begin its unload first"),
-                Some(_) => refuse("it is never unloaded"),
-                None => refuse("nothing of it is left"),
-            },
-        }
-    }
-
-    /// The host ends: the listeners of all contexts are called, and every Slim is unloaded. Returns what is not gone
-    /// until `deadline`; a second call does not wait.
-    pub(crate) fn close(&self, deadline: Duration) -> Unended {
-        let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
-        let until = crate::deadline::after(deadline);
-        let mut lines = self.lines();
-        lines.push(Arc::clone(&self.default));
-        // The listeners of one that is never unloaded are called when the others are gone.
-        lines.retain(|line| matches!(line.begin_unload("the host ends"), Err(ContextError::NotCollectible { .. })));
-        let mut end = Unended { left: self.parked(), blockers: Vec::new() };
-        for (id, ticket) in self.unloads() {
-            if id.index == ContextId::master(0).index || ticket.state() == ContextState::Parked {
-                continue;
-            }
-            if let Err(report) = ticket.wait(until.saturating_duration_since(Instant::now())) {
-                let kept = if report.blockers.is_empty() { String::new() } else { kept_by(&report.blockers) };
-                end.left.push(format!("{} is {}: {kept}", report.subject, report.state));
-                end.blockers.extend(report.blockers);
-            }
-        }
-        lines.iter().for_each(|line| self.tell_context(line));
-        end
-    }
-
-    /// The process ends: calls the listeners of every context that does not unload yet. Nothing of any module runs.
-    pub(super) fn tell_end(&self) {
-        self.lines().iter().chain([&self.default]).for_each(|line| self.tell_context(line));
-    }
-
-    fn tell_context(&self, line: &FreeContext) {
-        line.generations().iter().for_each(|generation| line.tell_unloading(self, generation));
-    }
-
-    fn lines(&self) -> Vec<Arc<FreeContext>> {
+    /// Contexts with names.
+    pub(super) fn lines(&self) -> Vec<Arc<FreeContext>> {
         self.slims().lines.values().cloned().collect()
     }
 

@@ -1,7 +1,6 @@
 //! What finds for a context what it does not have: its resolver, and handlers in the order they were added, for modules
 //! and for native libraries. They belong to the context and not to a generation of it, so a replacement calls the same.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +9,6 @@ use semver::VersionReq;
 
 use crate::callback::{Registered, Share, Site, drop_caught};
 use crate::load::canary::Canary;
-use crate::load::context::handle::{Contexts, LoadContext};
 use crate::load::context::home::Home;
 use crate::load::context::info::ModuleSummary;
 use crate::load::error::context::ContextError;
@@ -29,20 +27,6 @@ pub struct ModuleRequest {
     pub context: String,
     /// The way back to it.
     pub(super) home: Home,
-}
-
-impl ModuleRequest {
-    /// The context that looks for it, for as long as there is a handle to it.
-    #[must_use]
-    pub fn load_context(&self) -> Option<LoadContext> {
-        self.home.load_context()
-    }
-
-    /// All contexts of its host.
-    #[must_use]
-    pub fn contexts(&self) -> Option<Contexts> {
-        self.home.contexts()
-    }
 }
 
 impl fmt::Display for ModuleRequest {
@@ -84,23 +68,28 @@ pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailur
 #[derive(Default)]
 pub(super) struct Resolvers {
     /// The context that they belong to.
-    home: Home,
+    pub(super) home: Home,
     told: Mutex<Told>,
 }
 
-/// A resolver or a handler for modules, as it was registered.
-pub(super) type RegisteredModuleResolver = Registered<Arc<ModuleResolver>>;
+/// Where one stands among the others.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Rank {
+    /// For one module, which goes first.
+    OfModule(String),
+    /// The one of the context.
+    Resolver,
+    /// One of those that are called last, in the order in which they were added.
+    Handler,
+}
 
-/// The same for native libraries.
-pub(super) type RegisteredNativeResolver = Registered<Arc<NativeResolver>>;
+/// Resolvers and handlers, as they were registered.
+type Ranked<C> = Vec<(Rank, Registered<Arc<C>>)>;
 
 #[derive(Default)]
 struct Told {
-    resolver: Option<RegisteredModuleResolver>,
-    handlers: Vec<RegisteredModuleResolver>,
-    native_resolver: Option<RegisteredNativeResolver>,
-    native_by_module: HashMap<String, RegisteredNativeResolver>,
-    native_handlers: Vec<RegisteredNativeResolver>,
+    modules: Ranked<ModuleResolver>,
+    natives: Ranked<NativeResolver>,
     canary: Option<Canary>,
 }
 
@@ -110,20 +99,11 @@ impl Resolvers {
         Self { home, told: Mutex::default() }
     }
 
-    /// The way to the context that they belong to.
-    pub(super) fn home(&self) -> Home {
-        self.home.clone()
-    }
-
     /// Takes all of them out.
-    pub(super) fn take(&self) -> (Vec<RegisteredModuleResolver>, Vec<RegisteredNativeResolver>) {
+    pub(super) fn take(&self) -> (Vec<Registered<Arc<ModuleResolver>>>, Vec<Registered<Arc<NativeResolver>>>) {
         let mut told = self.told();
-        let mut modules: Vec<_> = told.resolver.take().into_iter().collect();
-        modules.append(&mut told.handlers);
-        let mut natives: Vec<_> = told.native_resolver.take().into_iter().collect();
-        natives.extend(told.native_by_module.drain().map(|(_module, resolver)| resolver));
-        natives.append(&mut told.native_handlers);
-        (modules, natives)
+        let modules = told.modules.drain(..).map(|(_rank, resolver)| resolver).collect();
+        (modules, told.natives.drain(..).map(|(_rank, resolver)| resolver).collect())
     }
 
     pub(super) fn set_canary(&self, canary: Canary) {
@@ -135,58 +115,43 @@ impl Resolvers {
         self.told().canary.clone()
     }
 
-    pub(super) fn set_resolver(&self, resolver: RegisteredModuleResolver) {
-        let before = self.told().resolver.replace(resolver);
+    /// Adds one for modules, in the place of the one that had its rank, which a handler shares.
+    pub(super) fn add(&self, rank: Rank, resolver: Registered<Arc<ModuleResolver>>) {
+        let before = add(&mut self.told().modules, rank, resolver);
         // What it owned may come back in here when it is dropped, so not under the lock. The others likewise.
         drop(before);
     }
 
-    pub(super) fn add_handler(&self, handler: RegisteredModuleResolver) {
-        self.told().handlers.push(handler);
-    }
-
-    pub(super) fn set_native_resolver(&self, resolver: RegisteredNativeResolver) {
-        let before = self.told().native_resolver.replace(resolver);
+    /// Adds one for native libraries, in the same way.
+    pub(super) fn add_native(&self, rank: Rank, resolver: Registered<Arc<NativeResolver>>) {
+        let before = add(&mut self.told().natives, rank, resolver);
         drop(before);
-    }
-
-    pub(super) fn set_native_resolver_of(&self, module: &str, resolver: RegisteredNativeResolver) {
-        let before = self.told().native_by_module.insert(module.to_owned(), resolver);
-        drop(before);
-    }
-
-    pub(super) fn add_native_handler(&self, handler: RegisteredNativeResolver) {
-        self.told().native_handlers.push(handler);
     }
 
     /// Takes a resolver or handler back.
     pub(super) fn remove(&self, site: Site) {
         let mut told = self.told();
-        let modules = out_of(&mut told.resolver, site).or_else(|| out_of_list(&mut told.handlers, site));
-        let natives = out_of(&mut told.native_resolver, site).or_else(|| out_of_list(&mut told.native_handlers, site));
-        let of_module =
-            told.native_by_module.extract_if(|_module, resolver| resolver.site.is(site)).map(|(_module, found)| found);
-        let natives: Vec<_> = natives.into_iter().chain(of_module).collect();
+        let modules: Vec<_> = told.modules.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
+        let natives: Vec<_> = told.natives.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
         drop(told);
-        modules.into_iter().for_each(drop_caught);
-        natives.into_iter().for_each(drop_caught);
+        modules.into_iter().for_each(|(_rank, known)| drop_caught(known));
+        natives.into_iter().for_each(|(_rank, known)| drop_caught(known));
     }
 
     /// The resolver and the handlers, to be called while nothing is locked.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
         let told = self.told();
-        let code = |resolver: &RegisteredModuleResolver| Share::of(&resolver.code);
-        (told.resolver.as_ref().map(code), told.handlers.iter().map(code).collect())
+        (of_rank(&told.modules, &Rank::Resolver).next(), of_rank(&told.modules, &Rank::Handler).collect())
     }
 
     /// The resolver of a module, that of the context, and the handlers.
     pub(super) fn of_natives(&self, module: Option<&str>) -> NativeResolvers {
         let told = self.told();
-        let code = |resolver: &RegisteredNativeResolver| Share::of(&resolver.code);
+        let natives = &told.natives;
         NativeResolvers {
-            of_module: module.and_then(|module| told.native_by_module.get(module)).map(code),
-            resolver: told.native_resolver.as_ref().map(code),
-            handlers: told.native_handlers.iter().map(code).collect(),
+            of_module: module.and_then(|module| of_rank(natives, &Rank::OfModule(module.to_owned())).next()),
+            resolver: of_rank(natives, &Rank::Resolver).next(),
+            handlers: of_rank(natives, &Rank::Handler).collect(),
         }
     }
 
@@ -195,12 +160,19 @@ impl Resolvers {
     }
 }
 
-fn out_of<C>(resolver: &mut Option<Registered<C>>, site: Site) -> Option<Registered<C>> {
-    resolver.take_if(|known| known.site.is(site))
+/// Adds one, and returns the one whose place it has taken.
+fn add<C: ?Sized>(all: &mut Ranked<C>, rank: Rank, new: Registered<Arc<C>>) -> Option<Registered<Arc<C>>> {
+    match all.iter_mut().find(|(known, _)| *known == rank && rank != Rank::Handler) {
+        Some((_rank, known)) => Some(std::mem::replace(known, new)),
+        None => {
+            all.push((rank, new));
+            None
+        }
+    }
 }
 
-fn out_of_list<C>(handlers: &mut Vec<Registered<C>>, site: Site) -> Option<Registered<C>> {
-    handlers.iter().position(|known| known.site.is(site)).map(|at| handlers.remove(at))
+fn of_rank<C: ?Sized>(all: &[(Rank, Registered<Arc<C>>)], rank: &Rank) -> impl Iterator<Item = Share<C>> {
+    all.iter().filter(move |(known, _)| known == rank).map(|(_rank, known)| Share::of(&known.code))
 }
 
 /// The resolver and the handlers for native libraries.

@@ -4,17 +4,38 @@
 //! What a module depends on was complete before it was mapped, and what it holds is counted with that very module. So
 //! modules never wait for each other in a ring, whatever contexts they are in and in whatever order these unload.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use crate::lease::Blocker;
+use crate::load::context::event::ContextEventKind;
+use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::registry::ContextRegistry;
+use crate::load::context_id::ContextId;
+use crate::load::error::context::ContextError;
 use crate::unload::blockers::kept_by;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::policy::UnloadPolicy;
+use crate::unload::state::ContextState;
 use crate::unload::steps::{UnloadCause, UnloadStep};
+use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
+
+/// How long an unload counts as under way before it is called blocked. The grace of the policy is another thing: that is
+/// how long a game thread waits.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What the end of the host has left of contexts that belong to no thread.
+#[derive(Default)]
+pub(crate) struct Unended {
+    /// One line for each image that stays, and for each generation that has not come to its end.
+    pub left: Vec<String>,
+    /// What keeps the latter.
+    pub blockers: Vec<Blocker>,
+}
 
 /// Modules on their way out: the exit hook of each runs when it is no longer used, and its image goes when no module
 /// depends on it. Dependents may be modules of other contexts, so one may be gone while another still waits.
@@ -35,7 +56,7 @@ impl Going {
         // Before the exit hooks: one of them may wait for a thread that waits for this.
         modules.iter().for_each(|module| {
             module.seal();
-            module.ask_to_stop();
+            module.code().ask_to_stop();
         });
         let images = ModuleUnloads::new(Vec::new(), None);
         Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy }
@@ -78,7 +99,9 @@ impl Going {
                         self.ended.push(self.used.remove(at));
                     }
                 }
-                UnloadStep::EndThreadLocals => self.ended.iter().for_each(|module| module.end_thread_locals_here()),
+                UnloadStep::EndThreadLocals => {
+                    self.ended.iter().for_each(|module| module.code().end_thread_locals_here());
+                }
                 // When the unload was requested.
                 UnloadStep::Seal | UnloadStep::ShutGates => {}
                 // As soon as they are not used: see `ModuleUnloads`.
@@ -107,11 +130,11 @@ impl Going {
 }
 
 /// Modules that never came into their context: no event has named them.
-pub(super) struct Abandoned(Going);
+struct Abandoned(Going);
 
 impl Abandoned {
     /// In the order in which they were mapped.
-    pub(super) fn new(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
+    fn new(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self(Going::new(modules.to_vec(), policy)))
     }
 }
@@ -127,7 +150,7 @@ impl UnloadWork for Abandoned {
 }
 
 /// A generation on its way out.
-pub(super) struct SpaceUnload {
+struct SpaceUnload {
     registry: Weak<ContextRegistry>,
     generation: Arc<FreeGeneration>,
     policy: UnloadPolicy,
@@ -136,12 +159,8 @@ pub(super) struct SpaceUnload {
 
 impl SpaceUnload {
     /// Of a generation that takes nothing new.
-    pub(super) fn new(
-        registry: &Weak<ContextRegistry>,
-        generation: &Arc<FreeGeneration>,
-        policy: UnloadPolicy,
-    ) -> Box<Self> {
-        Box::new(Self { registry: Weak::clone(registry), generation: Arc::clone(generation), policy, modules: None })
+    fn new(registry: Weak<ContextRegistry>, generation: &Arc<FreeGeneration>, policy: UnloadPolicy) -> Box<Self> {
+        Box::new(Self { registry, generation: Arc::clone(generation), policy, modules: None })
     }
 
     fn kept(blockers: Vec<Blocker>) -> Progress {
@@ -161,7 +180,7 @@ impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
             // Another thread may hold the ticket while the listeners are still being called.
-            if !self.generation.is_announced() {
+            if !self.generation.announced.load(Ordering::Acquire) {
                 return Self::kept(Vec::new());
             }
             if !self.generation.held_by().is_empty() {
@@ -195,6 +214,106 @@ impl UnloadWork for SpaceUnload {
         };
         self.over(&unloaded);
         unloaded
+    }
+}
+
+impl FreeContext {
+    /// Begins to unload the context. A second call gives the same ticket. It does not wait; exit hooks run in here when
+    /// nothing is inside.
+    ///
+    /// # Errors
+    /// [`ContextError::NotCollectible`] for the Default and pinned ones.
+    pub(super) fn begin_unload(&self, registry: &ContextRegistry, why: &str) -> Result<UnloadTicket, ContextError> {
+        self.expect_collectible()?;
+        let begun = self.take_current(|generation| begin(registry, generation, self.title()));
+        Ok(match begun {
+            Ok((generation, begun)) => {
+                // Not under the lock: a subscriber may look at contexts.
+                tracing::debug!(context = self.title(), why, "a load context begins to unload");
+                self.announce(registry, &generation, begun)
+            }
+            Err(ticket) => ticket,
+        })
+    }
+
+    /// Begins to unload a generation that is not the current one.
+    pub(super) fn seal(&self, registry: &ContextRegistry, generation: &Arc<FreeGeneration>) -> UnloadTicket {
+        self.announce(registry, generation, begin(registry, generation, generation.full_title()))
+    }
+
+    /// Calls every listener once, then takes the unload as far as it goes.
+    fn announce(
+        &self,
+        registry: &ContextRegistry,
+        generation: &Arc<FreeGeneration>,
+        (ticket, is_first): (UnloadTicket, bool),
+    ) -> UnloadTicket {
+        if is_first {
+            self.tell_unloading(registry, generation);
+            generation.modules().iter().for_each(|module| module.code().ask_to_stop());
+            generation.announced.store(true, Ordering::Release);
+            registry.drive(ticket.clone());
+        }
+        ticket
+    }
+
+    /// Calls every listener when a generation takes nothing new any more, or its process ends: once, whichever comes
+    /// first.
+    fn tell_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
+        if !generation.is_told.swap(true, Ordering::AcqRel) {
+            generation.tell(&registry.listeners, ContextEventKind::Unloading);
+            generation.tell(&self.unloading, ContextEventKind::Unloading);
+        }
+    }
+}
+
+fn begin(registry: &ContextRegistry, generation: &Arc<FreeGeneration>, subject: String) -> (UnloadTicket, bool) {
+    let work = || SpaceUnload::new(registry.weak(), generation, registry.policy());
+    generation.seal(|| UnloadTicket::new(subject, PATIENCE, work()))
+}
+
+impl ContextRegistry {
+    /// Begins to end modules that never came into their context.
+    pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
+        if !modules.is_empty() {
+            let work = Abandoned::new(modules, self.policy());
+            self.drive(UnloadTicket::new(format!("what {} did not take", generation.title()), PATIENCE, work));
+        }
+    }
+
+    /// The host ends: the listeners of all contexts are called, and every Slim is unloaded. Returns what is not gone
+    /// until `deadline`; a second call does not wait.
+    pub(crate) fn close(&self, deadline: Duration) -> Unended {
+        let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
+        let until = crate::deadline::after(deadline);
+        let mut lines = self.lines();
+        lines.push(Arc::clone(self.default_context()));
+        // The listeners of one that is never unloaded are called when the others are gone.
+        lines.retain(|line| {
+            matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
+        });
+        let mut end = Unended { left: self.parked(), blockers: Vec::new() };
+        for (id, ticket) in self.unloads() {
+            if id.index == ContextId::master(0).index || ticket.state() == ContextState::Parked {
+                continue;
+            }
+            if let Err(report) = ticket.wait(until.saturating_duration_since(Instant::now())) {
+                let kept = if report.blockers.is_empty() { String::new() } else { kept_by(&report.blockers) };
+                end.left.push(format!("{} is {}: {kept}", report.subject, report.state));
+                end.blockers.extend(report.blockers);
+            }
+        }
+        lines.iter().for_each(|line| self.tell_context(line));
+        end
+    }
+
+    /// The process ends: calls the listeners of every context that does not unload yet. Nothing of any module runs.
+    pub(super) fn tell_end(&self) {
+        self.lines().iter().chain([self.default_context()]).for_each(|line| self.tell_context(line));
+    }
+
+    fn tell_context(&self, line: &FreeContext) {
+        line.generations().iter().for_each(|generation| line.tell_unloading(self, generation));
     }
 }
 

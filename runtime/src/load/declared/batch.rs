@@ -92,7 +92,7 @@ fn structure(found: &DeclaredStruct) -> Result<StructDecl, String> {
 fn class(found: &DeclaredClass) -> Result<ClassDecl, String> {
     let TypePath { package, name } = path(&found.path)?;
     Ok(ClassDecl {
-        flags: flags::to_class(&found.flags).ok_or_else(|| unknown(&found.flags.join(", ")))?,
+        flags: flags::bits(flags::OF_CLASSES, &found.flags).ok_or_else(|| unknown(&found.flags.join(", ")))?,
         properties: found.properties.iter().map(property).collect::<Result<_, _>>()?,
         functions: found.functions.iter().map(function).collect::<Result<_, _>>()?,
         interfaces: found.implements.clone(),
@@ -103,7 +103,7 @@ fn class(found: &DeclaredClass) -> Result<ClassDecl, String> {
 
 fn function(found: &DeclaredFunction) -> Result<FunctionDecl, String> {
     Ok(FunctionDecl {
-        flags: flags::to_function(&found.flags).ok_or_else(|| unknown(&found.flags.join(", ")))?,
+        flags: flags::bits(flags::OF_FUNCTIONS, &found.flags).ok_or_else(|| unknown(&found.flags.join(", ")))?,
         overrides: found.overrides.clone(),
         params: params(&found.params, found.result.as_deref())?,
         doc: found.doc.clone(),
@@ -122,7 +122,7 @@ fn params(found: &[DeclaredProperty], result: Option<&str>) -> Result<Vec<Proper
 
 fn property(found: &DeclaredProperty) -> Result<PropertyDecl, String> {
     Ok(PropertyDecl {
-        flags: flags::to_property(&found.flags).ok_or_else(|| unknown(&found.flags.join(", ")))?,
+        flags: flags::bits(flags::OF_PROPERTIES, &found.flags).ok_or_else(|| unknown(&found.flags.join(", ")))?,
         default: found.default.clone(),
         doc: found.doc.clone(),
         meta: found.meta.clone().into_iter().collect(),

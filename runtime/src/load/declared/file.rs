@@ -15,9 +15,9 @@ use alcedo_sys::{Constants, ImageFile};
 
 use super::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction,
-    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, export_name, flags, take_base,
-    type_path,
+    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, flags, take_base, type_path,
 };
+use crate::emit::described::export_name;
 
 /// More bytes than any text, and more entries than any list has: a damaged number is not believed.
 const MOST: u64 = 1 << 20;
@@ -111,7 +111,7 @@ impl Descriptions<'_> {
         let found = DeclaredProperty {
             name: self.text(at!(at, PropertyDesc, name))?,
             ty: flags::type_text(PropertyKind(kind), &self.text(at!(at, PropertyDesc, type_path))?),
-            flags: flags::of_property(flags),
+            flags: flags::words(flags::OF_PROPERTIES, flags),
             default: self.text(at!(at, PropertyDesc, default))?,
             meta: self.meta(at!(at, PropertyDesc, meta))?,
             doc: self.text(at!(at, PropertyDesc, doc))?,
@@ -139,7 +139,7 @@ impl Descriptions<'_> {
             self.properties(params)?.into_iter().partition(|(_, flags)| flags & property_flags::RETURN != 0);
         Some(DeclaredFunction {
             name: self.text(name)?,
-            flags: flags::of_function(flags),
+            flags: flags::words(flags::OF_FUNCTIONS, flags),
             overrides,
             params: params.into_iter().map(|(param, _)| param).collect(),
             result: results.into_iter().next().map(|(result, _)| result.ty),
@@ -158,7 +158,7 @@ impl Descriptions<'_> {
         Some(DeclaredClass {
             path: type_path(&self.text(at!(at, ClassDesc, package))?, &self.text(at!(at, ClassDesc, name))?),
             base: self.text(at!(at, ClassDesc, base))?,
-            flags: flags::of_class(self.u64(at!(at, ClassDesc, flags))?),
+            flags: flags::words(flags::OF_CLASSES, self.u64(at!(at, ClassDesc, flags))?),
             properties: properties.into_iter().map(|(property, _)| property).collect(),
             functions: self.entries::<_, FunctionDesc>(at!(at, ClassDesc, functions), |at| self.function(at))?,
             implements: self.entries::<_, RStr<'static>>(at!(at, ClassDesc, implements), |at| self.text(at))?,

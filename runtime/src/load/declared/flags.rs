@@ -3,7 +3,7 @@
 use alcedo_abi::describe::ImportKind;
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 
-const OF_CLASSES: &[(u64, &str)] = &[
+pub(super) const OF_CLASSES: &[(u64, &str)] = &[
     (class_flags::BLUEPRINTABLE, "blueprintable"),
     (class_flags::BLUEPRINT_TYPE, "blueprint_type"),
     (class_flags::FINAL, "final"),
@@ -14,7 +14,7 @@ const OF_CLASSES: &[(u64, &str)] = &[
 /// The word for what a struct extends.
 pub(super) const BASE: &str = "base";
 
-const OF_PROPERTIES: &[(u64, &str)] = &[
+pub(super) const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::EDIT_ANYWHERE, "edit_anywhere"),
     (property_flags::BLUEPRINT_READ, "blueprint_read"),
     (property_flags::BLUEPRINT_WRITE, "blueprint_write"),
@@ -30,7 +30,7 @@ const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::ENUM_AS_BYTE, "enum_as_byte"),
 ];
 
-const OF_FUNCTIONS: &[(u64, &str)] = &[
+pub(super) const OF_FUNCTIONS: &[(u64, &str)] = &[
     (function_flags::CALLABLE, "blueprint_callable"),
     (function_flags::PURE, "blueprint_pure"),
     (function_flags::NATIVE_EVENT, "blueprint_native_event"),
@@ -46,20 +46,8 @@ const OF_FUNCTIONS: &[(u64, &str)] = &[
     (function_flags::CUSTOM_THUNK, "custom_thunk"),
 ];
 
-pub(super) fn of_class(flags: u64) -> Vec<String> {
-    words(OF_CLASSES, flags)
-}
-
-pub(super) fn of_property(flags: u64) -> Vec<String> {
-    words(OF_PROPERTIES, flags)
-}
-
-pub(super) fn of_function(flags: u64) -> Vec<String> {
-    words(OF_FUNCTIONS, flags)
-}
-
-/// A bit that this build has no word for is shown as a number.
-fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
+/// The words for the bits of a table. A bit that this build has no word for is shown as a number.
+pub(super) fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
     let known = table.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, word)| (*word).to_owned());
     let rest = table.iter().fold(flags, |rest, (bit, _)| rest & !bit);
     known.chain((rest != 0).then(|| format!("{rest:#x}"))).collect()
@@ -67,27 +55,12 @@ fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
 
 /// The bits for words; none where one of them is not known.
 #[cfg(feature = "script")]
-fn bits(table: &[(u64, &str)], words: &[String]) -> Option<u64> {
+pub(super) fn bits(table: &[(u64, &str)], words: &[String]) -> Option<u64> {
     let bit = |word: &String| {
         let known = table.iter().find(|(_, known)| known == word).map(|(bit, _)| *bit);
         known.or_else(|| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok())
     };
     words.iter().try_fold(0, |bits, word| Some(bits | bit(word)?))
-}
-
-#[cfg(feature = "script")]
-pub(super) fn to_class(words: &[String]) -> Option<u64> {
-    bits(OF_CLASSES, words)
-}
-
-#[cfg(feature = "script")]
-pub(super) fn to_property(words: &[String]) -> Option<u64> {
-    bits(OF_PROPERTIES, words)
-}
-
-#[cfg(feature = "script")]
-pub(super) fn to_function(words: &[String]) -> Option<u64> {
-    bits(OF_FUNCTIONS, words)
 }
 
 /// The kind and the rest of a type that [`type_text`] has written.
@@ -149,12 +122,12 @@ pub(super) fn of_import(kind: ImportKind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PropertyKind, function_flags, of_function, type_text};
+    use super::{OF_FUNCTIONS, PropertyKind, function_flags, type_text, words};
 
     #[test]
     fn a_flag_without_a_word_is_shown_as_a_number() {
-        assert_eq!(of_function(function_flags::CALLABLE | 1 << 40), ["blueprint_callable", "0x10000000000"]);
-        assert!(of_function(0).is_empty());
+        assert_eq!(words(OF_FUNCTIONS, function_flags::CALLABLE | 1 << 40), ["blueprint_callable", "0x10000000000"]);
+        assert!(words(OF_FUNCTIONS, 0).is_empty());
     }
 
     #[test]

@@ -10,9 +10,9 @@ use alcedo_abi::kinds::property_flags;
 
 use super::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport,
-    DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, export_name, flags, take_base, type_path,
+    DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, flags, take_base, type_path,
 };
-use crate::emit::described::Described;
+use crate::emit::described::{Described, export_name};
 use crate::emit::read::enum_decl;
 
 /// What the module of that name declares.
@@ -45,7 +45,7 @@ fn class(found: &ClassDesc) -> DeclaredClass {
     DeclaredClass {
         path: type_path(found.package.as_str(), found.name.as_str()),
         base: text(found.base),
-        flags: flags::of_class(found.flags),
+        flags: flags::words(flags::OF_CLASSES, found.flags),
         properties: found.properties.iter().map(property).collect(),
         functions: found.functions.iter().map(function).collect(),
         implements: found.implements.iter().map(|path| text(*path)).collect(),
@@ -101,7 +101,7 @@ fn declared(name: String, flags: u64, overrides: String, params: &[PropertyDesc]
     let is_result = |param: &&PropertyDesc| param.flags & property_flags::RETURN != 0;
     DeclaredFunction {
         name,
-        flags: flags::of_function(flags),
+        flags: flags::words(flags::OF_FUNCTIONS, flags),
         overrides,
         params: params.iter().filter(|param| !is_result(param)).map(property).collect(),
         result: params.iter().find(is_result).map(|param| flags::type_text(param.kind, param.type_path.as_str())),
@@ -118,7 +118,7 @@ fn property(found: &PropertyDesc) -> DeclaredProperty {
     DeclaredProperty {
         name: text(found.name),
         ty: flags::type_text(found.kind, found.type_path.as_str()),
-        flags: flags::of_property(found.flags),
+        flags: flags::words(flags::OF_PROPERTIES, found.flags),
         default: text(found.default),
         meta: meta(&found.meta),
         doc: text(found.doc),

@@ -105,7 +105,7 @@ fn class(found: &Class, names: &Names) -> DeclaredClass {
     DeclaredClass {
         path: found.path.to_string(),
         base: found.base.as_ref().map(|base| base.path.to_string()).unwrap_or_default(),
-        flags: flags::of_class(found.flags),
+        flags: flags::words(flags::OF_CLASSES, found.flags),
         properties: found.own_properties.iter().map(|found| property(found, names)).collect(),
         functions: found.own_functions.iter().map(|found| function(found, names)).collect(),
         implements: found.interfaces.iter().map(ToString::to_string).collect(),
@@ -117,7 +117,7 @@ fn function(found: &Function, names: &Names) -> DeclaredFunction {
     let text = |result: &Property| flags::type_text(result.ty.kind(), result.ty.type_path());
     DeclaredFunction {
         name: found.text.to_string(),
-        flags: flags::of_function(found.flags),
+        flags: flags::words(flags::OF_FUNCTIONS, found.flags),
         overrides: found.overrides.as_deref().unwrap_or_default().to_owned(),
         params: found.arguments().iter().map(|param| property(param, names)).collect(),
         result: found.result().map(text),
@@ -130,7 +130,7 @@ fn property(found: &Property, names: &Names) -> DeclaredProperty {
     DeclaredProperty {
         name: found.text.to_string(),
         ty: flags::type_text(found.ty.kind(), found.ty.type_path()),
-        flags: flags::of_property(found.flags),
+        flags: flags::words(flags::OF_PROPERTIES, found.flags),
         default: found.default.as_ref().map(|value| value.print(names)).unwrap_or_default(),
         meta: meta(&found.meta),
         doc: found.doc.to_string(),

@@ -217,7 +217,7 @@ impl Loads {
     /// Nothing of the generation was mapped.
     pub(crate) fn never_was(&self, generation: Generation) {
         self.unloads.forget(generation);
-        self.registry.master_never_was(generation);
+        self.registry.master_is_gone(generation);
     }
 
     /// How long the last canary took, once; nothing if there was none.

@@ -40,7 +40,7 @@ pub(crate) fn suspend(
     modules: &[Rc<MasterModule>],
 ) -> (Vec<Rc<MasterModule>>, Result<(), LoadError>) {
     let mut called = Vec::new();
-    let all = modules.iter().rev().filter(|module| module.suspends()).try_for_each(|module| {
+    let all = modules.iter().rev().filter(|module| module.code().suspends()).try_for_each(|module| {
         caught(|| {
             faults::at(ReloadStep::Suspend)?;
             loads.recorder.note(|record| record.suspended.push(module.name().to_owned()));
@@ -86,7 +86,7 @@ pub(crate) fn start(
             loads.recorder.note(|record| record.mains.push(module.name().to_owned()));
             let main = module.main(&core.red, &loads.args);
             main.map_err(|error| {
-                let beside = before.iter().find(|old| old.name() == module.name() && !old.suspends());
+                let beside = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
                 let beside = beside.map(|old| old.gate().tag().generation.0);
                 LoadError::Main { module: module.name().to_owned(), error, beside }
             })

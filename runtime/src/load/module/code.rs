@@ -8,7 +8,7 @@ use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// The code of a module. Who calls it has seen to it that it is there and ready: a gate is passed, or a lease is held.
+/// The code of a module. Most functions do nothing by themselves: not every sort of code has what they call. Who calls it has seen to it that it is there and ready: a gate is passed, or a lease is held.
 pub(crate) trait ModuleCode: Send + Sync {
     /// The types it declares, and what it uses and offers.
     fn described(&self) -> Described;
@@ -20,43 +20,57 @@ pub(crate) trait ModuleCode: Send + Sync {
     }
 
     /// The private copy that it runs from, or ran, as debuggers know it; empty where there is none.
-    fn path(&self) -> &Path;
+    fn path(&self) -> &Path {
+        Path::new("")
+    }
 
     /// Runs the main.
     ///
     /// # Errors
     /// Its panic.
-    fn main(&self, args: &[String]) -> Result<(), CallError>;
+    fn main(&self, _args: &[String]) -> Result<(), CallError> {
+        Ok(())
+    }
 
     /// Whether it gives something up for the next generation.
-    fn suspends(&self) -> bool;
+    fn suspends(&self) -> bool {
+        false
+    }
 
     /// Gives up what the next generation needs.
     ///
     /// # Errors
     /// Its own, or its panic.
-    fn suspend(&self) -> Result<(), CallError>;
+    fn suspend(&self) -> Result<(), CallError> {
+        Ok(())
+    }
 
     /// Takes it again.
     ///
     /// # Errors
     /// Its own, or its panic.
-    fn resume(&self) -> Result<(), CallError>;
+    fn resume(&self) -> Result<(), CallError> {
+        Ok(())
+    }
 
     /// The last call that it gets: its exit hook, if its main has returned, and what drops what was left to it to drop.
     ///
     /// # Errors
     /// Its panic.
-    fn last(&self, has_started: bool) -> Result<(), CallError>;
+    fn last(&self, _has_started: bool) -> Result<(), CallError> {
+        Ok(())
+    }
 
     /// Asks the threads it has started to stop.
-    fn ask_to_stop(&self);
+    fn ask_to_stop(&self) {}
 
     /// Runs the destructors of its thread-locals on this thread.
-    fn end_thread_locals_here(&self);
+    fn end_thread_locals_here(&self) {}
 
     /// What does that also after the code was handed over, as long as it is there; none where it has none.
-    fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>>;
+    fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
+        None
+    }
 
     /// What is left to do of it when it takes no calls any more; none if that was taken before.
     ///

@@ -2,12 +2,14 @@
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use abi_stable::StableAbi as _;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader};
+use abi_stable::std_types::RStr;
 use alcedo_abi::abi_stable;
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
 use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile};
@@ -77,8 +79,8 @@ impl Staged {
     }
 
     /// Its name and where the copy is, for a process that maps it first.
-    pub(crate) fn candidate(&self) -> (String, PathBuf) {
-        (self.info.name.clone(), self.path().to_owned())
+    pub(crate) fn candidate(&self) -> (String, OsString) {
+        (self.info.name.clone(), self.path().into())
     }
 }
 
@@ -144,7 +146,7 @@ impl Mapped {
         std::mem::forget(kept);
         // SAFETY: the image is mapped, since this value has it. What the context leads to stays, as its type says, or is kept for
         // good.
-        unsafe { Entries::attach(self.root, &context) }.map(|_entries| ())
+        unsafe { Entries::of(self.root, &context) }.map(|_entries| ())
     }
 
     /// Leaves it mapped for good.
@@ -174,7 +176,7 @@ impl Mapped {
         let done = caught(|| {
             // SAFETY: the image is mapped: the module's code has it, and whoever ends that promises that nothing of it is used.
             // What the context leads to stays, as its type says, or is kept by the module for as long.
-            let entries = unsafe { Entries::attach(root, &context) };
+            let entries = unsafe { Entries::of(root, &context) };
             let entries =
                 entries.map_err(|error| LoadError::Attach { module: of(&module).name().to_owned(), error })?;
             attached.get_or_init(|| entries);
@@ -246,11 +248,12 @@ impl ModuleCode for LibraryCode {
     }
 
     fn main(&self, args: &[String]) -> Result<(), CallError> {
-        self.entries()?.main(args)
+        let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
+        self.entries()?.main(args.as_slice().into())
     }
 
     fn suspends(&self) -> bool {
-        self.entries().is_ok_and(Entries::gives_up)
+        self.entries().is_ok_and(|entries| entries.suspends().is_some_and(|suspends| suspends != 0))
     }
 
     fn suspend(&self) -> Result<(), CallError> {
@@ -262,7 +265,10 @@ impl ModuleCode for LibraryCode {
     }
 
     fn last(&self, has_started: bool) -> Result<(), CallError> {
-        self.entries()?.last(has_started)
+        match has_started {
+            true => self.entries()?.exit(),
+            false => self.entries()?.dispose(),
+        }
     }
 
     fn ask_to_stop(&self) {

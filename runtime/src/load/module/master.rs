@@ -56,7 +56,7 @@ impl MasterModule {
     /// # Errors
     /// Its own, or its panic.
     pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
-        red.enter_module(self.name(), &self.suspend, || self.gate.through(|| self.core.suspend()))
+        red.enter_module(self.name(), &self.suspend, || self.gate.through(|| self.core.code().suspend()))
     }
 
     /// Has it take again what it gave up: the next generation did not come to pass.
@@ -64,7 +64,7 @@ impl MasterModule {
     /// # Errors
     /// Its own, or its panic.
     pub(crate) fn resume(&self, red: &RedStack) -> Result<(), CallError> {
-        red.enter_module(self.name(), &self.resume, || self.gate.through(|| self.core.resume()))
+        red.enter_module(self.name(), &self.resume, || self.gate.through(|| self.core.code().resume()))
     }
 }
 
@@ -94,7 +94,7 @@ impl UnloadModule for MasterModule {
     }
 
     fn ask_to_stop(&self) {
-        self.core.ask_to_stop();
+        self.core.code().ask_to_stop();
     }
 
     fn has_started(&self) -> bool {
@@ -107,7 +107,7 @@ impl UnloadModule for MasterModule {
     }
 
     fn end_thread_locals_here(&self) {
-        self.core.end_thread_locals_here();
+        self.core.code().end_thread_locals_here();
     }
 
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {

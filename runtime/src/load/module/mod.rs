@@ -159,27 +159,6 @@ impl Module {
         self.has_started.load(Ordering::Acquire)
     }
 
-    /// Whether it gives something up for the next generation.
-    pub(crate) fn suspends(&self) -> bool {
-        self.code.suspends()
-    }
-
-    /// Has it give up what the next generation needs. Its main has returned.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
-    pub(crate) fn suspend(&self) -> Result<(), CallError> {
-        self.code.suspend()
-    }
-
-    /// Has it take again what it gave up: the next generation did not come to pass.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
-    pub(crate) fn resume(&self) -> Result<(), CallError> {
-        self.code.resume()
-    }
-
     /// Runs its exit hook, once, if its main has returned, and drops what was left to the module to drop: the last call that
     /// it gets. After that it calls nothing it depends on.
     ///
@@ -190,16 +169,6 @@ impl Module {
         let uses: Vec<_> = self.needs().iter_mut().map(|need| need.use_of.take()).collect();
         drop(uses);
         ended
-    }
-
-    /// Asks the threads it has started to stop.
-    pub(crate) fn ask_to_stop(&self) {
-        self.code.ask_to_stop();
-    }
-
-    /// Runs the destructors of its thread-locals on this thread: nothing but its last functions runs here any more.
-    pub(crate) fn end_thread_locals_here(&self) {
-        self.code.end_thread_locals_here();
     }
 
     /// What is left to do of it; none if that was taken before. `calls` into it have not returned.

@@ -2,11 +2,9 @@
 //! declared, and its functions go with them; so nothing is mapped, and nothing has to be waited for when it goes.
 #![expect(unsafe_code, reason = "stands beside libraries, whose code is taken away by unsafe functions")]
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::border::CallError;
 use crate::emit::described::Described;
 use crate::lease::Blocker;
 use crate::load::module::code::ModuleCode;
@@ -39,38 +37,6 @@ impl ModuleCode for ScriptCode {
 
     fn scripts(&self) -> Option<&Arc<Package>> {
         Some(&self.package)
-    }
-
-    fn path(&self) -> &Path {
-        Path::new("")
-    }
-
-    fn main(&self, _args: &[String]) -> Result<(), CallError> {
-        Ok(())
-    }
-
-    fn suspends(&self) -> bool {
-        false
-    }
-
-    fn suspend(&self) -> Result<(), CallError> {
-        Ok(())
-    }
-
-    fn resume(&self) -> Result<(), CallError> {
-        Ok(())
-    }
-
-    fn last(&self, _has_started: bool) -> Result<(), CallError> {
-        Ok(())
-    }
-
-    fn ask_to_stop(&self) {}
-
-    fn end_thread_locals_here(&self) {}
-
-    fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
-        None
     }
 
     unsafe fn hand_over(&self, _policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {

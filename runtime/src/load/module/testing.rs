@@ -1,7 +1,6 @@
 //! A module that is no library: what the host calls in it is host code, and its types are a table of the test. For tests.
 #![expect(unsafe_code, reason = "stands in for a library, whose code is taken away")]
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
@@ -76,24 +75,8 @@ impl ModuleCode for Tale {
         Described { interfaces: &INTERFACES, exports: &EXPORTS, ..Described::default() }
     }
 
-    fn path(&self) -> &Path {
-        Path::new("")
-    }
-
     fn main(&self, args: &[String]) -> Result<(), CallError> {
         self.heard.note(format!("main {}", args.join(" ")));
-        Ok(())
-    }
-
-    fn suspends(&self) -> bool {
-        false
-    }
-
-    fn suspend(&self) -> Result<(), CallError> {
-        Ok(())
-    }
-
-    fn resume(&self) -> Result<(), CallError> {
         Ok(())
     }
 
@@ -108,10 +91,6 @@ impl ModuleCode for Tale {
 
     fn end_thread_locals_here(&self) {
         self.heard.note("thread-locals end");
-    }
-
-    fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
-        None
     }
 
     unsafe fn hand_over(&self, _policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {

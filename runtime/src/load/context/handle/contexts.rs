@@ -19,7 +19,7 @@ use crate::load::context::lookup;
 use crate::load::context::native_libs::RetainedNative;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::scope::{self, ContextScope};
-use crate::load::context_id::{ContextId, ContextKind};
+use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::ContextError;
 use crate::load::module::info::ManifestInfo;
 use crate::signature::Signature;
@@ -77,7 +77,7 @@ impl Contexts {
     #[must_use]
     pub fn slim(&self, name: &str) -> Option<LoadContext> {
         let line = self.registry.named(name).filter(|line| line.kind == ContextKind::Slim)?;
-        line.handle().upgrade().map(|kept| LoadContext { kept })
+        line.handle().map(|kept| LoadContext { kept })
     }
 
     /// The Default: modules in it are shared by all contexts and never unloaded.
@@ -111,7 +111,7 @@ impl Contexts {
     /// The unload of one generation, by the number that [`Contexts::all`] gives; none for one that is alive or dead.
     #[must_use]
     pub fn unload_of(&self, id: ContextId) -> Option<UnloadTicket> {
-        self.registry.unload_of(id)
+        self.registry.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
     }
 
     /// What keeps one generation now, whether it unloads or not: calls and other leases, and modules of other contexts
@@ -119,7 +119,21 @@ impl Contexts {
     /// [`Unloads::leases`](crate::Unloads::leases) says that of it, on its thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
-        self.registry.report(id)
+        if let Some(ticket) = self.unload_of(id) {
+            return Some(ticket.report());
+        }
+        let info = self.all().into_iter().find(|info| info.id == id)?;
+        // Only the game thread can say what keeps the Master.
+        let blockers = self.registry.generation(id).map(|generation| generation.kept_by()).unwrap_or_default();
+        Some(BlockerReport {
+            subject: title(info.kind, &info.name),
+            state: info.state,
+            since: Duration::ZERO,
+            blockers,
+            parked: Vec::new(),
+            problems: Vec::new(),
+            jobs: Vec::new(),
+        })
     }
 
     /// Gives up one generation of a Slim that is unloading: its images stay mapped, and calls inside go on. Its name
@@ -129,7 +143,24 @@ impl Contexts {
     /// [`ContextError::NotUnloading`] for one that is alive or dead, so for the Default and pinned contexts, and for the
     /// Master, which [`Unloads::park`](crate::Unloads::park) gives up.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
-        self.registry.park(id)
+        let refuse = |reason: &str| {
+            let context = self.registry.title_of(id);
+            Err(ContextError::NotUnloading { context, id, reason: reason.to_owned() })
+        };
+        if id.index == ContextId::master(0).index {
+            return refuse("only its game thread can, with `Unloads::park`");
+        }
+        match self.unload_of(id) {
+            Some(ticket) => {
+                ticket.park();
+                Ok(())
+            }
+            None => match self.registry.generation(id) {
+                Some(generation) if generation.kind.is_collectible() => refuse("it is alive: begin its unload first"),
+                Some(_) => refuse("it is never unloaded"),
+                None => refuse("nothing of it is left"),
+            },
+        }
     }
 
     /// From now on listeners to Slims, pinned contexts and the Default ([`Contexts::on_event`],
@@ -167,7 +198,7 @@ impl Contexts {
     ) -> Result<ContextFunction, ContextError> {
         let line = self.registry.named(context);
         let line = line.ok_or_else(|| ContextError::NoSuchContext { name: context.to_owned() })?;
-        ContextFunction::new(&line, type_path, method, &signature.parse::<Signature>()?)
+        ContextFunction::new(&self.registry, &line, None, (type_path, method), &signature.parse::<Signature>()?)
     }
 
     /// What a library file says of itself; no code of it runs.
@@ -227,7 +258,7 @@ impl Contexts {
     ) -> Result<ContextFunction, ContextError> {
         let here = self.here();
         let line = self.registry.line(here.id).unwrap_or_else(|| Arc::clone(self.registry.default_context()));
-        ContextFunction::of_scope(&line, &here, type_path, method, &signature.parse::<Signature>()?)
+        ContextFunction::new(&self.registry, &line, Some(&here), (type_path, method), &signature.parse::<Signature>()?)
     }
 
     /// Finds a type for a generation, also of the Master, which looks in its own modules and in the Default. Names and
@@ -271,7 +302,7 @@ impl Contexts {
     /// Gives up Slims that have been unloading for this long: their images stay mapped. `None`, as at first, waits for
     /// ever.
     pub fn park_after(&self, after: Option<Duration>) {
-        self.registry.set_park_after(after);
+        self.registry.reaper.set_park_after(after);
     }
 
     /// The context whose scope this thread is in, if it is one of these; else the Default.
@@ -284,7 +315,8 @@ impl Contexts {
 
     pub(super) fn handle(&self, line: Arc<FreeContext>, made_at: &'static Location<'static>) -> LoadContext {
         let kept = Arc::new(Kept { registry: Arc::clone(&self.registry), line, made_at });
-        kept.line.set_handle(Arc::downgrade(&kept));
+        let weak = Arc::downgrade(&kept);
+        kept.line.set_handle(weak);
         LoadContext { kept }
     }
 }

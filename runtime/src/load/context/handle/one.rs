@@ -16,11 +16,14 @@ use crate::load::context::free_context::FreeContext;
 use crate::load::context::function::{ContextFunction, FunctionPointer, TableModule};
 use crate::load::context::identity::TypeRef;
 use crate::load::context::info::ModuleSummary;
-use crate::load::context::loading::Library;
+use crate::load::context::loading::{self, Library};
 use crate::load::context::lookup;
-use crate::load::context::native_libs::{self, NativeLibrary};
+use crate::load::context::native_libs::NativeLibrary;
+use crate::load::context::native_search;
 use crate::load::context::registry::ContextRegistry;
-use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
+use crate::load::context::resolvers::{
+    FoundModule, ModuleRequest, ModuleResolver, NativeResolver, Rank, ResolverFailure,
+};
 use crate::load::context::scope::{ContextScope, Scoped};
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::ContextError;
@@ -35,7 +38,7 @@ impl LoadContext {
     /// A handle to a context: to a Slim where there is one already, to what is never unloaded always.
     #[track_caller]
     pub(in crate::load::context) fn of(registry: &Arc<ContextRegistry>, line: &Arc<FreeContext>) -> Option<Self> {
-        match line.handle().upgrade() {
+        match line.handle() {
             Some(kept) => Some(Self { kept }),
             None if !line.kind.is_collectible() => {
                 Some(Contexts::of(registry).handle(Arc::clone(line), Location::caller()))
@@ -101,7 +104,7 @@ impl LoadContext {
     #[track_caller]
     pub fn load_path(&self, path: impl AsRef<Path>) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading a file")?);
-        self.load(Library::read(path.as_ref(), &*self.line().stage_dir()?)?)
+        self.load(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
     /// Loads a library that is in memory, and what it needs; `name` stands for its path in errors. `symbols` is what
@@ -112,8 +115,8 @@ impl LoadContext {
     #[track_caller]
     pub fn load_bytes(&self, name: &str, image: &[u8], symbols: Option<&[u8]>) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading from memory")?);
-        let dir = self.line().stage_dir()?;
-        self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), &dir)?)
+        let dir = &self.kept.registry.stage_dir;
+        self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
     /// Loads a library from wherever it can be read, and what it needs: from where `image` stands to its end. Otherwise as
@@ -130,7 +133,7 @@ impl LoadContext {
         symbols: Option<&mut dyn Read>,
     ) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading from a reader")?);
-        self.load(Library::from_reader(name, image, symbols, &*self.line().stage_dir()?)?)
+        self.load(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
     /// Loads what a name stands for: what it has, what its resolver finds, what the Default has, what the handlers find,
@@ -141,7 +144,8 @@ impl LoadContext {
     #[track_caller]
     pub fn load_name(&self, name: &str, range: &VersionReq) -> Result<ModuleSummary, ContextError> {
         let _door = host_verb();
-        let module = self.line().load_name(name, range)?;
+        let generation = self.line().open(format!("loading {name}"))?;
+        let module = loading::load_name(&self.kept.registry, &generation, name, range)?;
         Ok(module.summary())
     }
 
@@ -156,7 +160,7 @@ impl LoadContext {
     #[track_caller]
     pub fn replace(&self, path: impl AsRef<Path>) -> Result<UnloadTicket, ContextError> {
         let _door = host_verb();
-        self.line().replace(Library::read(path.as_ref(), &*self.line().stage_dir()?)?)
+        self.replace_by(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
     /// As [`LoadContext::replace`], with a library that is in memory.
@@ -170,8 +174,8 @@ impl LoadContext {
         image: &[u8],
         symbols: Option<&[u8]>,
     ) -> Result<UnloadTicket, ContextError> {
-        let (_door, dir) = (host_verb(), self.line().stage_dir()?);
-        self.line().replace(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), &dir)?)
+        let (_door, dir) = (host_verb(), &self.kept.registry.stage_dir);
+        self.replace_by(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
     /// As [`LoadContext::replace`], with a library that is read as in [`LoadContext::load_reader`].
@@ -186,7 +190,7 @@ impl LoadContext {
         symbols: Option<&mut dyn Read>,
     ) -> Result<UnloadTicket, ContextError> {
         let _door = host_verb();
-        self.line().replace(Library::from_reader(name, image, symbols, &*self.line().stage_dir()?)?)
+        self.replace_by(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
     /// Begins to unload it, and does not wait. A second call gives the same ticket. The `Unloading` event and the
@@ -195,7 +199,7 @@ impl LoadContext {
     /// # Errors
     /// [`ContextError::NotCollectible`] for the Default and for pinned contexts.
     pub fn begin_unload(&self) -> Result<UnloadTicket, ContextError> {
-        self.line().begin_unload("it was requested")
+        self.line().begin_unload(&self.kept.registry, "it was requested")
     }
 
     /// The unloads of its generations that are under way or blocked, oldest first.
@@ -256,7 +260,13 @@ impl LoadContext {
     /// found, or the context unloads; when it takes or gives what the types of the Master lay out: structs, containers,
     /// delegates, texts but `String`, and references but `Object`.
     pub fn function(&self, type_path: &str, method: &str, signature: &str) -> Result<ContextFunction, ContextError> {
-        ContextFunction::new(self.line(), type_path, method, &signature.parse::<Signature>()?)
+        ContextFunction::new(
+            &self.kept.registry,
+            self.line(),
+            None,
+            (type_path, method),
+            &signature.parse::<Signature>()?,
+        )
     }
 
     /// The address of a function, and the lease that keeps it good.
@@ -278,7 +288,7 @@ impl LoadContext {
     /// # Errors
     /// Returns the errors of [`TableModule::new`].
     pub(crate) fn table_module(&self, module: &str, table: &Table) -> Result<TableModule, ContextError> {
-        TableModule::new(self.line(), module, table)
+        TableModule::new(&self.kept.registry, self.line(), module, table)
     }
 
     /// A type that its current generation has: `Type`, `Package.Type` or `/Script/Package.Type`, also behind the name of its
@@ -292,7 +302,7 @@ impl LoadContext {
     /// When it is not there, several modules have one, the module that is named is not to be found, or the context unloads.
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
         let generation = self.line().open(format!("looking up the type {path}"))?;
-        lookup::type_of(&generation, &self.line().registry()?, path)
+        lookup::type_of(&generation, &self.kept.registry, path)
     }
 
     /// Which process loads new modules of this context before the host does, from the next load on: [`Canary::Off`]
@@ -314,7 +324,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("resolver", &resolver);
         let code: Arc<ModuleResolver> = Arc::new(resolver);
-        self.line().resolvers.set_resolver(Registered { code, site });
+        self.line().resolvers.add(Rank::Resolver, Registered { code, site });
         self.resolving(site)
     }
 
@@ -327,7 +337,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("handler for modules", &handler);
         let code: Arc<ModuleResolver> = Arc::new(handler);
-        self.line().resolvers.add_handler(Registered { code, site });
+        self.line().resolvers.add(Rank::Handler, Registered { code, site });
         self.resolving(site)
     }
 
@@ -340,7 +350,7 @@ impl LoadContext {
     pub fn native_library(&self, name: &str, for_module: Option<&str>) -> Result<NativeLibrary, ContextError> {
         let _door = host_verb();
         let generation = self.line().open(format!("looking up the native library {name}"))?;
-        native_libs::find(&generation, name, for_module)
+        native_search::find(&generation, name, for_module)
     }
 
     /// Sets the resolver for the native libraries of one module, called first.
@@ -352,7 +362,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("resolver of native libraries", &resolver);
         let code: Arc<NativeResolver> = Arc::new(resolver);
-        self.line().resolvers.set_native_resolver_of(module, Registered { code, site });
+        self.line().resolvers.add_native(Rank::OfModule(module.to_owned()), Registered { code, site });
         self.resolving(site)
     }
 
@@ -364,7 +374,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("resolver of native libraries", &resolver);
         let code: Arc<NativeResolver> = Arc::new(resolver);
-        self.line().resolvers.set_native_resolver(Registered { code, site });
+        self.line().resolvers.add_native(Rank::Resolver, Registered { code, site });
         self.resolving(site)
     }
 
@@ -376,7 +386,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("handler for native libraries", &handler);
         let code: Arc<NativeResolver> = Arc::new(handler);
-        self.line().resolvers.add_native_handler(Registered { code, site });
+        self.line().resolvers.add_native(Rank::Handler, Registered { code, site });
         self.resolving(site)
     }
 
@@ -405,8 +415,13 @@ impl LoadContext {
     }
 
     fn load(&self, library: Library) -> Result<ModuleSummary, ContextError> {
-        let module = self.line().load(library)?;
+        let generation = self.line().open(format!("loading {}", library.info.name))?;
+        let module = loading::load(&self.kept.registry, &generation, library, None)?;
         Ok(module.summary())
+    }
+
+    fn replace_by(&self, library: Library) -> Result<UnloadTicket, ContextError> {
+        loading::replace(&self.kept.registry, self.line(), library)
     }
 
     pub(super) fn line(&self) -> &Arc<FreeContext> {

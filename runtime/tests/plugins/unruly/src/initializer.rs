@@ -17,7 +17,7 @@ const DESCRIPTORS: std::ops::Range<c_int> = 0..1024;
 
 /// What a canary says when all is well: in frames, but for the numbers that only it and its host know, and in lines.
 const FRAMES: &[u8] =
-    b"ACF\n\x02\0\x05\0\0\0\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\
+    b"ACF\n\x03\0\0\0\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa1dDone\x01\0\0\0\0\0\0\0\0\
     \n\x01alcedo-canary-0000000000000000 done\ndone\n";
 
 extern "C" fn run() {
