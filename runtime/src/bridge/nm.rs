@@ -1,6 +1,6 @@
 //! `nm:/module:type:name`: a name leads to a static function that a module offers, or to a function of its classes.
 
-use std::rc::{Rc, Weak};
+use std::rc::Weak;
 
 use crate::border::CallError;
 use crate::bridge::calls::Dispatch;
