@@ -101,9 +101,9 @@ impl Target for Callees {
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
         let entry = found.ways.columns().find(object)?;
         match found.target.known(&found.ways, entry.class)? {
-            // SAFETY: it was found for this class under the version that still is; the entry is that of the object; the words are promised
-            // by the caller.
             Callee::Module(way) => {
+                // SAFETY: it was found for this class under the version that still is; the entry is that of the object; the words are
+                // promised by the caller.
                 Some(unsafe { enter_on(&found.ways, way, (object, entry), words, |lent| settle(found.core(), lent)) })
             }
             Callee::Itself | Callee::WithSlots => Some(NOT_DONE),
