@@ -17,7 +17,7 @@ use crate::object::value::Value;
 use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::fate::Fate;
 use crate::reload::goals::Goals;
-use crate::reload::plan::{Action, ClassPlan, OwnReference, OwnTarget, PropertyDefault, is_subobject, is_transient};
+use crate::reload::plan::{Action, ClassPlan, OwnReference, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
 
 /// Values by the name of their property.
@@ -98,7 +98,7 @@ pub(super) fn carry(
             let own = match decide(sources, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => body.view().copy_from(property, sources.own, from).map(|()| None)?,
                 Decision::Write(value) => body.view().write(property, &value).map(|()| None)?,
-                Decision::Default(default) => give_default(sources, body.view(), property, default)?,
+                Decision::Default(default) => default.give(property, body.view(), sources.new_default)?,
                 Decision::Leave => None,
             };
             let property = &property.text;
@@ -366,22 +366,6 @@ fn fitting(sources: &Sources<'_>, property: &Property, value: &Value) -> Option<
 fn has_default(sources: &Sources<'_>, property: &Property, was: Option<&PropertyDefault>) -> Result<bool, CallError> {
     let (own, default) = ((sources.object, sources.own), (sources.old_cdo, sources.old_default));
     was.map_or(Ok(false), |was| was.is_had(sources.around.core, property, own, default))
-}
-
-/// Gives the default. Returns what of the object's own the property is to refer to, where it does.
-fn give_default(
-    sources: &Sources<'_>,
-    to: View<'_>,
-    property: &Property,
-    default: &PropertyDefault,
-) -> Result<Option<OwnTarget>, CallError> {
-    match default {
-        PropertyDefault::OwnSubobject(subobject) => Ok(Some(OwnTarget::Subobject(Rc::clone(subobject)))),
-        PropertyDefault::OwnParts => {
-            to.copy_from(property, sources.new_default, property).map(|()| Some(OwnTarget::Parts))
-        }
-        PropertyDefault::Value => to.copy_from(property, sources.new_default, property).map(|()| None),
-    }
 }
 
 #[cfg(test)]

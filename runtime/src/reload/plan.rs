@@ -46,6 +46,7 @@ pub(super) enum Action {
 }
 
 /// The default of a property in one build of a class: shows that an object never departed from it, and is copied into one that follows it.
+#[derive(Clone)]
 pub(crate) enum PropertyDefault {
     /// The value of the class default object.
     Value,
@@ -84,6 +85,18 @@ impl PropertyDefault {
             }
             Self::OwnParts => Ok(own.read(property)? == with_own_parts(core, default.read(property)?, cdo, object)),
         }
+    }
+
+    /// Writes it to an object that follows it, from the body of the class default object. Returns it where the property is to refer to
+    /// objects of the own: [`refer_to_own`] sees to that when all have their new memory.
+    ///
+    /// # Errors
+    /// When the property is not one of both bodies.
+    pub(crate) fn give(&self, property: &Property, to: View<'_>, default: View<'_>) -> Result<Option<Self>, CallError> {
+        if !matches!(self, Self::OwnSubobject(_)) {
+            to.copy_from(property, default, property)?;
+        }
+        Ok((!matches!(self, Self::Value)).then(|| self.clone()))
     }
 }
 
@@ -335,26 +348,19 @@ pub(crate) struct OwnReference {
     /// The property.
     pub property: Rc<str>,
     /// What it is to refer to.
-    pub to: OwnTarget,
-}
-
-/// What a property is to refer to.
-pub(crate) enum OwnTarget {
-    /// The object's own subobject of this name.
-    Subobject(Rc<str>),
-    /// Its own subobjects, wherever the value names those of the class default object.
-    Parts,
+    pub to: PropertyDefault,
 }
 
 /// All subobjects are there: a property that follows a default which names some refers to the object's own now.
 pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallError> {
     let (objects, object) = (&core.world.objects, own.object);
     match &own.to {
-        OwnTarget::Subobject(name) => {
+        PropertyDefault::Value => Ok(()),
+        PropertyDefault::OwnSubobject(name) => {
             let part = objects.subobject(object, name).unwrap_or(ObjectHandle::NONE);
             objects.write_unasked(object, &own.property, &Value::Object(part))
         }
-        OwnTarget::Parts => {
+        PropertyDefault::OwnParts => {
             let Some(class) = objects.class(object) else { return Ok(()) };
             let Some(property) = class.find_property(&own.property) else { return Ok(()) };
             let pairs = parts_of(core, class.cdo.get(), object);
