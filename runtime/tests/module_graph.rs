@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
 /// The crates, by their folder of sources.
-const CRATES: &[&str] = &[
+pub(crate) const CRATES: &[&str] = &[
     "plugin-api/abi/src",
     "plugin-api/macros/src",
     "plugin-api/rt/src",
@@ -193,7 +193,7 @@ struct Reader {
     is_re_export: bool,
 }
 
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
             && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().starts_with("test"))

@@ -201,8 +201,11 @@ pub(super) fn cut_off(owner: usize) -> u64 {
 }
 
 /// Calls what the module has for it, unless it is gone.
-fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
-    // SAFETY: this is the cookie of one of our streams, which calls its functions only until `close`.
+///
+/// # Safety
+/// `cookie` is the one of a stream of [`open`], which is not closed yet.
+unsafe fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
+    // SAFETY: promised by the caller.
     let led = unsafe { &*cookie.cast::<Led>() };
     led.inside.fetch_add(1, Ordering::SeqCst);
     // Whoever cuts it off looks at the count afterwards. The functions may close the stream, so they are called without the
@@ -218,7 +221,8 @@ unsafe extern "C" fn read(cookie: *mut c_void, into: *mut c_char, len: usize) ->
         // SAFETY: what the stream lends us is lent on; the module is there.
         functions.read.map_or(0, |read| unsafe { read(cookie, into, len) })
     };
-    lead(cookie, call, 0)
+    // SAFETY: a stream calls its functions only until `close`.
+    unsafe { lead(cookie, call, 0) }
 }
 
 unsafe extern "C" fn write(cookie: *mut c_void, from: *const c_char, len: usize) -> isize {
@@ -227,7 +231,8 @@ unsafe extern "C" fn write(cookie: *mut c_void, from: *const c_char, len: usize)
         // SAFETY: what the stream lends us is lent on; the module is there.
         functions.write.map_or(taken, |write| unsafe { write(cookie, from, len) })
     };
-    lead(cookie, call, taken)
+    // SAFETY: as for `read`.
+    unsafe { lead(cookie, call, taken) }
 }
 
 unsafe extern "C" fn seek(cookie: *mut c_void, offset: *mut i64, whence: c_int) -> c_int {
@@ -235,7 +240,8 @@ unsafe extern "C" fn seek(cookie: *mut c_void, offset: *mut i64, whence: c_int) 
         // SAFETY: what the stream lends us is lent on; the module is there.
         functions.seek.map_or(-1, |seek| unsafe { seek(cookie, offset, whence) })
     };
-    lead(cookie, call, -1)
+    // SAFETY: as for `read`.
+    unsafe { lead(cookie, call, -1) }
 }
 
 unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
@@ -246,7 +252,8 @@ unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
         // SAFETY: the stream ends, and the module is there.
         functions.close.map_or(0, |close| unsafe { close(cookie) })
     };
-    let result = lead(cookie, call, 0);
+    // SAFETY: the stream is being closed, and its cookie is freed below.
+    let result = unsafe { lead(cookie, call, 0) };
     // SAFETY: made by `open` for this stream, which calls nothing after this.
     drop(unsafe { Box::from_raw(cookie.cast::<Led>()) });
     result
