@@ -9,9 +9,9 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use alcedo_rt::CallError;
 
 use crate::blocks::{ArgumentSlot, ResultSlot};
-use crate::host::{assign_text, put_text};
+use crate::host::put_text;
 use crate::kinds::ValidityToken;
-use crate::kinds::ptr::{Ptr, PtrMut, Viewable};
+use crate::kinds::{Ptr, PtrMut, Viewable};
 use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
@@ -333,7 +333,7 @@ unsafe impl Value for String {
     }
 
     fn store(&self, target: PtrMut<'_, Self>) -> Result<(), CallError> {
-        assign_text(target, self)
+        target.write_text(self)
     }
 
     #[inline]

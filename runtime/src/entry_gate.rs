@@ -35,7 +35,7 @@ struct CallerSlot {
     function: AtomicU64,
     /// Nanoseconds of [`coarse_clock`].
     since: AtomicU64,
-    /// Where the host called from; none for a call of a module.
+    /// The call site in the host; none for a call of a module.
     from: Place,
 }
 

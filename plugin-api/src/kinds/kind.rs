@@ -90,11 +90,11 @@ macro_rules! kind {
             }
 
             #[track_caller]
-            fn load(from: $crate::kinds::ptr::Ptr<'_, Self>) -> Self {
+            fn load(from: $crate::kinds::Ptr<'_, Self>) -> Self {
                 $crate::plumbing::load_owned(from, core::panic::Location::caller())
             }
 
-            fn store(&self, target: $crate::kinds::ptr::PtrMut<'_, Self>) -> Result<(), $crate::CallError> {
+            fn store(&self, target: $crate::kinds::PtrMut<'_, Self>) -> Result<(), $crate::CallError> {
                 $crate::plumbing::store_owned(self, target)
             }
 
@@ -109,12 +109,12 @@ macro_rules! kind {
             type View<'f> = $crate::kinds::kind::Bare;
             $crate::kinds::kind!(@shown $slots);
             $(
-                fn plain_text(from: $crate::kinds::ptr::Ptr<'_, Self>) -> Option<String> {
+                fn plain_text(from: $crate::kinds::Ptr<'_, Self>) -> Option<String> {
                     Some(from.$plain())
                 }
 
                 fn put_plain_text(
-                    target: $crate::kinds::ptr::PtrMut<'_, Self>,
+                    target: $crate::kinds::PtrMut<'_, Self>,
                     text: &str,
                 ) -> Option<Result<(), $crate::CallError>> {
                     Some($crate::kinds::text::PutText::put_text(text, target))
@@ -170,9 +170,9 @@ macro_rules! kind {
     (@shown pointer) => {
         type Shown = ();
 
-        fn show(_from: $crate::kinds::ptr::Ptr<'_, Self>) {}
+        fn show(_from: $crate::kinds::Ptr<'_, Self>) {}
 
-        fn slot_of(from: $crate::kinds::ptr::Ptr<'_, Self>, (): &()) -> alcedo_abi::zcall::Slot {
+        fn slot_of(from: $crate::kinds::Ptr<'_, Self>, (): &()) -> alcedo_abi::zcall::Slot {
             $crate::value::address_slot(from.at())
         }
     };
@@ -218,12 +218,12 @@ macro_rules! kind {
     (@shown text) => {
         type Shown = alcedo_abi::value::TextView;
 
-        fn show(from: $crate::kinds::ptr::Ptr<'_, Self>) -> alcedo_abi::value::TextView {
+        fn show(from: $crate::kinds::Ptr<'_, Self>) -> alcedo_abi::value::TextView {
             from.view()
         }
 
         fn slot_of(
-            _from: $crate::kinds::ptr::Ptr<'_, Self>,
+            _from: $crate::kinds::Ptr<'_, Self>,
             shown: &alcedo_abi::value::TextView,
         ) -> alcedo_abi::zcall::Slot {
             $crate::value::pointer_slot(shown)

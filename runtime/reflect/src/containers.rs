@@ -512,7 +512,7 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
 }
 
 impl<'a> Span<'a> {
-    /// Where a row lies or would lie.
+    /// Returns the address of a row, present or not.
     #[inline]
     fn address(self, at: u32) -> *mut u8 {
         self.data.wrapping_add(at as usize * self.row.size)

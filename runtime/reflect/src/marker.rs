@@ -186,7 +186,7 @@ impl Marker {
     /// Looks at one object.
     ///
     /// # Safety
-    /// `memory` is a live body of the class, and nothing writes it meanwhile.
+    /// `memory` is a live body of the class, and is not written during the call.
     #[inline]
     unsafe fn look_at(&mut self, slots: &Slots, memory: *mut u8, class: ClassId, index: u32) {
         let Self { marked, found, classes, to_ask, asked, .. } = self;

@@ -78,7 +78,7 @@ struct Moment {
 }
 
 /// # Safety
-/// As `SA_SIGINFO` asks of the kernel.
+/// The kernel calls this with the arguments of `SA_SIGINFO`.
 unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let thread = kernel::own_tid();
     // SAFETY: the kernel lends both for this call, as `SA_SIGINFO` asks of it.

@@ -26,7 +26,7 @@ impl OwnKey {
     /// Has the destructor called at the end of the calling thread, with a number that is not zero.
     pub(in crate::imp::linux) fn set(&self, value: usize) {
         if let Some(key) = self.0 {
-            // SAFETY: the C library keeps a number, and gives it to the destructor of this key.
+            // SAFETY: the C library stores a number, and passes it to the destructor of this key.
             unsafe { libc::pthread_setspecific(key, ptr::without_provenance(value)) };
         }
     }
