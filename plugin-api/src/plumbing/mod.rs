@@ -57,11 +57,12 @@ pub use crate::this::InterfaceThis;
 pub use crate::thunk::Frame;
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
-    __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare,
-    __alcedo_delegate as delegate, __alcedo_earlier_names as earlier_names, __alcedo_enum as enumeration,
-    __alcedo_export as export, __alcedo_heap as heap, __alcedo_if_used as if_used, __alcedo_import as import,
-    __alcedo_interface as interface, __alcedo_join as join, __alcedo_keep_section as keep_section,
-    __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_pod as pod, __alcedo_property as property,
+    __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_copied_value as copied_value,
+    __alcedo_declare as declare, __alcedo_delegate as delegate, __alcedo_earlier_names as earlier_names,
+    __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap, __alcedo_if_used as if_used,
+    __alcedo_import as import, __alcedo_interface as interface, __alcedo_join as join,
+    __alcedo_keep_section as keep_section, __alcedo_module as module, __alcedo_owned as owned_type,
+    __alcedo_owned_value as owned_value, __alcedo_pod as pod, __alcedo_property as property,
     __alcedo_register as register, __alcedo_struct as structure, __alcedo_type_record as type_record,
     __alcedo_view as view,
 };
