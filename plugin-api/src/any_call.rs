@@ -2,14 +2,14 @@
 #![expect(unsafe_code, reason = "declares the traits that say what stands in slots")]
 
 use alcedo_abi::call::{Failure, FailureKind};
-use alcedo_abi::handles::{ConjugateHandle, ObjectHandle};
+use alcedo_abi::handles::{ConjugateHandle, ObjectHandle, ZCallHandle};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::{Slot, SlotType};
 use alcedo_rt::CallError;
 
 use crate::value::{plain_slot, plain_value};
-use crate::zcall::is_of_objects;
-use crate::{AnyConjugate, Class, Obj, UName, host};
+use crate::zcall::{buffer_of, is_of_objects};
+use crate::{AnyConjugate, Class, Obj, ObjectView, UName, host};
 
 /// The kind that nothing is of.
 const NOTHING: PropertyKind = PropertyKind(0);
@@ -222,6 +222,32 @@ arguments!(A a B b C c D d E e F f);
 arguments!(A a B b C c D d E e F f G g);
 arguments!(A a B b C c D d E e F f G g H h);
 
+/// Calls through a handle, with conjugates in place of values that have one. Checks the kind of the result before the call.
+pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
+    object: Option<ObjectHandle>,
+    handle: ZCallHandle,
+    name: &str,
+    args: &A,
+) -> Result<R, CallError> {
+    args.with_slots(object.unwrap_or_default(), |slots| {
+        let end = slots.len() - usize::from(R::WANTED.is_none());
+        let slots = &mut slots[usize::from(object.is_none())..end];
+        let host = host::host(name)?;
+        let result = match slots.first() {
+            // The kind of the result is known to the delegate alone.
+            Some(delegate) if name.starts_with("nd:") => host.delegate_result(plain_value(*delegate)?)?,
+            _ => host.zcall_result(handle)?,
+        };
+        Wanted::check::<R>(name, result)?;
+        // SAFETY: the buffer lends `slots`, of which the host follows no address: it refuses slots that are neither plain nor a
+        // known conjugate. The result is of the expected kind, as was checked before the call, and is passed to this call alone.
+        unsafe {
+            host.conjugate_zcall(handle, &mut buffer_of(slots))?;
+            R::take(slots.last().copied().unwrap_or(Slot::EMPTY))
+        }
+    })
+}
+
 /// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
 pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
     object: ObjectHandle,
@@ -230,5 +256,18 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
 ) -> Result<R, CallError> {
     // Nobody has a signature to compare: the host looks at each argument, and says beforehand what comes back.
     let handle = host::zcall_resolve(name, 0)?;
-    host::values::conjugate_zcall(is_of_objects(name).then_some(object), handle, name, args)
+    conjugate_zcall(is_of_objects(name).then_some(object), handle, name, args)
+}
+
+impl ObjectView<'_> {
+    /// Calls as [`ObjectView::zcall`] does, without types: plain values and objects as they are, everything else as
+    /// an [`AnyConjugate`](crate::AnyConjugate), also as the result, which is this module's own then. Conjugates go in as
+    /// copies. A property is read by `up:/…` with its object and `0_u8`, and written with `1_u8` and the value.
+    ///
+    /// # Errors
+    /// `EXPIRED`, with kind and age, for a conjugate that leads nowhere any more; `BUFFER` when the arguments are others than
+    /// the callee takes, `SIGNATURE` when it gives something else; `NOT_FOUND`, and the failures of the callee.
+    pub fn zcall_any<A: AnyArguments, R: AnyResult>(&self, name: &str, args: A) -> Result<R, CallError> {
+        by_name(self.handle(), name, &args)
+    }
 }

@@ -4,8 +4,10 @@
 
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::ClassId;
+use alcedo_abi::interface_check::InterfaceFunction;
 
-use crate::plumbing::{InterfaceFunction, InterfaceThis, Keeper, Members};
+use crate::keep::Keeper;
+use crate::this::InterfaceThis;
 use crate::{Object, ObjectView, This};
 
 /// A class of the host's reflection, as a type. `#[uclass]` implements it.
@@ -109,4 +111,60 @@ pub unsafe trait Interface: Sized + 'static {
     /// That view.
     #[doc(hidden)]
     fn view(this: InterfaceThis<'_, Self>) -> Self::View<'_>;
+}
+
+/// The names of the members of a class and its bases.
+#[derive(Clone, Copy, Debug)]
+pub struct Members {
+    properties: &'static [&'static str],
+    fields: &'static [&'static str],
+    base: Option<&'static Members>,
+}
+
+impl Members {
+    /// Holds no names.
+    pub const NONE: Self = Self { properties: &[], fields: &[], base: None };
+
+    /// Returns the names of a class that extends `B`.
+    #[must_use]
+    pub const fn of<B: Class>(properties: &'static [&'static str], fields: &'static [&'static str]) -> Self {
+        Self { properties, fields, base: Some(&B::MEMBERS) }
+    }
+
+    pub(crate) const fn has_property(&self, name: &str) -> bool {
+        // A field of the author's own may be called as a property of a base.
+        if contains(self.fields, name) {
+            return false;
+        }
+        if contains(self.properties, name) {
+            return true;
+        }
+        match self.base {
+            Some(base) => base.has_property(name),
+            None => false,
+        }
+    }
+}
+
+const fn contains(names: &[&str], name: &str) -> bool {
+    let mut at = 0;
+    while at < names.len() {
+        // A field that is called as a word of the language: the compiler writes `r#type`.
+        let known = match names[at].as_bytes() {
+            [b'r', b'#', known @ ..] | known => known,
+        };
+        if equal(known, name.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn equal(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
 }

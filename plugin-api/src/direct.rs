@@ -14,8 +14,9 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
 use alcedo_rt::{CallError, direct_version, may_call_directly};
 
-use crate::host;
 use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::this::InterfaceThis;
+use crate::{Class, Interface, Object, This, host};
 
 /// No version of the host's, nor what it says while nothing may be called.
 const NEVER: u64 = u64::MAX;
@@ -31,7 +32,7 @@ pub struct Called<'a> {
 
 impl Called<'_> {
     /// The object of a frame.
-    pub(crate) fn new<C: crate::Class>(this: &crate::This<'_, C>) -> Self {
+    pub(crate) fn new<C: Class>(this: &This<'_, C>) -> Self {
         Self { object: this.object(), frame: PhantomData }
     }
 
@@ -45,6 +46,27 @@ impl Called<'_> {
     #[inline]
     pub(crate) fn object(self) -> ObjectHandle {
         self.object
+    }
+}
+
+/// An object on which functions of `T` can be called: of a class, or of an interface.
+pub trait CalledAs<T> {
+    /// The object, and that this is its thread.
+    #[doc(hidden)]
+    fn called(&self) -> Called<'_>;
+}
+
+impl<C: Class> CalledAs<C> for This<'_, C> {
+    #[inline]
+    fn called(&self) -> Called<'_> {
+        Called::new(self)
+    }
+}
+
+impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
+    #[inline]
+    fn called(&self) -> Called<'_> {
+        Called::new::<Object>(self)
     }
 }
 

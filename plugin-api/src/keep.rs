@@ -1,6 +1,8 @@
 //! Fields that are carried over a reload: each goes by its name, as CBOR, through the host's value tree.
+#![expect(unsafe_code, reason = "calls the sink that the host lends")]
 
 use alcedo_abi::call::FailureKind;
+use alcedo_abi::value::{KeepSink, TextView};
 use alcedo_rt::CallError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -72,6 +74,22 @@ pub fn restore<T: Restore>(field: &mut T, data: &[u8]) -> Result<(), CallError> 
 #[must_use]
 pub fn unknown_field(class: &str, name: &str) -> CallError {
     CallError::new(FailureKind::NOT_FOUND, format!("{class} has no kept field `{name}` any more: its value is dropped"))
+}
+
+/// Receives kept fields.
+pub struct Keeper<'a> {
+    pub(crate) sink: &'a KeepSink,
+}
+
+impl Keeper<'_> {
+    /// Keeps one field. One that cannot be written ends the saving with an error that names it.
+    pub fn put<T: Keep>(&mut self, name: &str, value: &T) {
+        let data = value.to_cbor().unwrap_or_else(|error| {
+            alcedo_rt::fail(CallError::other(format!("`{name}`: {}", error.message())));
+        });
+        // SAFETY: name and data are live for the call, and the sink is the host's, lent with its own context.
+        unsafe { (self.sink.put)(self.sink.context, TextView::of(name), data.as_ptr(), data.len()) };
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod any_call;
 mod blocks;
+mod cells;
 mod class;
 mod delegate_signature;
 mod direct;
@@ -19,6 +20,7 @@ mod object;
 mod out;
 mod part_cell;
 pub mod protocols;
+mod ptr;
 mod registered;
 mod signature;
 mod step;
@@ -29,6 +31,7 @@ pub mod thread;
 pub mod thunk;
 pub mod timer;
 mod type_text;
+mod validity_token;
 mod value;
 mod zcall;
 mod zmethod;

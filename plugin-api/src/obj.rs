@@ -4,8 +4,6 @@ use core::marker::PhantomData;
 
 use alcedo_abi::handles::ObjectHandle;
 
-use crate::{Class, Object, ObjectView};
-
 /// An object of class `C`, or none. It may be kept in fields and sent to threads; to use the object, a call from
 /// the host must be running: `this.get(obj)`.
 #[repr(transparent)]
@@ -35,40 +33,6 @@ impl<C> Obj<C> {
     #[must_use]
     pub const fn handle(self) -> ObjectHandle {
         self.handle
-    }
-}
-
-impl<C: Class> Obj<C> {
-    /// Whether its object is gone; true for none. `this` is any object of the running call.
-    #[must_use]
-    pub fn is_expired(self, this: &ObjectView<'_>) -> bool {
-        self.is_none() || this.get(self.as_object()).is_err()
-    }
-
-    /// The object as one of its base class, for a parameter or property of that type.
-    ///
-    /// ```no_run
-    /// # use alcedo_plugin_api::prelude::*;
-    /// # #[uclass(package = "Game")]
-    /// # #[derive(Default)]
-    /// # pub struct Customer {}
-    /// # #[uclass(package = "Game", base = Customer)]
-    /// # #[derive(Default)]
-    /// # pub struct Haggler {}
-    /// # fn sell(to: Obj<Customer>) {}
-    /// # fn show(this: This<'_, Haggler>) {
-    /// sell(this.as_obj().as_base());
-    /// # }
-    /// ```
-    #[must_use]
-    pub const fn as_base(self) -> Obj<C::Base> {
-        Obj::from_handle(self.handle)
-    }
-
-    /// The same object without its class.
-    #[must_use]
-    pub const fn as_object(self) -> Obj<Object> {
-        Obj::from_handle(self.handle)
     }
 }
 

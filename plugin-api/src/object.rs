@@ -2,8 +2,7 @@
 
 use alcedo_abi::handles::ObjectHandle;
 
-use crate::signature::{Params, ReturnValue};
-use crate::{AnyArguments, AnyResult, CallError, Class, Kind, Lent, Obj, This, Value, any_call, host, zcall};
+use crate::{CallError, Class, Obj, This, host};
 
 /// The base of every class.
 #[derive(Debug)]
@@ -56,25 +55,10 @@ impl<'f> ObjectView<'f> {
         self.0.other(obj)
     }
 
-    /// A value that plugin code owns, for use in the running call. Of one that has ended, with its generation for instance,
-    /// every use is the error `EXPIRED`.
-    ///
-    /// ```no_run
-    /// # use alcedo_plugin_api::prelude::*;
-    /// # struct Part { scores: UArray<f64> }
-    /// # impl Part { fn show(&self, this: This<'_, Object>) {
-    /// this.open(&self.scores).push(12.5);
-    /// # } }
-    /// ```
-    #[must_use]
-    pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
-        Lent::of_owned(self, value.owned())
-    }
-
     /// Its path, by which soft references name it; empty when the object is gone.
     #[must_use]
     pub fn path(&self) -> String {
-        host::values::object_path(self.handle())
+        host::object_path(self.handle())
     }
 
     /// Gives the object another name, another outer, or both.
@@ -82,7 +66,7 @@ impl<'f> ObjectView<'f> {
     /// # Errors
     /// When the outer has another object of that name, or lies inside of this one; `STALE`; `DURING_REBUILD`.
     pub fn rename(&self, name: &str, outer: Obj<Object>) -> Result<(), CallError> {
-        host::values::object_rename(self.handle(), name, outer.handle())
+        host::object_rename(self.handle(), name, outer.handle())
     }
 
     /// Requests a collection of objects that nothing refers to. It is never done inside a call, which this one is: it
@@ -91,7 +75,7 @@ impl<'f> ObjectView<'f> {
     /// # Errors
     /// `UNAVAILABLE`, which says just that; `DURING_REBUILD` before the commit of what comes up.
     pub fn collect_garbage(&self) -> Result<(), CallError> {
-        host::values::collect_garbage()
+        host::collect_garbage()
     }
 
     /// A new object of class `T` inside `outer`, or inside the world's package for none.
@@ -109,41 +93,38 @@ impl<'f> ObjectView<'f> {
     pub fn destroy(&self) -> Result<(), CallError> {
         host::destroy(self.handle())
     }
+}
 
-    /// Calls whatever `name` stands for: `ex:/function`, `uf:/path` (virtual) or `uf!:/path` (final) on this object,
-    /// `nm:/module:type:method`. The name is looked up in each call; a generated method is faster.
-    ///
-    /// # Errors
-    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `DURING_REBUILD`
-    /// before the commit for what is neither of this generation nor pure, and whatever the callee fails with.
-    pub fn zcall<A: Params, R: ReturnValue>(&self, name: &str, args: A) -> Result<R, CallError> {
-        zcall::by_name(self.handle(), name, args)
+impl<C: Class> Obj<C> {
+    /// Checks that the object is gone; true for none. `this` is any object of the running call.
+    #[must_use]
+    pub fn is_expired(self, this: &ObjectView<'_>) -> bool {
+        self.is_none() || this.get(self.as_object()).is_err()
     }
 
-    /// The same for who does not know the types of what it passes: plain values and objects as they are, everything else as
-    /// an [`AnyConjugate`](crate::AnyConjugate), also as the result, which is this module's own then. Conjugates go in as
-    /// copies. A property is read by `up:/…` with its object and `0_u8`, and written with `1_u8` and the value.
+    /// The object as one of its base class, for a parameter or property of that type.
     ///
-    /// # Errors
-    /// `EXPIRED`, with kind and age, for a conjugate that leads nowhere any more; `BUFFER` when the arguments are others than
-    /// the callee takes, `SIGNATURE` when it gives something else; `NOT_FOUND`, and whatever the callee fails with.
-    pub fn zcall_any<A: AnyArguments, R: AnyResult>(&self, name: &str, args: A) -> Result<R, CallError> {
-        any_call::by_name(self.handle(), name, &args)
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Customer {}
+    /// # #[uclass(package = "Game", base = Customer)]
+    /// # #[derive(Default)]
+    /// # pub struct Haggler {}
+    /// # fn sell(to: Obj<Customer>) {}
+    /// # fn show(this: This<'_, Haggler>) {
+    /// sell(this.as_obj().as_base());
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn as_base(self) -> Obj<C::Base> {
+        Obj::from_handle(self.handle())
     }
 
-    /// Reads a property by path, as `up:/Script/Engine.Actor:seed`.
-    ///
-    /// # Errors
-    /// `NOT_FOUND` for an unknown path, `SIGNATURE` when the property holds something else.
-    pub fn read_property<T: Value>(&self, name: &str) -> Result<T, CallError> {
-        zcall::read_property(self.handle(), name)
-    }
-
-    /// Writes a property by path.
-    ///
-    /// # Errors
-    /// As [`Self::read_property`], and `DURING_REBUILD` before the commit, for objects that are not being built.
-    pub fn write_property<T: Value>(&self, name: &str, value: &T) -> Result<(), CallError> {
-        zcall::write_property(self.handle(), name, value)
+    /// Returns the object without its class.
+    #[must_use]
+    pub const fn as_object(self) -> Obj<Object> {
+        Obj::from_handle(self.handle())
     }
 }

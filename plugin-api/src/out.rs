@@ -11,7 +11,7 @@ use alcedo_rt::{CallError, fail};
 use crate::Value;
 use crate::blocks::ArgumentSlot;
 use crate::kinds::{PtrMut, ValidityToken, Viewable};
-use crate::signature::Param;
+use crate::signature::{Param, Params};
 
 /// A parameter that comes back. Whoever calls by name gives one: `this.zcall(name, (2.0, Out::to(&mut rest)))`.
 #[derive(Debug)]
@@ -97,3 +97,64 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
         Err(CallError::other("a function that is called by name gives all it gives as its result"))
     }
 }
+
+/// The values of out parameters: a tuple of up to eight.
+///
+/// # Safety
+/// The slots are those that the border prescribes for results of the values, in order.
+pub unsafe trait Outs: Params {
+    /// Holds the values until they are taken.
+    #[doc(hidden)]
+    type Out;
+    /// Returns empty storage.
+    #[doc(hidden)]
+    fn out() -> Self::Out;
+    /// Writes the slots that point to the storage. Returns their number.
+    #[doc(hidden)]
+    fn put_slots(out: &mut Self::Out, slots: &mut [Slot]) -> usize;
+    /// The values.
+    ///
+    /// # Safety
+    /// A callee has filled the slots, and what waited.
+    #[doc(hidden)]
+    unsafe fn take(slots: &[Slot], out: Self::Out) -> Result<Self, CallError>;
+}
+
+macro_rules! outs {
+    ($count:literal $($name:ident $value:ident $at:literal)*) => {
+        // SAFETY: each value answers for itself, and they stand in order.
+        unsafe impl<$($name: Value),*> Outs for ($($name,)*) {
+            type Out = ($(<$name as Value>::Out,)*);
+
+            #[allow(clippy::unused_unit, reason = "for none")]
+            fn out() -> Self::Out {
+                ($(<$name as Value>::out(),)*)
+            }
+
+            fn put_slots(out: &mut Self::Out, slots: &mut [Slot]) -> usize {
+                let ($($value,)*) = out;
+                let waiting: [Slot; $count] = [$(<$name as Value>::slot_out($value)),*];
+                slots[..$count].copy_from_slice(&waiting);
+                $count
+            }
+
+            #[allow(unused_variables, unused_unsafe, clippy::unused_unit, reason = "for none")]
+            unsafe fn take(slots: &[Slot], out: Self::Out) -> Result<Self, CallError> {
+                let ($($value,)*) = out;
+                // SAFETY: our caller promises that a callee has filled them.
+                let ($($value,)*) = unsafe { ($(<$name as Value>::take_out(slots[$at], $value),)*) };
+                Ok(($($value?,)*))
+            }
+        }
+    };
+}
+
+outs!(0);
+outs!(1 A a 0);
+outs!(2 A a 0 B b 1);
+outs!(3 A a 0 B b 1 C c 2);
+outs!(4 A a 0 B b 1 C c 2 D d 3);
+outs!(5 A a 0 B b 1 C c 2 D d 3 E e 4);
+outs!(6 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5);
+outs!(7 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6);
+outs!(8 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6 H h 7);

@@ -27,7 +27,7 @@ use std::rc::Rc;
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_rt::CallError;
 
-use crate::host::values::host;
+use crate::host::host;
 use crate::plumbing::{Place, Returned};
 use crate::protocols::shells::{Body, FunctionBody};
 use crate::registered;

@@ -11,10 +11,10 @@ use alcedo_abi::handles::ZCallHandle;
 use alcedo_rt::CallError;
 
 use crate::direct::{Called, DirectCell, is_direct, of_bits};
-use crate::host::values::Callee;
 use crate::host::zcall_resolve;
 use crate::plumbing::SignatureWords;
 use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::zcall::Callee;
 use crate::zcall::{HotFunction, no_pointer};
 
 /// An entry of a table that the host implements: a function of the host that takes `A` and returns `R`. The host has bound it when the

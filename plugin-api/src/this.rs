@@ -9,11 +9,9 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
 use crate::class::{Class, Part};
-use crate::kinds::{PtrMut, ValidityToken, Viewable};
 use crate::part_cell::PartCell;
-use crate::plumbing::PropertyCell;
 use crate::step::Step;
-use crate::{Obj, Value, host};
+use crate::{Obj, Object, host};
 
 /// An object of class `C` for the duration of one call `'f` from the host. Game thread only, by type.
 ///
@@ -72,7 +70,7 @@ impl<'f, C: Class> This<'f, C> {
     #[inline]
     pub(crate) fn other<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
         // An object of exactly this class is found without a call; subclasses are known to the host only.
-        let memory = match host::values::entry(obj.handle()) {
+        let memory = match host::entry(obj.handle()) {
             Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
             _ => host::object_memory(obj.handle(), T::id())?,
         };
@@ -81,20 +79,10 @@ impl<'f, C: Class> This<'f, C> {
         Ok(unsafe { This::new(obj.handle(), memory) })
     }
 
-    /// A property of the object, which may be seen. Whether it may be written is to be asked before.
+    /// Returns the address of the object, whose memory the host keeps for the frame.
     #[inline]
-    pub(crate) fn property<T: Value>(
-        &self,
-        cell: &PropertyCell<C, T>,
-    ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
-        let object = self.object;
-        // SAFETY: who made the cell promised that the host has filled it: with the offset of a property of just this type in
-        // every object of just this class. The memory of a frame-bound object is live for its frame, and a property lives as long
-        // as its object, which the token asks for.
-        unsafe {
-            let value = PtrMut::new(self.memory.add(cell.offset()).cast());
-            Viewable::new(value, move || ValidityToken::of_object(object))
-        }
+    pub(crate) fn memory(&self) -> *mut u8 {
+        self.memory
     }
 
     pub(crate) fn object(&self) -> ObjectHandle {
@@ -170,5 +158,35 @@ impl<'f, C: Class> Deref for This<'f, C> {
         let this: *const Self = self;
         // SAFETY: `Class` promises that the view is transparent over `This<'f, C>`.
         unsafe { &*this.cast() }
+    }
+}
+
+/// An object that is seen as an interface, for the rest of the running call. Its class was found to implement the interface;
+/// the host looks again at each call.
+#[derive(Debug)]
+pub struct InterfaceThis<'f, I> {
+    object: This<'f, Object>,
+    of: PhantomData<fn() -> I>,
+}
+
+impl<I> Clone for InterfaceThis<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for InterfaceThis<'_, I> {}
+
+impl<'f, I> InterfaceThis<'f, I> {
+    pub(crate) fn new(object: This<'f, Object>) -> Self {
+        Self { object, of: PhantomData }
+    }
+}
+
+impl<'f, I> Deref for InterfaceThis<'f, I> {
+    type Target = This<'f, Object>;
+
+    fn deref(&self) -> &This<'f, Object> {
+        &self.object
     }
 }

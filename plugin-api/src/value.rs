@@ -9,9 +9,9 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use alcedo_rt::CallError;
 
 use crate::blocks::{ArgumentSlot, ResultSlot};
-use crate::host::{assign_text, put_text};
+use crate::host::put_text;
 use crate::kinds::ValidityToken;
-use crate::kinds::ptr::{Ptr, PtrMut, Viewable};
+use crate::kinds::{Ptr, PtrMut, Viewable};
 use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
@@ -75,6 +75,13 @@ pub unsafe trait Value: Sized + 'static {
     /// Copies the value out of host memory.
     #[doc(hidden)]
     fn load(from: Ptr<'_, Self>) -> Self;
+
+    /// Copies the value, or returns an error if the bytes are not a value of this type.
+    #[doc(hidden)]
+    #[inline]
+    fn try_load(from: Ptr<'_, Self>) -> Result<Self, CallError> {
+        Ok(Self::load(from))
+    }
 
     /// Overwrites a value in host memory.
     #[doc(hidden)]
@@ -333,7 +340,7 @@ unsafe impl Value for String {
     }
 
     fn store(&self, target: PtrMut<'_, Self>) -> Result<(), CallError> {
-        assign_text(target, self)
+        target.write_text(self)
     }
 
     #[inline]
@@ -387,16 +394,7 @@ macro_rules! copied {
             const OWNS_MEMORY: bool = true;
             type Raw = $raw;
             type Literal = $crate::value::NoDefault;
-            type Seen<'f> = Self;
-            type Way = $crate::value::ByPointer;
-            type In = $crate::kinds::Temp<Self>;
-            type Out = $crate::kinds::Temp<Self>;
-
-            fn see<'f>(
-                value: $crate::kinds::Viewable<'_, Self, impl FnOnce() -> $crate::kinds::ValidityToken<'f>>,
-            ) -> Self {
-                Self::load(value.ptr())
-            }
+            $crate::__alcedo_copied_value! {}
 
             fn load($from: $crate::kinds::Ptr<'_, Self>) -> Self {
                 $load
@@ -405,42 +403,6 @@ macro_rules! copied {
             fn store(&self, $to: $crate::kinds::PtrMut<'_, Self>) -> Result<(), $crate::CallError> {
                 let $value = self;
                 $store
-            }
-
-            #[inline]
-            unsafe fn stage(&self) -> Self::In {
-                $crate::kinds::Temp::of(self)
-            }
-
-            #[inline]
-            fn slot_in(&self, staged: &Self::In) -> alcedo_abi::zcall::Slot {
-                staged.slot()
-            }
-
-            #[inline]
-            fn out() -> Self::Out {
-                $crate::kinds::Temp::zeroed()
-            }
-
-            #[inline]
-            fn slot_out(out: &mut Self::Out) -> alcedo_abi::zcall::Slot {
-                out.slot_out()
-            }
-
-            #[inline]
-            unsafe fn take_out(_slot: alcedo_abi::zcall::Slot, out: Self::Out) -> Result<Self, $crate::CallError> {
-                // It was zero bytes, which are a value, and the callee has overwritten it with another.
-                Ok(Self::load(out.ptr()))
-            }
-
-            #[inline]
-            fn from_slot(slot: $crate::blocks::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
-                Ok(Self::load(slot.ptr()?))
-            }
-
-            #[inline]
-            fn into_slot(self, slot: $crate::blocks::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
-                self.store(slot.ptr_mut()?)
             }
         }
     };

@@ -1,49 +1,217 @@
 //! Calls from the plugin by ZCall: with a handle the host has filled in, or by name. The slots stand on the stack.
-#![expect(unsafe_code, reason = "declares the trait that says what signature a delegate has")]
+#![expect(unsafe_code, reason = "calls functions of the host with slots that lie on this stack")]
+
+use core::marker::PhantomData;
 
 use alcedo_abi::call::FailureKind;
+use alcedo_abi::describe::Cell;
+use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
+use alcedo_abi::values::ValuePlace;
+use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::CallError;
 
-use crate::delegate_signature::Signature;
-use crate::direct::{KeptCode, Leaf, is_direct, of_bits};
-use crate::host::values::{Callee, Place};
-use crate::kinds::{Delegate, MulticastDelegate, SparseDelegate};
-use crate::plumbing::{CalledAs, FunctionCell, ImportCell, Outs};
-use crate::signature::{Params, ReturnValue};
-use crate::{Value, host};
+use crate::cells::{FunctionCell, ImportCell};
+use crate::direct::{CalledAs, KeptCode, Leaf, is_direct, of_bits};
+use crate::out::Outs;
+use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::value::plain_slot;
+use crate::{ObjectView, Value, host};
 
-/// A delegate by its type.
+/// A function that takes the values `A` and returns `R`. It is called on the thread it was found on: the game thread, or, if all
+/// values are stored in slots or are strings, any thread for which the host has found it.
+pub(crate) struct Callee<'a, A, R> {
+    way: Way<'a>,
+    of: PhantomData<fn(A) -> R>,
+    // A raw pointer, which keeps it on its thread.
+    thread: PhantomData<*const ()>,
+}
+
+enum Way<'a> {
+    Handle(ZCallHandle),
+    Delegate(&'a ValuePlace),
+}
+
+impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
+    /// Returns the function in a cell, for an object of the frame, which proves the game thread. The host checks by itself that the
+    /// object has the function.
+    ///
+    /// # Errors
+    /// When the host has not filled the cell, as in a plugin's own tests.
+    pub(crate) fn in_cell<T>(
+        _this: &impl CalledAs<T>,
+        cell: &FunctionCell<T, A::Values, R>,
+        what: &str,
+    ) -> Result<Self, CallError> {
+        match cell.cell().get() {
+            Cell::UNFILLED => Err(CallError::no_host(what)),
+            bits => {
+                Ok(Self { way: Way::Handle(ZCallHandle(bits.cast_signed())), of: PhantomData, thread: PhantomData })
+            }
+        }
+    }
+
+    /// A function of a table, by the handle of its name and the fingerprint of just these types, which lie in slots.
+    pub(crate) fn in_slots(handle: ZCallHandle) -> Self {
+        const { assert!(is_direct::<A, R>()) }
+        Self { way: Way::Handle(handle), of: PhantomData, thread: PhantomData }
+    }
+
+    /// Resolves a name, with the fingerprint of just these types. The host resolves on the game thread only, or for values that are
+    /// stored in slots or are strings.
+    pub(crate) fn named(name: &str) -> Result<Self, CallError> {
+        let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
+        Ok(Self { way: Way::Handle(handle), of: PhantomData, thread: PhantomData })
+    }
+}
+
+impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
+    /// Returns the functions that are bound to a delegate.
+    ///
+    /// # Safety
+    /// `delegate` is live, and its functions take `A` and return `R`.
+    pub(crate) unsafe fn bound(delegate: &'a ValuePlace) -> Self {
+        Self { way: Way::Delegate(delegate), of: PhantomData, thread: PhantomData }
+    }
+
+    /// Returns the handle; [`ZCallHandle::NONE`] for functions that are bound to a delegate.
+    #[inline]
+    pub(crate) fn handle(&self) -> ZCallHandle {
+        match self.way {
+            Way::Handle(handle) => handle,
+            Way::Delegate(_) => ZCallHandle::NONE,
+        }
+    }
+
+    /// Calls it; with an object, that is slot 0.
+    ///
+    /// # Errors
+    /// The failures of the callee.
+    pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
+        let mut out = Some(R::out());
+        let out_slot = out.as_mut().map_or(Slot::EMPTY, R::slot_out);
+        // SAFETY: this is the game thread, or all values of `A` and `R` are stored in slots or are strings: see `Callee`. The slots
+        // are those of `A` and `R`, the types of the callee; they are valid for the call, since the staged values and `out` do not
+        // move until it is over, and the callee has filled the result. `bound` was promised a live delegate.
+        unsafe {
+            let call = |slots: &mut [Slot]| {
+                let end = slots.len() - usize::from(R::VALUE.is_none());
+                let slots = &mut slots[..end];
+                let mut buffer = buffer_of(&mut slots[usize::from(object.is_none())..]);
+                match self.way {
+                    Way::Handle(handle) => host::host(what)?.zcall(handle, &mut buffer),
+                    Way::Delegate(place) => host::host("calling a delegate")?.delegate_call(place, &mut buffer),
+                }?;
+                // The storage is taken here alone.
+                let awaited = out.take().ok_or_else(|| CallError::other("what waits for a result"))?;
+                R::take_out(slots.last().copied().unwrap_or(Slot::EMPTY), awaited)
+            };
+            args.with_slots(object.unwrap_or_default(), out_slot, call)
+        }
+    }
+}
+
+impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
+    /// A function of a C library, of an object of the frame.
+    ///
+    /// # Errors
+    /// See [`Self::in_cell`].
+    pub(crate) fn in_import_cell<T, O>(
+        _this: &impl CalledAs<T>,
+        cell: &ImportCell<T, A::Values, R, O>,
+        what: &str,
+    ) -> Result<ImportCallee<A, R, O>, CallError> {
+        match cell.cell().get() {
+            Cell::UNFILLED => Err(CallError::no_host(what)),
+            bits => {
+                let way = Way::Handle(ZCallHandle(bits.cast_signed()));
+                Ok(ImportCallee { callee: Callee { way, of: PhantomData, thread: PhantomData }, outs: PhantomData })
+            }
+        }
+    }
+}
+
+/// A function of a C library, which returns the values `O` and a result. Made by [`Callee::in_import_cell`] alone.
+pub(crate) struct ImportCallee<A, R, O> {
+    callee: Callee<'static, A, R>,
+    outs: PhantomData<fn() -> O>,
+}
+
+impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
+    /// Calls it on an object.
+    ///
+    /// # Errors
+    /// The failures of the callee.
+    pub(crate) fn call(&self, object: ObjectHandle, what: &str, args: &A) -> Result<(R, O), CallError> {
+        /// The object, eight parameters, a result, and as many out parameters.
+        const MOST: usize = 18;
+        let (mut out, mut outs) = (R::out(), O::out());
+        let out_slot = R::slot_out(&mut out);
+        let Way::Handle(handle) = self.callee.way else { return Err(CallError::no_host(what)) };
+        // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A`, then those of `O`, which the
+        // description of the function behind the cell has as its out parameters; so the host fills them as it fills a result, and then that of `R`. What
+        // was staged, `out` and `outs` stay where they are until the call is over.
+        unsafe {
+            let call = |slots: &mut [Slot]| {
+                // The last slot is that of the result, which comes behind the out parameters.
+                let (end, mut row) = (slots.len() - 1, [Slot::EMPTY; MOST]);
+                row[..end].copy_from_slice(&slots[..end]);
+                let last = end + O::put_slots(&mut outs, &mut row[end..]);
+                row[last] = slots[end];
+                let count = last + usize::from(R::VALUE.is_some());
+                host::host(what)?.zcall(handle, &mut buffer_of(&mut row[..count]))?;
+                Ok::<_, CallError>((row, end, last))
+            };
+            let (row, end, last) = args.with_slots(object, out_slot, call)?;
+            let result = R::take_out(row[last], out);
+            let outs = O::take(&row[end..], outs);
+            Ok((result?, outs?))
+        }
+    }
+}
+
+/// A property of an object, by its `up` name: overwritten where there is a value to write, or else read.
+pub(crate) fn property<T: Value>(object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
+    let handle = host::zcall_resolve(name, Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish())?;
+    // SAFETY: the host has just resolved the name with the fingerprint of `T`, which it does on the game thread only.
+    unsafe { exchange(handle, object, name, write) }
+}
+
+/// Reads or overwrites a property by the handle of its name.
 ///
 /// # Safety
-/// For the host it is a delegate of this signature.
-pub(crate) unsafe trait Delegated: Value {
-    /// What it takes and gives.
-    type Signature: Signature;
+/// The host has returned the handle for the fingerprint of `T`, and this is the game thread.
+pub(crate) unsafe fn exchange<T: Value>(
+    handle: ZCallHandle,
+    object: ObjectHandle,
+    name: &str,
+    write: Option<&T>,
+) -> Result<Option<T>, CallError> {
+    let mut out = write.is_none().then(T::out);
+    // SAFETY: the caller promises handle and thread. What is staged and what waits for a result stand on this stack until the call is
+    // over, and the host has filled the latter then.
+    unsafe {
+        let staged = write.map(|value| (value, value.stage()));
+        let slot = match (&staged, &mut out) {
+            (Some((value, staged)), _) => value.slot_in(staged),
+            (None, Some(out)) => <T as Value>::slot_out(out),
+            (None, None) => Slot::EMPTY,
+        };
+        let mut slots = [plain_slot(object), plain_slot(u8::from(write.is_some())), slot];
+        host::host(name)?.zcall(handle, &mut buffer_of(&mut slots))?;
+        out.map(|out| <T as Value>::take_out(slots[2], out)).transpose()
+    }
 }
 
-macro_rules! delegates {
-    ($($name:ident),*) => {$(
-        // SAFETY: the path of the type is the text of the signature.
-        unsafe impl<F: Signature> Delegated for $name<F> {
-            type Signature = F;
-        }
-    )*};
-}
-delegates!(Delegate, MulticastDelegate, SparseDelegate);
-
-/// Calls what is bound to a delegate.
-pub(crate) fn delegate<D: Delegated>(
-    delegate: &Place<'_, D>,
-    args: &<D::Signature as Signature>::Args,
-) -> Result<<D::Signature as Signature>::Result, CallError> {
-    Callee::bound(delegate).call(None, "calling a delegate", args)
+/// Lends slots for a call.
+pub(crate) fn buffer_of(slots: &mut [Slot]) -> ZCallBuffer {
+    ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() }
 }
 
 /// Calls a function of a frame-bound object through the handle in its cell, or one of its class that needs no object.
 ///
 /// # Errors
-/// Whatever the callee fails with.
+/// The failures of the callee.
 #[inline]
 pub(crate) fn by_cell<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -106,6 +274,34 @@ pub(crate) fn is_of_objects(name: &str) -> bool {
 pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let callee = Callee::named(name)?;
     callee.call(is_of_objects(name).then_some(object), name, &args)
+}
+
+impl ObjectView<'_> {
+    /// Calls the function that `name` resolves to: `ex:/function`, `uf:/path` (virtual) or `uf!:/path` (final) on this object,
+    /// `nm:/module:type:method`. The name is looked up in each call; a generated method is faster.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `DURING_REBUILD`
+    /// before the commit for what is neither of this generation nor pure, and the failures of the callee.
+    pub fn zcall<A: Params, R: ReturnValue>(&self, name: &str, args: A) -> Result<R, CallError> {
+        by_name(self.handle(), name, args)
+    }
+
+    /// Reads a property by path, as `up:/Script/Engine.Actor:seed`.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for an unknown path, `SIGNATURE` when the property holds something else.
+    pub fn read_property<T: Value>(&self, name: &str) -> Result<T, CallError> {
+        read_property(self.handle(), name)
+    }
+
+    /// Writes a property by path.
+    ///
+    /// # Errors
+    /// See [`Self::read_property`]; `DURING_REBUILD` before the commit, for objects that are not being built.
+    pub fn write_property<T: Value>(&self, name: &str, value: &T) -> Result<(), CallError> {
+        write_property(self.handle(), name, value)
+    }
 }
 
 /// Calls whatever `name` stands for where there is no object to call it on: `ex:/function`, or `nm:/module:type:method`.
@@ -269,14 +465,14 @@ fn on_an_object(name: &str) -> CallError {
 /// Reads a property by its `up` name.
 pub(crate) fn read_property<T: Value>(object: ObjectHandle, name: &str) -> Result<T, CallError> {
     checked_property(name)?;
-    let held = host::values::property(object, name, None)?;
+    let held = property(object, name, None)?;
     held.ok_or_else(|| CallError::other(format!("`{name}`: nothing was read")))
 }
 
 /// Writes a property by its `up` name.
 pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: &T) -> Result<(), CallError> {
     checked_property(name)?;
-    host::values::property(object, name, Some(value)).map(drop)
+    property(object, name, Some(value)).map(drop)
 }
 
 pub(crate) fn checked_property(name: &str) -> Result<(), CallError> {

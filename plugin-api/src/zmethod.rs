@@ -10,8 +10,8 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use crate::direct::{KeptCode, is_direct, of_bits};
-use crate::host::values::Callee;
 use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
 use crate::{Class, Obj, host};
 

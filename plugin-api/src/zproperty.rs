@@ -100,7 +100,7 @@ impl<T: Value> ZProperty<T> {
         if const { !T::KIND.fits_slot() } {
             return None;
         }
-        let entry = host::values::entry(object)?;
+        let entry = host::entry(object)?;
         let mut place = self.place.get();
         if place.version != direct_version() || place.class != entry.class || place.version == CLOSED {
             place = self.look(object)?;
@@ -138,7 +138,7 @@ impl<T: Value> ZProperty<T> {
 
     fn by_call(&self, object: ObjectHandle, write: Option<&T>) -> Result<Option<T>, CallError> {
         // SAFETY: the host has resolved the name with the fingerprint of `T` on this thread, which it does on the game thread only.
-        unsafe { host::values::exchange(self.handle, object, &self.name, write) }
+        unsafe { zcall::exchange(self.handle, object, &self.name, write) }
     }
 }
 

@@ -10,14 +10,13 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::ptr;
 use std::time::Duration;
 
 use alcedo_abi::stack::StackSpan;
 use alcedo_sys::process::{coarse_clock, thread_in_words, thread_number};
 
 use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
-use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::thread::{self, Thread};
 use crate::sync::{Arc, Mutex, MutexGuard, PoisonError, thread_local};
 use crate::thread_stack;
@@ -36,8 +35,8 @@ struct CallerSlot {
     function: AtomicU64,
     /// Nanoseconds of [`coarse_clock`].
     since: AtomicU64,
-    /// Where the host called from; null for a call of a module.
-    from: AtomicPtr<Location<'static>>,
+    /// The call site in the host; none for a call of a module.
+    from: Place,
 }
 
 /// The calls of one thread.
@@ -70,7 +69,7 @@ impl Own {
             gate: AtomicU64::new(EMPTY),
             function: AtomicU64::new(0),
             since: AtomicU64::new(0),
-            from: AtomicPtr::new(ptr::null_mut()),
+            from: Place::default(),
         };
         let row = Arc::new(Row {
             thread: thread::current(),
@@ -148,8 +147,7 @@ impl EntryGate {
             let since = u64::try_from(coarse_clock().as_nanos()).unwrap_or(u64::MAX);
             place.function.store(calling.function, Ordering::Relaxed);
             place.since.store(since, Ordering::Relaxed);
-            let from = calling.from.map_or(ptr::null(), ptr::from_ref);
-            place.from.store(from.cast_mut(), Ordering::Relaxed);
+            place.from.set(calling.from);
             place.gate.store(self.number, Ordering::SeqCst);
             own.depth.set(at + 1);
             Some(at)
@@ -187,7 +185,7 @@ impl EntryGate {
                     owner: name(place.function.load(Ordering::Relaxed)).to_string(),
                     thread: thread_in_words(row.thread.name(), row.number),
                     age: now.saturating_sub(Duration::from_nanos(place.since.load(Ordering::Relaxed))),
-                    place: location(place.from.load(Ordering::Relaxed)),
+                    place: place.from.get().map(|from| place_of(from).to_string()),
                 });
             }
         }
@@ -228,18 +226,32 @@ mod place {
     #![expect(unsafe_code, reason = "a row holds the address of a source location")]
 
     use std::panic::Location;
+    use std::ptr;
 
-    use crate::lease::place_of;
+    use crate::sync::atomic::{AtomicPtr, Ordering};
 
-    /// What a place says of its source.
-    pub(super) fn location(from: *mut Location<'static>) -> Option<String> {
-        // SAFETY: only addresses of `&'static Location<'static>` are ever stored, and null at the start.
-        let from = unsafe { from.as_ref() }?;
-        Some(place_of(from).to_string())
+    /// A place in a source, or none.
+    pub(super) struct Place(AtomicPtr<Location<'static>>);
+
+    impl Default for Place {
+        fn default() -> Self {
+            Self(AtomicPtr::new(ptr::null_mut()))
+        }
+    }
+
+    impl Place {
+        pub(super) fn set(&self, place: Option<&'static Location<'static>>) {
+            self.0.store(place.map_or(ptr::null(), ptr::from_ref).cast_mut(), Ordering::Relaxed);
+        }
+
+        pub(super) fn get(&self) -> Option<&'static Location<'static>> {
+            // SAFETY: `set` alone writes it, from a reference for good; it begins as null.
+            unsafe { self.0.load(Ordering::Relaxed).as_ref() }
+        }
     }
 }
 
-use place::location;
+use place::Place;
 
 #[cfg(test)]
 mod tests {

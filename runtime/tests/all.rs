@@ -72,6 +72,7 @@ mod plugin_protocols;
 mod plugins;
 mod protocols;
 mod public_api;
+mod raw_pointers;
 mod recipes;
 mod refusals;
 mod registrations;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
 /// The crates, by their folder of sources.
-const CRATES: &[&str] = &[
+pub(crate) const CRATES: &[&str] = &[
     "plugin-api/abi/src",
     "plugin-api/macros/src",
     "plugin-api/rt/src",
@@ -39,39 +39,15 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("plugin-api/rt/src/heap", &["memory", "pages", "shard"], "a slab returns to its shard, which is made of slabs"),
     (
         "plugin-api/src",
-        &[
-            "any_call",
-            "blocks",
-            "class",
-            "delegate_signature",
-            "direct",
-            "host",
-            "kinds",
-            "name",
-            "obj",
-            "object",
-            "plumbing",
-            "signature",
-            "task",
-            "this",
-            "thunk",
-            "value",
-            "zcall",
-        ],
-        "to be taken apart: kinds of values, objects and calls by name know each other; an async function of a class is a task",
+        &["class", "object", "this"],
+        "a class has a base, which is the root of all, and views of the objects that a frame binds by their class",
     ),
     (
-        "plugin-api/src/kinds",
-        &["any", "into_host", "kind", "lent", "optional", "owned", "ptr", "row", "structure"],
-        "to be taken apart: a kind says how its values are owned, reached and shown, and containers hold values, which may be \
-         containers",
+        "plugin-api/src",
+        &["blocks", "ptr", "value"],
+        "a value defines its form in slots and memory, and pointers to both are typed by the value",
     ),
-    (
-        "plugin-api/src/plumbing",
-        &["declared", "describe", "direct", "registry", "shells"],
-        "what is declared is described with its shell, which is typed by the declaration; and shells of the root module hand \
-         out the lists of what is declared",
-    ),
+    ("plugin-api/src/kinds", &["kind", "owned"], "a kind has an owned value in it, which is one of that kind"),
     (
         "runtime/reflect/src",
         &[
@@ -141,7 +117,7 @@ struct Reader {
     is_re_export: bool,
 }
 
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
             && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().starts_with("test"))

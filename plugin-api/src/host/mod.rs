@@ -8,12 +8,16 @@ use alcedo_abi::host::mode;
 use alcedo_abi::task::JobId;
 use alcedo_rt::CallError;
 
-pub(crate) mod values;
+mod attached;
+pub(crate) mod lending;
 
 pub(crate) use alcedo_rt::{lent_text, put_text};
-pub(crate) use values::{assign_text, host, job_take};
+pub(crate) use attached::{
+    age_in_words, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, ends, entry,
+    host, job_take, lives, site_of, slices,
+};
 
-use values::Harmless;
+use attached::Harmless;
 
 /// The memory of a living object of `class`.
 pub(crate) fn object_memory(object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError> {
@@ -99,6 +103,21 @@ pub(crate) fn direct_failure() -> Option<CallError> {
 /// Nanoseconds of game time.
 pub(crate) fn game_time() -> u64 {
     Harmless::host().map_or(0, Harmless::game_time)
+}
+
+/// The path of an object; empty when it is gone.
+pub(crate) fn object_path(object: ObjectHandle) -> String {
+    host("object_path").and_then(|host| host.object_path(object)).unwrap_or_default()
+}
+
+/// Changes the name or the outer of an object, or both.
+pub(crate) fn object_rename(object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), CallError> {
+    host("rename")?.object_rename(object, name, outer)
+}
+
+/// Asks for a collection.
+pub(crate) fn collect_garbage() -> Result<(), CallError> {
+    host("collect")?.collect()
 }
 
 /// Finds what a ZCall name stands for.

@@ -10,8 +10,8 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::values::{ConjugateState, color};
 use alcedo_rt::CallError;
 
-use super::{Kind, Lent};
-use crate::{ObjectView, host};
+use super::Kind;
+use crate::host;
 
 /// A value in host memory by its number, whatever its type is.
 ///
@@ -28,7 +28,7 @@ use crate::{ObjectView, host};
 /// ```
 pub struct AnyConjugate {
     handle: ConjugateHandle,
-    /// Whether it is a black that ends with this.
+    /// Checks that the value is destroyed with this number.
     is_own: bool,
 }
 
@@ -85,17 +85,7 @@ impl AnyConjugate {
     /// # Errors
     /// `EXPIRED`, with kind and age; `NOT_FOUND` for a number that was never given out; `WRONG_THREAD`.
     pub fn type_text(&self) -> Result<String, CallError> {
-        host::values::conjugate_type(self.handle)
-    }
-
-    /// The value where it lies, as one of the kind `K`, for the rest of the running call. A black must be this module's own:
-    /// how long others stay is unknown, so a copy is opened instead.
-    ///
-    /// # Errors
-    /// `SIGNATURE`, with both types, when it is another; `EXPIRED`, with kind and age; `OTHER` for a black that is
-    /// somebody else's; `NOT_FOUND` for a number that was never given out.
-    pub fn as_<'a, K: Kind>(&'a self, this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
-        Lent::of_conjugate(this, self.handle, self.is_own, || self.is_black())
+        host::conjugate_type(self.handle)
     }
 
     /// A copy of the value, which plugin code owns and may keep.
@@ -104,11 +94,16 @@ impl AnyConjugate {
     /// `EXPIRED`, with kind and age; `NOT_FOUND` for a number that was never given out; `WRONG_THREAD`.
     #[track_caller]
     pub fn try_clone(&self) -> Result<Self, CallError> {
-        host::values::conjugate_clone(self.handle, Location::caller()).map(|black| Self::own(black.into()))
+        host::conjugate_clone(self.handle, Location::caller()).map(|black| Self::own(black.into()))
+    }
+
+    /// Checks that the value is destroyed with this number.
+    pub(super) fn is_own(&self) -> bool {
+        self.is_own
     }
 
     fn state(&self) -> Option<ConjugateState> {
-        host::values::conjugate_state(self.handle)
+        host::conjugate_state(self.handle)
     }
 }
 
@@ -123,7 +118,7 @@ impl Clone for AnyConjugate {
 impl Drop for AnyConjugate {
     fn drop(&mut self) {
         if self.is_own {
-            host::values::black_drop(BlackHandle(self.handle.0));
+            host::black_drop(BlackHandle(self.handle.0));
         }
     }
 }

@@ -3,11 +3,11 @@
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::into_host::{IntoHost, owned};
-use super::kind;
-use super::ptr::{Ptr, Row};
-use super::row::{count, insert_into};
-use crate::{Lent, Value, host};
+use super::into_host::{IntoHost, count, insert_into, owned};
+use super::ptr::Ptr;
+use super::row::Row;
+use super::{kind, verbs};
+use crate::{Lent, Value};
 
 kind! {
     /// An array of values of any type, in host memory.
@@ -158,7 +158,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
 
     /// Makes room for `more` values.
     pub fn reserve(&self, more: usize) {
-        let reserved = self.place().and_then(|array| host::values::array_reserve(&array, count(more)?));
+        let reserved = self.place().and_then(|array| verbs::array_reserve(&array, count(more)?));
         reserved.unwrap_or_else(|error| fail(error));
     }
 
@@ -193,7 +193,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
             // Comparing changes nothing.
             let row = self.row()?;
             for (index, at) in (0..row.len).map_while(|index| row.get(index)).enumerate() {
-                if host::values::equal(at.as_ptr(), wanted)? {
+                if verbs::equal(at.as_ptr(), wanted)? {
                     return Ok(Some(index));
                 }
             }
@@ -215,7 +215,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     fn take_out(&self, at: usize, values: usize) -> Result<(), CallError> {
-        host::values::array_splice(&self.place()?, count(at)?, count(values)?, 0)
+        verbs::array_splice(&self.place()?, count(at)?, count(values)?, 0)
     }
 }
 

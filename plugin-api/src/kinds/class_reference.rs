@@ -4,6 +4,7 @@ use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
 use alcedo_rt::{CallError, fail};
 
 use super::kind;
+use super::verbs;
 use crate::{Class, Kind, Lent, Obj, Object, ObjectView, host};
 
 kind! {
@@ -42,7 +43,7 @@ macro_rules! classes {
                 let reference = Self::new()?;
                 let place = reference.owned().ptr()?.into_place(ObjectHandle::NONE)?;
                 let path = host::intern(path)?;
-                host::values::class_assign(&place, path)?;
+                verbs::class_assign(&place, path)?;
                 Ok(reference)
             }
         }
@@ -100,11 +101,11 @@ macro_rules! classes {
             }
 
             fn class(&self) -> Result<ClassId, CallError> {
-                host::values::class_resolve(self.ptr()?)
+                verbs::class_resolve(self.ptr()?)
             }
 
             fn assign_name(&self, path: Name) -> Result<(), CallError> {
-                host::values::class_assign(&self.place()?, path)
+                verbs::class_assign(&self.place()?, path)
             }
         }
     )*};

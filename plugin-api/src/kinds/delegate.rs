@@ -1,11 +1,14 @@
 //! Delegates: functions of objects, bound by name and called later.
+#![expect(unsafe_code, reason = "calls what is bound, by the signature of the type")]
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, DelegateRaw, SparseRaw};
 use alcedo_rt::{CallError, fail};
 
 use super::kind;
-use crate::{Class, Lent, Obj, Object, Signature, host, zcall};
+use super::verbs;
+use crate::zcall::Callee;
+use crate::{Class, Lent, Obj, Object, Signature};
 
 kind! {
     /// A function of an object, to be called later: `Delegate<fn(f64) -> bool>`. It keeps the object alive,
@@ -69,16 +72,18 @@ macro_rules! delegates {
             /// `NOT_FOUND` when the object has no such function; `SIGNATURE` when it takes or gives something else;
             /// `STALE` when it is gone; `EXPIRED`; `DURING_REBUILD`.
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
-                host::values::delegate_bind(&self.place()?, object.handle(), function)
+                verbs::delegate_bind(&self.place()?, object.handle(), function)
             }
 
             fn take_out(&self, object: ObjectHandle, function: &str) -> u32 {
-                let taken = self.place().and_then(|place| host::values::delegate_unbind(&place, object, function));
+                let taken = self.place().and_then(|place| verbs::delegate_unbind(&place, object, function));
                 taken.unwrap_or_else(|error| fail(error))
             }
 
             fn run(&self, args: &F::Args) -> Result<F::Result, CallError> {
-                zcall::delegate(&self.place()?, args)
+                let delegate = self.place()?;
+                // SAFETY: the path of the type is the text of the signature, and the place was promised a live value of the type.
+                unsafe { Callee::bound(delegate.raw()) }.call(None, "calling a delegate", args)
             }
         }
     )*};

@@ -4,6 +4,7 @@ use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_rt::{CallError, fail};
 
 use super::kind;
+use super::verbs;
 use crate::{Class, Kind, Lent, Obj, Value, host, zcall};
 
 kind! {
@@ -30,7 +31,7 @@ impl FieldPath {
     #[track_caller]
     pub fn of(path: &str) -> Result<Self, CallError> {
         let field = Self::new()?;
-        host::values::field_assign(&field.owned().ptr()?.into_place(ObjectHandle::NONE)?, path)?;
+        verbs::field_assign(&field.owned().ptr()?.into_place(ObjectHandle::NONE)?, path)?;
         Ok(field)
     }
 }
@@ -53,13 +54,13 @@ impl Lent<'_, FieldPath> {
     /// # Errors
     /// `NOT_FOUND` when there is none; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_set(&self, path: &str) -> Result<(), CallError> {
-        host::values::field_assign(&self.place()?, path)
+        verbs::field_assign(&self.place()?, path)
     }
 
     /// The type of the property as text, `Array(f64)`; empty while there is none of that path.
     #[must_use]
     pub fn type_text(&self) -> String {
-        let text = self.ptr().and_then(host::values::field_type);
+        let text = self.ptr().and_then(verbs::field_type);
         text.unwrap_or_else(|error| fail(error))
     }
 

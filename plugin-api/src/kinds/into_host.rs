@@ -10,15 +10,16 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use super::optional::put_optional;
-use super::ptr::{Ptr, PtrMut, Temp, Viewable};
-use super::row::{put_entries, put_keys, put_row};
-use super::{Delegate, Kind, Lent, UArray, UMap, UOptional, USet, ValidityToken};
+use super::owned::new_owned;
+use super::ptr::{OptionalValue, Ptr, PtrMut, Temp, Viewable};
+use super::row::{Keyed, List, Mapped};
+use super::verbs::{self, Place};
+use super::{Delegate, Kind, UArray, UMap, UOptional, USet, ValidityToken};
 use crate::blocks::ArgumentSlot;
 use crate::delegate_signature::Signature;
-use crate::plumbing::new_owned;
+use crate::host::lending::{self, Access};
 use crate::signature::Param;
-use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value, host};
+use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 
 /// Something that can be given where a value of type `T` is wanted.
 ///
@@ -95,30 +96,172 @@ unsafe impl<T: Value> IntoHost<T> for &T {
     }
 }
 
-// SAFETY: the view has just looked whether the value lies there.
-unsafe impl<K: Kind> IntoHost<K> for Lent<'_, K> {
-    fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
-        self.ptr().map(|value| Some(value.at()))
-    }
-
-    fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
-        put_copy(self.ptr()?, target)
+impl<'a, T: Value> Ptr<'a, T> {
+    /// Returns a pointer to the argument if it is in host form already.
+    pub(crate) fn given<G: IntoHost<T> + ?Sized>(given: &'a G) -> Result<Option<Self>, CallError> {
+        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
+        Ok(given.lies_at()?.map(|at| unsafe { Self::new(at) }))
     }
 }
 
-// SAFETY: the view has just looked whether the value lies there.
-unsafe impl<K: Kind> IntoHost<K> for &Lent<'_, K> {
-    fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
-        self.ptr().map(|value| Some(value.at()))
-    }
-
-    fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
-        put_copy(self.ptr()?, target)
-    }
+/// A number of values as the host counts them.
+pub(crate) fn count(count: usize) -> Result<u32, CallError> {
+    u32::try_from(count)
+        .map_err(|_too_many| CallError::other(format!("{count} values are more than a container holds")))
 }
 
-fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), CallError> {
-    host::values::copy(&target.into_place(ObjectHandle::NONE)?, from)
+/// Overwrites an array: with all of the values, or, on an error, with none.
+pub(crate) fn put_row<'a, A, G>(
+    values: impl ExactSizeIterator<Item = &'a G>,
+    target: PtrMut<'_, A>,
+) -> Result<(), CallError>
+where
+    A: List,
+    G: IntoHost<A::Item> + 'a,
+{
+    if target.as_ptr().len() == 0 {
+        // The array is empty: no value is lost, and no argument is one of its values.
+        return fill_row(values, target);
+    }
+    let mut fresh = Temp::<A>::zeroed();
+    fill_row(values, fresh.ptr_mut())?;
+    // The host overwrites the container and counts that up.
+    verbs::copy(&target.place(ObjectHandle::NONE)?, fresh.ptr())
+}
+
+/// Fills an empty array, which is empty again after an error.
+fn fill_row<'a, A, G>(values: impl ExactSizeIterator<Item = &'a G>, target: PtrMut<'_, A>) -> Result<(), CallError>
+where
+    A: List,
+    G: IntoHost<A::Item> + 'a,
+{
+    let array = target.place(ObjectHandle::NONE)?;
+    let len = count(values.len())?;
+    verbs::array_splice(&array, 0, 0, len)?;
+    // The host has just put as many values there, and what is given cannot be inside of them.
+    let row = target.as_ptr().row();
+    for (index, value) in values.enumerate() {
+        let Some(at) = row.get(index) else { break };
+        if let Err(error) = value.put(at) {
+            verbs::array_splice(&array, 0, len, 0)?;
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Overwrites a set.
+pub(crate) fn put_keys<'a, S, G>(values: impl Iterator<Item = &'a G>, target: PtrMut<'_, S>) -> Result<(), CallError>
+where
+    S: Keyed,
+    G: IntoHost<S::Key> + 'a,
+{
+    let set = target.place(ObjectHandle::NONE)?;
+    let mut fresh = Temp::<S>::zeroed();
+    let new = fresh.ptr_mut().into_place(ObjectHandle::NONE)?;
+    for value in values {
+        with_ptr(value, |key| verbs::map_insert(&new, key))?;
+    }
+    // The host overwrites the container and counts that up.
+    verbs::copy(&set, fresh.ptr())
+}
+
+/// Overwrites a map.
+pub(crate) fn put_entries<'a, M, G, H>(
+    given: impl Iterator<Item = (&'a G, &'a H)>,
+    target: PtrMut<'_, M>,
+) -> Result<(), CallError>
+where
+    M: Mapped,
+    G: IntoHost<M::Key> + 'a,
+    H: IntoHost<M::Item> + 'a,
+{
+    let map = target.place(ObjectHandle::NONE)?;
+    let mut fresh = Temp::<M>::zeroed();
+    for (key, value) in given {
+        put_entry(ObjectHandle::NONE, &fresh.ptr_mut(), key, value)?;
+    }
+    // The host overwrites the container and counts that up.
+    verbs::copy(&map, fresh.ptr())
+}
+
+/// Puts one entry into a map: whether its key is new.
+pub(crate) fn put_entry<M, G, H>(
+    owner: ObjectHandle,
+    target: &PtrMut<'_, M>,
+    key: &G,
+    value: &H,
+) -> Result<bool, CallError>
+where
+    M: Mapped,
+    G: IntoHost<M::Key> + ?Sized,
+    H: IntoHost<M::Item> + ?Sized,
+{
+    // The arguments may be in this very map, so they are copied before any value moves. All steps that may fail come first.
+    let value = staged::<M::Item, H>(value)?;
+    verbs::type_number::<M::Item>()?;
+    let map = target.place(owner)?;
+    with_ptr(key, |key| {
+        insert(&map, key, value, |_at, there, value| {
+            // The insertion of the key has checked that the map may be written.
+            verbs::copy(&there.into_place(ObjectHandle::NONE)?, value.ptr())
+        })
+    })
+}
+
+/// Puts a key into a map and, where it is new, its value; where it is not, `replace` is given where the key stands, the value that
+/// is there, and the one to put.
+pub(crate) fn insert<M: Mapped>(
+    map: &Place<'_, M>,
+    key: Ptr<'_, M::Key>,
+    value: Temp<M::Item>,
+    replace: impl FnOnce(u32, PtrMut<'_, M::Item>, Temp<M::Item>) -> Result<(), CallError>,
+) -> Result<bool, CallError> {
+    let (at, is_new) = verbs::map_insert(map, key)?;
+    let there = map.ptr().values().get(at as usize).ok_or_else(|| CallError::other("a key that stands nowhere"))?;
+    if is_new {
+        // The host has just put a value of zero bytes there.
+        value.move_to(&there);
+    } else {
+        replace(at, there, value)?;
+    }
+    Ok(is_new)
+}
+
+/// Puts values into an array at an index; those behind it move up.
+pub(crate) fn insert_into<A: List>(
+    array: &Place<'_, A>,
+    index: usize,
+    values: impl ExactSizeIterator<Item = Temp<A::Item>>,
+) -> Result<(), CallError> {
+    verbs::array_splice(array, count(index)?, 0, count(values.len())?)?;
+    let row = array.ptr().row();
+    for (more, value) in values.enumerate() {
+        if let Some(at) = row.get(index + more) {
+            // The host has just put as many values of zero bytes there.
+            value.move_to(&at);
+        }
+    }
+    Ok(())
+}
+
+/// The value of an optional, copied.
+pub(super) fn load_optional<O: OptionalValue>(from: Ptr<'_, O>) -> Option<O::Item> {
+    lending::allows(Access::Read, "copying an optional").unwrap_or_else(|error| alcedo_rt::fail(error));
+    from.value().map(Value::load)
+}
+
+/// Overwrites an optional.
+pub(super) fn put_optional<O, G>(given: Option<&G>, target: PtrMut<'_, O>) -> Result<(), CallError>
+where
+    O: OptionalValue,
+    G: IntoHost<O::Item> + ?Sized,
+{
+    let fresh = match given {
+        Some(value) => Temp::optional_of(staged::<O::Item, G>(value)?),
+        None => Temp::<O>::zeroed(),
+    };
+    verbs::copy(&target.into_place(ObjectHandle::NONE)?, fresh.ptr())
 }
 
 /// What a caller gives for a parameter that the method sees as [`Lent`].
@@ -265,7 +408,7 @@ unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
     /// Bound to this function of the object.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
         let (object, function) = self;
-        host::values::delegate_bind(&target.into_place(ObjectHandle::NONE)?, object.handle(), function)
+        verbs::delegate_bind(&target.into_place(ObjectHandle::NONE)?, object.handle(), function)
     }
 }
 
@@ -273,6 +416,6 @@ unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
 unsafe impl<F: Signature> IntoHost<Delegate<F>> for () {
     /// Bound to nothing.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
-        host::values::delegate_unbind(&target.into_place(ObjectHandle::NONE)?, ObjectHandle::NONE, "").map(drop)
+        verbs::delegate_unbind(&target.into_place(ObjectHandle::NONE)?, ObjectHandle::NONE, "").map(drop)
     }
 }

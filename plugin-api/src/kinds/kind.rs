@@ -77,30 +77,10 @@ macro_rules! kind {
         unsafe impl<$($param: $bound),*> $crate::Value for $name<$($param),*> {
             const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
             const TYPE_PATH: &'static str = $path;
-            const OWNS_MEMORY: bool = true;
             type Raw = $raw;
             type Literal = $literal;
-            type Seen<'f> = $crate::Lent<'f, Self>;
+            $crate::__alcedo_owned_value! {}
             $crate::kinds::kind!(@$slots);
-
-            fn see<'f>(
-                value: $crate::kinds::Viewable<'_, Self, impl FnOnce() -> $crate::kinds::ValidityToken<'f>>,
-            ) -> $crate::Lent<'f, Self> {
-                $crate::plumbing::lend(value)
-            }
-
-            #[track_caller]
-            fn load(from: $crate::kinds::ptr::Ptr<'_, Self>) -> Self {
-                $crate::plumbing::load_owned(from, core::panic::Location::caller())
-            }
-
-            fn store(&self, target: $crate::kinds::ptr::PtrMut<'_, Self>) -> Result<(), $crate::CallError> {
-                $crate::plumbing::store_owned(self, target)
-            }
-
-            fn lies_at(&self) -> Result<Option<*const $raw>, $crate::CallError> {
-                $crate::plumbing::owned_at(self).map(Some)
-            }
         }
 
         #[expect(unsafe_code, reason = "says what the view is")]
@@ -109,12 +89,12 @@ macro_rules! kind {
             type View<'f> = $crate::kinds::kind::Bare;
             $crate::kinds::kind!(@shown $slots);
             $(
-                fn plain_text(from: $crate::kinds::ptr::Ptr<'_, Self>) -> Option<String> {
+                fn plain_text(from: $crate::kinds::Ptr<'_, Self>) -> Option<String> {
                     Some(from.$plain())
                 }
 
                 fn put_plain_text(
-                    target: $crate::kinds::ptr::PtrMut<'_, Self>,
+                    target: $crate::kinds::PtrMut<'_, Self>,
                     text: &str,
                 ) -> Option<Result<(), $crate::CallError>> {
                     Some($crate::kinds::text::PutText::put_text(text, target))
@@ -133,48 +113,10 @@ macro_rules! kind {
         $crate::__alcedo_owned! { [$($param: $bound),*] $name<$($param),*> }
     };
     (@pointer) => {
-        type Way = $crate::value::ByPointer;
-        type In = ();
-        type Out = $crate::kinds::Owned<Self>;
-
-        unsafe fn stage(&self) {}
-
-        fn slot_in(&self, (): &()) -> alcedo_abi::zcall::Slot {
-            $crate::plumbing::owned_slot(&self.owned)
-        }
-
-        #[track_caller]
-        fn out() -> $crate::kinds::Owned<Self> {
-            $crate::plumbing::owned_out::<Self>(core::panic::Location::caller())
-        }
-
-        fn slot_out(out: &mut $crate::kinds::Owned<Self>) -> alcedo_abi::zcall::Slot {
-            $crate::plumbing::owned_slot(out)
-        }
-
-        unsafe fn take_out(
-            _slot: alcedo_abi::zcall::Slot,
-            out: $crate::kinds::Owned<Self>,
-        ) -> Result<Self, $crate::CallError> {
-            Ok($crate::Kind::from_owned(out))
-        }
-
-        fn from_slot(slot: $crate::blocks::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
-            Ok(<Self as $crate::Value>::load(slot.ptr()?))
-        }
-
-        fn into_slot(self, slot: $crate::blocks::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
-            $crate::Value::store(&self, slot.ptr_mut()?)
-        }
+        $crate::__alcedo_owned_value! { @slots }
     };
     (@shown pointer) => {
-        type Shown = ();
-
-        fn show(_from: $crate::kinds::ptr::Ptr<'_, Self>) {}
-
-        fn slot_of(from: $crate::kinds::ptr::Ptr<'_, Self>, (): &()) -> alcedo_abi::zcall::Slot {
-            $crate::value::address_slot(from.at())
-        }
+        $crate::__alcedo_owned_value! { @shown }
     };
     (@text) => {
         type Way = $crate::value::AsText;
@@ -218,12 +160,12 @@ macro_rules! kind {
     (@shown text) => {
         type Shown = alcedo_abi::value::TextView;
 
-        fn show(from: $crate::kinds::ptr::Ptr<'_, Self>) -> alcedo_abi::value::TextView {
+        fn show(from: $crate::kinds::Ptr<'_, Self>) -> alcedo_abi::value::TextView {
             from.view()
         }
 
         fn slot_of(
-            _from: $crate::kinds::ptr::Ptr<'_, Self>,
+            _from: $crate::kinds::Ptr<'_, Self>,
             shown: &alcedo_abi::value::TextView,
         ) -> alcedo_abi::zcall::Slot {
             $crate::value::pointer_slot(shown)

@@ -6,21 +6,21 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use core::panic::Location;
 
-use alcedo_abi::handles::{BlackHandle, ConjugateHandle};
+use alcedo_abi::handles::{BlackHandle, ConjugateHandle, ObjectHandle};
 use alcedo_abi::value::ArrayRaw;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::into_host::{IntoHost, with_ptr};
-use super::lending::{self, Access};
 use super::owned::seen;
-use super::ptr::{Field, OptionalValue, Ptr, PtrMut, Row, Viewable};
-use super::row::{Items, Keyed, Keys, List, Mapped, Part, Values};
-use super::validity_token::{Home, Link, written_key};
+use super::ptr::{Field, OptionalValue, Ptr, PtrMut, Viewable};
+use super::row::{Items, Keyed, Keys, List, Mapped, Part, Row, Values};
+use super::verbs::{self, Place};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::blocks::ArgumentSlot;
-use crate::host::values::Place;
+use crate::host::lending::{self, Access};
 use crate::signature::Param;
+use crate::validity_token::{Home, Link, written_key};
 use crate::{ObjectView, Value, host};
 
 /// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value
@@ -70,7 +70,7 @@ impl<'f, K: Kind> Lent<'f, K> {
         is_own: bool,
         is_black: impl FnOnce() -> bool,
     ) -> Result<Self, CallError> {
-        let place = host::values::conjugate_open_as::<K>(conjugate)?;
+        let place = verbs::conjugate_open_as::<K>(conjugate)?;
         if !is_own && is_black() {
             let message = format!("a black {} that another owns: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
@@ -187,7 +187,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     #[track_caller]
     pub fn try_clone(&self) -> Result<K, CallError> {
         let site = Location::caller();
-        host::values::black_new(Some(self.ptr()?), site).map(|black| K::from_owned(Owned::of(black)))
+        verbs::black_new(Some(self.ptr()?), site).map(|black| K::from_owned(Owned::of(black)))
     }
 
     /// The value by a number, for calls that know no types, until the running call has returned. Only a property can be
@@ -205,7 +205,7 @@ impl<'f, K: Kind> Lent<'f, K> {
             )));
         }
         // SAFETY: the value was looked at just now, and the token says that it is a property of its owner.
-        let lent = unsafe { host::values::conjugate_lend(&value.into_place(self.token.owner())?) }?;
+        let lent = unsafe { verbs::conjugate_lend(&value.into_place(self.token.owner())?) }?;
         Ok(AnyConjugate::from_number(lent.0))
     }
 
@@ -232,7 +232,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED`, `DURING_REBUILD`, or whatever the kind refuses.
     pub fn try_assign(&self, value: impl IntoHost<K>) -> Result<(), CallError> {
-        with_ptr::<K, _, _>(&value, |from| host::values::copy(&self.place()?, from))
+        with_ptr::<K, _, _>(&value, |from| verbs::copy(&self.place()?, from))
     }
 
     /// Overwrites the value with what a text says, as `Display` writes it. Of a text for people that is what is seen: the
@@ -244,7 +244,7 @@ impl<'f, K: Kind> Lent<'f, K> {
         if let Some(put) = K::put_plain_text(self.ptr_mut()?, text) {
             return put;
         }
-        host::values::parse(&self.place()?, text)
+        verbs::parse(&self.place()?, text)
     }
 
     /// Whether another value of the kind equals this one.
@@ -252,7 +252,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED` when one of them is not there any more.
     pub fn equals(&self, other: impl IntoHost<K>) -> Result<bool, CallError> {
-        with_ptr::<K, _, _>(&other, |other| host::values::equal(self.ptr()?, other))
+        with_ptr::<K, _, _>(&other, |other| verbs::equal(self.ptr()?, other))
     }
 
     /// A hash of the value: equal values have equal ones, as long as this process lives.
@@ -260,7 +260,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED`, and `OTHER` for kinds that cannot be hashed.
     pub fn hash_value(&self) -> Result<u64, CallError> {
-        host::values::hash(self.ptr()?)
+        verbs::hash(self.ptr()?)
     }
 
     fn printed(&self, is_quoted: bool) -> Result<String, CallError> {
@@ -268,7 +268,7 @@ impl<'f, K: Kind> Lent<'f, K> {
         match K::plain_text(at) {
             Some(text) if is_quoted => Ok(format!("{text:?}")),
             Some(text) => Ok(text),
-            None => host::values::print(at),
+            None => verbs::print(at),
         }
     }
 
@@ -278,6 +278,32 @@ impl<'f, K: Kind> Lent<'f, K> {
             Err(error) => write!(f, "<{error}>"),
         }
     }
+}
+
+// SAFETY: the view has just checked that the value is at this address.
+unsafe impl<K: Kind> IntoHost<K> for Lent<'_, K> {
+    fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
+        self.ptr().map(|value| Some(value.at()))
+    }
+
+    fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
+        put_copy(self.ptr()?, target)
+    }
+}
+
+// SAFETY: the view has just checked that the value is at this address.
+unsafe impl<K: Kind> IntoHost<K> for &Lent<'_, K> {
+    fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
+        self.ptr().map(|value| Some(value.at()))
+    }
+
+    fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
+        put_copy(self.ptr()?, target)
+    }
+}
+
+fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), CallError> {
+    verbs::copy(&target.into_place(ObjectHandle::NONE)?, from)
 }
 
 /// The view of a value.
@@ -313,6 +339,35 @@ unsafe impl<K: Kind> Param for Red<K> {
     }
 }
 
+impl AnyConjugate {
+    /// The value where it lies, as one of the kind `K`, for the rest of the running call. A black must be this module's own:
+    /// how long others stay is unknown, so a copy is opened instead.
+    ///
+    /// # Errors
+    /// `SIGNATURE`, with both types, when it is another; `EXPIRED`, with kind and age; `OTHER` for a black that is
+    /// somebody else's; `NOT_FOUND` for a number that was never given out.
+    pub fn as_<'a, K: Kind>(&'a self, this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
+        Lent::of_conjugate(this, ConjugateHandle(self.number()), self.is_own(), || self.is_black())
+    }
+}
+
+impl ObjectView<'_> {
+    /// A value that plugin code owns, for use in the running call. Of one that has ended, with its generation for instance,
+    /// every use is the error `EXPIRED`.
+    ///
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { scores: UArray<f64> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
+    /// this.open(&self.scores).push(12.5);
+    /// # } }
+    /// ```
+    #[must_use]
+    pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
+        Lent::of_owned(self, value.owned())
+    }
+}
+
 // What a container has in it, as the frame sees it.
 
 impl ValidityToken<'_> {
@@ -344,11 +399,11 @@ impl ValidityToken<'_> {
         }
         match self.home {
             Home::Frame => {}
-            Home::Object(owner, ends) if host::values::lives(owner, ends) => {}
-            Home::Black(black, ends) if host::values::black_lives(black, ends) => {}
+            Home::Object(owner, ends) if host::lives(owner, ends) => {}
+            Home::Black(black, ends) if host::black_lives(black, ends) => {}
             Home::Object(owner, _) => return Err(self.expired(kind, &format!("the life of its owner {owner}"))),
             Home::Black(black, _) | Home::Ended(black) => {
-                return Err(self.expired(kind, &host::values::age_in_words(black.into())));
+                return Err(self.expired(kind, &host::age_in_words(black.into())));
             }
         }
         for link in &self.links {

@@ -7,13 +7,13 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::MapRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::into_host::{IntoHost, owned, with_ptr};
+use super::into_host::{IntoHost, count, insert, owned, put_entry, with_ptr};
 use super::kind;
 use super::lent::Walk;
 use super::ptr::Temp;
-use super::row::{count, insert, put_entry};
+use super::verbs;
 use crate::type_text::TypeText;
-use crate::{Kind, Lent, Value, host};
+use crate::{Kind, Lent, Value};
 
 kind! {
     /// Values by key, in host memory. The order is that of insertion until something is removed.
@@ -78,7 +78,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 
     fn find(&self, key: &impl IntoHost<K>) -> Result<Option<u32>, CallError> {
-        with_ptr::<K, _, _>(key, |key| host::values::map_find(&self.place()?, key))
+        with_ptr::<K, _, _>(key, |key| verbs::map_find(&self.place()?, key))
     }
 
     /// Whether there is such a key.
@@ -138,7 +138,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     pub fn try_remove(&self, key: impl IntoHost<K>) -> Result<Option<V>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
         let value = self.ptr()?.values().get(at as usize).map(|value| V::load(value.as_ptr()));
-        host::values::map_remove(&self.place()?, at)?;
+        verbs::map_remove(&self.place()?, at)?;
         Ok(value)
     }
 
@@ -166,27 +166,27 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         };
         let entries = given.iter().map(stage).collect::<Result<Vec<_>, CallError>>()?;
         let (map, before) = (self.place()?, self.ptr()?.keys().len);
-        host::values::type_number::<V>()?;
+        verbs::type_number::<V>()?;
         let mut overwritten: Vec<(u32, Temp<V>)> = Vec::new();
         let put = |(key, value): (Temp<K>, Temp<V>)| {
             insert(&map, key.ptr(), value, |at, there, value| {
                 let mut old = Temp::<V>::zeroed();
-                host::values::copy(&old.ptr_mut().into_place(ObjectHandle::NONE)?, there.as_ptr())?;
+                verbs::copy(&old.ptr_mut().into_place(ObjectHandle::NONE)?, there.as_ptr())?;
                 overwritten.push((at, old));
                 // That the map may be written was asked when the key was put in.
-                host::values::copy(&there.into_place(ObjectHandle::NONE)?, value.ptr())
+                verbs::copy(&there.into_place(ObjectHandle::NONE)?, value.ptr())
             })
             .map(drop)
         };
         entries.into_iter().try_for_each(put).or_else(|error| {
             for (at, old) in overwritten.iter().rev() {
                 if let Some(there) = self.ptr()?.values().get(*at as usize) {
-                    host::values::copy(&there.into_place(ObjectHandle::NONE)?, old.ptr())?;
+                    verbs::copy(&there.into_place(ObjectHandle::NONE)?, old.ptr())?;
                 }
             }
             // New ones stand behind those that were there, so the last ones go.
             for last in (before..self.ptr()?.keys().len).rev() {
-                host::values::map_remove(&map, count(last)?)?;
+                verbs::map_remove(&map, count(last)?)?;
             }
             Err(error)
         })

@@ -1,13 +1,11 @@
 //! Optionals: a value or none.
 
-use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::{CallError, fail};
 
-use super::into_host::{IntoHost, owned};
+use super::into_host::{IntoHost, load_optional, owned, put_optional};
 use super::kind;
-use super::lending::{self, Access};
-use super::ptr::{OptionalRaw, OptionalValue, Ptr, PtrMut, Temp};
-use crate::{Lent, Value, host};
+use super::ptr::OptionalRaw;
+use crate::{Lent, Value};
 
 kind! {
     /// A value or none, in host memory.
@@ -34,25 +32,6 @@ impl<T: Value> UOptional<T> {
     pub fn of(value: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(value)
     }
-}
-
-/// The value of an optional, copied.
-pub(super) fn load_optional<O: OptionalValue>(from: Ptr<'_, O>) -> Option<O::Item> {
-    lending::allows(Access::Read, "copying an optional").unwrap_or_else(|error| fail(error));
-    from.value().map(Value::load)
-}
-
-/// Overwrites an optional.
-pub(super) fn put_optional<O, G>(given: Option<&G>, target: PtrMut<'_, O>) -> Result<(), CallError>
-where
-    O: OptionalValue,
-    G: IntoHost<O::Item> + ?Sized,
-{
-    let fresh = match given {
-        Some(value) => Temp::optional_of(super::into_host::staged::<O::Item, G>(value)?),
-        None => Temp::<O>::zeroed(),
-    };
-    host::values::copy(&target.into_place(ObjectHandle::NONE)?, fresh.ptr())
 }
 
 impl<'f, T: Value> Lent<'f, UOptional<T>> {

@@ -5,7 +5,8 @@ use alcedo_abi::value::LazyRaw;
 use alcedo_rt::{CallError, fail};
 
 use super::kind;
-use crate::plumbing::InterfaceThis;
+use super::verbs;
+use crate::this::InterfaceThis;
 use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectView, This, host};
 
 kind! {
@@ -51,7 +52,7 @@ macro_rules! references {
             pub fn of(object: Obj<$target>) -> Result<Self, CallError> {
                 let reference = Self::new()?;
                 let place = reference.owned().ptr()?.into_place(ObjectHandle::NONE)?;
-                host::values::reference_assign(&place, object.handle())?;
+                verbs::reference_assign(&place, object.handle())?;
                 Ok(reference)
             }
         }
@@ -73,7 +74,7 @@ macro_rules! references {
             /// # Errors
             /// `EXPIRED`.
             pub fn try_obj(&self) -> Result<Obj<$target>, CallError> {
-                host::values::reference_resolve(self.ptr()?).map(Obj::from_handle)
+                verbs::reference_resolve(self.ptr()?).map(Obj::from_handle)
             }
 
             /// Points the reference to an object, or to none.
@@ -86,7 +87,7 @@ macro_rules! references {
             /// # Errors
             /// `WRONG_CLASS` when the object does not suit; `STALE` when it is gone; `EXPIRED`; `DURING_REBUILD`.
             pub fn try_set(&self, object: Obj<$target>) -> Result<(), CallError> {
-                host::values::reference_assign(&self.place()?, object.handle())
+                verbs::reference_assign(&self.place()?, object.handle())
             }
 
             /// Points the reference to none.

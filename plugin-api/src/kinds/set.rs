@@ -7,12 +7,12 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::MapRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::into_host::{IntoHost, owned, with_ptr};
+use super::into_host::{IntoHost, count, owned, with_ptr};
 use super::kind;
 use super::lent::Walk;
 use super::ptr::Temp;
-use super::row::count;
-use crate::{Kind, Lent, Value, host};
+use super::verbs;
+use crate::{Kind, Lent, Value};
 
 kind! {
     /// A set of values, in host memory. Its order is that of insertion until something is removed.
@@ -62,7 +62,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     fn find(&self, value: &impl IntoHost<T>) -> Result<Option<u32>, CallError> {
         with_ptr::<T, _, _>(value, |key| {
             self.ptr()?;
-            host::values::map_find(&self.place()?, key)
+            verbs::map_find(&self.place()?, key)
         })
     }
 
@@ -76,7 +76,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
     pub fn try_insert(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
-        with_ptr::<T, _, _>(&value, |key| host::values::map_insert(&self.place()?, key).map(|(_at, is_new)| is_new))
+        with_ptr::<T, _, _>(&value, |key| verbs::map_insert(&self.place()?, key).map(|(_at, is_new)| is_new))
     }
 
     /// Takes a value out: whether it was there.
@@ -90,7 +90,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// `EXPIRED`; `DURING_REBUILD`.
     pub fn try_remove(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         let Some(at) = self.find(&value)? else { return Ok(false) };
-        host::values::map_remove(&self.place()?, at)?;
+        verbs::map_remove(&self.place()?, at)?;
         Ok(true)
     }
 
@@ -113,11 +113,11 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let set = self.place()?;
         let before = self.ptr()?.keys().len;
-        let insert = |value: &Temp<T>| host::values::map_insert(&set, value.ptr()).map(drop);
+        let insert = |value: &Temp<T>| verbs::map_insert(&set, value.ptr()).map(drop);
         values.iter().try_for_each(insert).or_else(|error| {
             // New ones stand behind those that were there, so the last ones go.
             for last in (before..self.ptr()?.keys().len).rev() {
-                host::values::map_remove(&set, count(last)?)?;
+                verbs::map_remove(&set, count(last)?)?;
             }
             Err(error)
         })
@@ -186,7 +186,7 @@ impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
         let set = Self::default();
         let made = set.owned().ptr().and_then(|set| set.into_place(ObjectHandle::NONE)).and_then(|place| {
             values.into_iter().try_for_each(|value| {
-                with_ptr::<T, G, _>(&value, |key| host::values::map_insert(&place, key))?;
+                with_ptr::<T, G, _>(&value, |key| verbs::map_insert(&place, key))?;
                 Ok(())
             })
         });

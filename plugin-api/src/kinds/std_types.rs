@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 
+use super::into_host::{load_optional, put_entries, put_keys, put_optional, put_row};
 use super::map::Path;
-use super::optional::{load_optional, put_optional};
 use super::ptr::OptionalRaw;
-use super::row::{put_entries, put_keys, put_row};
 use crate::Value;
 use crate::value::copied;
 

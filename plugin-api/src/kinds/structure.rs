@@ -11,20 +11,6 @@ use super::{Kind, Lent};
 use crate::Value;
 use crate::signature::ValueType;
 
-/// A value of type `T` in the form of the host, as a field of another.
-#[repr(transparent)]
-pub struct Stored<T: Value>(T::Raw);
-
-/// Where the field of a struct lies.
-pub trait FieldPlace {
-    /// The struct.
-    type Struct: Value;
-    /// The type of the field.
-    type Type: Value;
-    /// One struct, and the field in it.
-    const AT: (&'static <Self::Struct as Value>::Raw, &'static Stored<Self::Type>);
-}
-
 impl<S: Value, T: Value> Field<S, T> {
     /// What the host is told of it: its name, what it begins as, its doc comment, and whether it is the struct that this one extends.
     #[must_use]

@@ -7,7 +7,9 @@ use alcedo_rt::{CallError, fail};
 use super::into_host::owned;
 use super::kind;
 use super::ptr::PtrMut;
-use crate::{Lent, UName, Value, host};
+use super::verbs;
+use crate::host::lending::{self, Access};
+use crate::{Lent, UName, Value};
 
 kind! {
     /// UTF-8 text in host memory: what `String` is as a property, but used where it lies.
@@ -60,7 +62,7 @@ macro_rules! put_utf8 {
     ($($name:ty),*) => {$(
         impl PutText for $name {
             fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError> {
-                host::assign_text(target, text)
+                target.write_text(text)
             }
         }
     )*};
@@ -70,7 +72,7 @@ put_utf8!(String, UString, UUtf8String);
 impl PutText for UAnsiString {
     fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError> {
         let bytes = to_latin(text)?;
-        host::values::ansi_assign(&target.into_place(ObjectHandle::NONE)?, &bytes)
+        verbs::ansi_assign(&target.into_place(ObjectHandle::NONE)?, &bytes)
     }
 }
 
@@ -86,7 +88,7 @@ fn to_latin(text: &str) -> Result<Vec<u8>, CallError> {
 
 impl PutText for UText {
     fn put_text(text: &str, mut target: PtrMut<'_, Self>) -> Result<(), CallError> {
-        host::assign_text(target.reborrow().into_shown(), text)?;
+        target.reborrow().into_shown().write_text(text)?;
         target.write_names(Name(0), Name(0));
         Ok(())
     }
@@ -152,7 +154,7 @@ macro_rules! texts {
             /// `EXPIRED`.
             pub fn try_text(&self) -> Result<String, CallError> {
                 let text = self.ptr()?;
-                super::lending::allows(super::lending::Access::Read, "reading a text")?;
+                lending::allows(Access::Read, "reading a text")?;
                 Ok(text.$read())
             }
 

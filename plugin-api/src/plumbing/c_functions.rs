@@ -1,34 +1,16 @@
 //! Functions whose bodies are in a C library: what of the types C can read, how they are described, and how what C has written
 //! comes back to the caller.
-#![expect(unsafe_code, reason = "declares the trait that says which slots out parameters have")]
 
-use alcedo_abi::describe::Cell;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
-use alcedo_abi::zcall::Slot;
 
-use super::declared::{About, Function, FunctionCell, import_of_c};
+use super::declared::{About, Function, import_of_c};
 use super::describe::SignatureBlock;
-use super::interfaces::CalledAs;
+use crate::cells::ImportCell;
+use crate::direct::CalledAs;
+use crate::out::Outs;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, Value, zcall};
-
-/// Receives the handle of a function of class `C`, which takes `A`, gives `R` and changes `O` of what it takes.
-pub struct ImportCell<C, A, R, O>(FunctionCell<C, A, R>, core::marker::PhantomData<fn() -> O>);
-
-impl<C, A, R, O> ImportCell<C, A, R, O> {
-    /// An empty one. Until it is filled, calls through it are refused.
-    #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
-    pub const fn new() -> Self {
-        Self(FunctionCell::new(), core::marker::PhantomData)
-    }
-
-    /// As the border has it.
-    pub(crate) const fn cell(&self) -> &Cell {
-        self.0.cell()
-    }
-}
 
 /// How a function of C is called.
 #[derive(Clone, Copy, Debug)]
@@ -40,67 +22,6 @@ pub struct Manner {
     /// States that a `bool` result fills four bytes.
     pub bool32: bool,
 }
-
-/// The values of out parameters: a tuple of up to eight.
-///
-/// # Safety
-/// The slots are those that the border prescribes for results of the values, in order.
-pub unsafe trait Outs: Params {
-    /// What waits for the values.
-    #[doc(hidden)]
-    type Out;
-    /// That, empty.
-    #[doc(hidden)]
-    fn out() -> Self::Out;
-    /// Puts the slots that wait, and says how many.
-    #[doc(hidden)]
-    fn put_slots(out: &mut Self::Out, slots: &mut [Slot]) -> usize;
-    /// The values.
-    ///
-    /// # Safety
-    /// A callee has filled the slots, and what waited.
-    #[doc(hidden)]
-    unsafe fn take(slots: &[Slot], out: Self::Out) -> Result<Self, CallError>;
-}
-
-macro_rules! outs {
-    ($count:literal $($name:ident $value:ident $at:literal)*) => {
-        // SAFETY: each value answers for itself, and they stand in order.
-        unsafe impl<$($name: Value),*> Outs for ($($name,)*) {
-            type Out = ($(<$name as Value>::Out,)*);
-
-            #[allow(clippy::unused_unit, reason = "for none")]
-            fn out() -> Self::Out {
-                ($(<$name as Value>::out(),)*)
-            }
-
-            fn put_slots(out: &mut Self::Out, slots: &mut [Slot]) -> usize {
-                let ($($value,)*) = out;
-                let waiting: [Slot; $count] = [$(<$name as Value>::slot_out($value)),*];
-                slots[..$count].copy_from_slice(&waiting);
-                $count
-            }
-
-            #[allow(unused_variables, unused_unsafe, clippy::unused_unit, reason = "for none")]
-            unsafe fn take(slots: &[Slot], out: Self::Out) -> Result<Self, CallError> {
-                let ($($value,)*) = out;
-                // SAFETY: our caller promises that a callee has filled them.
-                let ($($value,)*) = unsafe { ($(<$name as Value>::take_out(slots[$at], $value),)*) };
-                Ok(($($value?,)*))
-            }
-        }
-    };
-}
-
-outs!(0);
-outs!(1 A a 0);
-outs!(2 A a 0 B b 1);
-outs!(3 A a 0 B b 1 C c 2);
-outs!(4 A a 0 B b 1 C c 2 D d 3);
-outs!(5 A a 0 B b 1 C c 2 D d 3 E e 4);
-outs!(6 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5);
-outs!(7 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6);
-outs!(8 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6 H h 7);
 
 /// A function of the C library that class `C` is bound to.
 #[must_use]

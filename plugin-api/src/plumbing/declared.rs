@@ -25,8 +25,8 @@ use super::shells::{
     CustomThunk, Export, Method, Receiver, StaticMethod, Transparent, bare, export_shell, hooks, invoke, invoke_custom,
     invoke_nothing, invoke_static,
 };
+use crate::cells::{ClassCell, FunctionCell, PropertyCell};
 use crate::class::Part;
-use crate::direct::DirectCell;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
 use crate::type_text::is_path_of;
@@ -54,85 +54,6 @@ impl<D> Deref for Declared<D> {
 // SAFETY: `Declared` is transparent over the description, and so are references to the two.
 unsafe impl<D: 'static> Transparent for &'static Declared<D> {
     type Inner = &'static D;
-}
-
-/// Receives the number of class `C`.
-pub struct ClassCell<C>(Cell, PhantomData<fn() -> C>);
-
-impl<C> ClassCell<C> {
-    /// An empty one.
-    #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
-    pub const fn new() -> Self {
-        Self(Cell::new(), PhantomData)
-    }
-
-    /// As the border has it.
-    #[must_use]
-    pub const fn cell(&self) -> &Cell {
-        &self.0
-    }
-}
-
-/// Receives the offset of a property of type `T` in objects of class `C`.
-pub struct PropertyCell<C, T>(Cell, PhantomData<fn() -> (C, T)>);
-
-impl<C, T> PropertyCell<C, T> {
-    /// An empty one.
-    ///
-    /// # Safety
-    /// It stands in the description of the class, or in an import, that the module registers: the host fills it before any
-    /// code of the module runs, and code that reads the property does not check whether it did.
-    #[must_use]
-    pub const unsafe fn new() -> Self {
-        Self(Cell::new(), PhantomData)
-    }
-}
-
-impl<C: Class, T: Value> PropertyCell<C, T> {
-    /// Where it lies in each object: what the host has filled the cell with, as whoever made it has promised.
-    #[inline]
-    pub(crate) fn offset(&self) -> usize {
-        let offset = self.0.get();
-        debug_assert_ne!(offset, Cell::UNFILLED, "a property of {} that no host has placed", C::PATH);
-        offset as usize
-    }
-}
-
-/// Receives the handle of a function of class `C` that takes the values `A` and gives `R`.
-pub struct FunctionCell<C, A, R>(pub(super) Cell, DirectCell<A, R>, PhantomData<fn(C, A) -> R>);
-
-impl<C, A, R> FunctionCell<C, A, R> {
-    /// An empty one. Until it is filled, calls through it are refused.
-    #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
-    pub const fn new() -> Self {
-        Self(Cell::new(), DirectCell::new(), PhantomData)
-    }
-
-    /// As the border has it.
-    #[must_use]
-    pub const fn cell(&self) -> &Cell {
-        &self.0
-    }
-
-    /// What calls find behind it.
-    #[inline]
-    pub(crate) fn direct(&self) -> &DirectCell<A, R> {
-        &self.1
-    }
-}
-
-/// Receives nothing of use: for what only has to be there.
-pub struct PresenceCell(pub(super) Cell);
-
-impl PresenceCell {
-    /// An empty one.
-    #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
-    pub const fn new() -> Self {
-        Self(Cell::new())
-    }
 }
 
 /// The description of a property of class `C`.
@@ -474,20 +395,29 @@ impl<C> Body<C> {
         self.functions
     }
 
-    pub(super) const fn class_constructor(self) -> Option<Invoke> {
+    const fn class_constructor(self) -> Option<Invoke> {
         match self.class_constructor {
             Some(hook) => Some(hook.0),
             None => None,
         }
     }
 
-    pub(super) const fn post_init_properties(self) -> Option<Invoke> {
+    const fn post_init_properties(self) -> Option<Invoke> {
         match self.post_init_properties {
             Some(hook) => Some(hook.0),
             None => None,
         }
     }
 }
+
+/// Stands in for a missing `#[uclass] impl` block: such a block writes an inherent constant of the same name, which takes
+/// precedence. Two blocks collide under this name.
+pub trait NoBody: Class {
+    /// Adds no function and no hook.
+    const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
+}
+
+impl<C: Class> NoBody for C {}
 
 /// What a class says of what others declare: the interfaces it implements, classes for subobjects of its bases, and defaults.
 type OfBases = (&'static [RStr<'static>], &'static [MetaDesc], &'static [MetaDesc]);
@@ -511,7 +441,7 @@ pub const fn class<C: Part>(
         flags,
         properties: RSlice::from_slice(bare(properties)),
         functions: RSlice::from_slice(bare(body.functions)),
-        hooks: hooks::<C>(body),
+        hooks: hooks::<C>(body.class_constructor(), body.post_init_properties()),
         cell: &cell.0,
         doc: RStr::from_str(doc),
         implements: RSlice::from_slice(implements),

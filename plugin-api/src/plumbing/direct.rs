@@ -25,7 +25,8 @@ use crate::signature::{Params, ReturnValue, ValueType};
 type Failed = MaybeUninit<Failure>;
 
 /// A parameter block of plain values: the parameters and a result, of a word each at most.
-type WordBlock = [u64; MOST_WORDS + 1];
+#[repr(C, align(8))]
+struct WordBlock([u8; size_of::<u64>() * (MOST_WORDS + 1)]);
 
 /// Whether all that goes in and comes out is plain, and not too much.
 const fn are_plain<A: Params, R: ReturnValue>() -> bool {
@@ -171,32 +172,30 @@ unsafe fn run<M: Method>(
     part: *mut (),
     words: &[u64],
 ) -> Result<u64, CallError> {
-    let mut block = WordBlock::default();
-    let block = block.as_mut_ptr().cast::<u8>();
-    let result = place_words(block, M::Args::TYPES, words);
+    let (mut block, result) = WordBlock::of(M::Args::TYPES, words);
+    let at = block.0.as_mut_ptr();
     // SAFETY: object and memory are live for the call, which is the frame, and the part is the one that this module made for the class,
     // as the caller promises. The block lies on this stack, is large enough for so many words, and was laid out just now.
     let (this, cell, args, result_at) = unsafe {
         let this = This::<M::Class>::new(object, memory);
         let cell = cell_of::<M::Class>(part, object)?;
-        (this, cell, Block::new(block, BlockLayout::EMPTY), Block::new(block, M::Args::LAYOUT))
+        (this, cell, Block::new(at, BlockLayout::EMPTY), Block::new(at, M::Args::LAYOUT))
     };
     let args = M::Args::open(args);
     let returned = <M::Receiver as Receiver>::with::<M, _>(cell, object, |part| M::run(part, this, args))?;
     returned.crossing(M::PLACE)?.store_result(result_at)?;
-    Ok(word_at(block, result, M::Result::VALUE))
+    Ok(block.word(result, M::Result::VALUE))
 }
 
 /// One call of a function of plain values that needs no object.
 #[inline(always)]
 fn run_static<M: StaticMethod>(words: &[u64]) -> Result<u64, CallError> {
-    let mut block = WordBlock::default();
-    let block = block.as_mut_ptr().cast::<u8>();
-    let result = place_words(block, M::Args::TYPES, words);
+    let (mut block, result) = WordBlock::of(M::Args::TYPES, words);
+    let at = block.0.as_mut_ptr();
     // SAFETY: the block lies on this stack, is large enough for so many words, and was laid out just now.
-    let (args, result_at) = unsafe { (Block::new(block, BlockLayout::EMPTY), Block::new(block, M::Args::LAYOUT)) };
+    let (args, result_at) = unsafe { (Block::new(at, BlockLayout::EMPTY), Block::new(at, M::Args::LAYOUT)) };
     M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)?;
-    Ok(word_at(block, result, M::Result::VALUE))
+    Ok(block.word(result, M::Result::VALUE))
 }
 
 /// One call of a function of plain values that is offered by name.
@@ -217,42 +216,36 @@ fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
     Ok(result.bits())
 }
 
-/// Puts words where the values of these types lie in a parameter block. Where the result lies.
-#[inline(always)]
-fn place_words(block: *mut u8, types: &[ValueType], words: &[u64]) -> BlockLayout {
-    let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
-    while at < words.len() {
-        let (offset, next) = layout.place(types[at].size, types[at].align);
-        // SAFETY: a plain value has a word at most, so so many lie in the block; each has the alignment of its size, and the block
-        // that of a word.
-        unsafe {
-            let place = block.add(offset);
-            match types[at].size {
-                1 => place.write(words[at] as u8),
-                2 => place.cast::<u16>().write(words[at] as u16),
-                4 => place.cast::<u32>().write(words[at] as u32),
-                _ => place.cast::<u64>().write(words[at]),
+impl WordBlock {
+    /// The words where values of these types lie in a parameter block, and where the result lies.
+    #[inline(always)]
+    fn of(types: &[ValueType], words: &[u64]) -> (Self, BlockLayout) {
+        let mut block = Self([0; size_of::<Self>()]);
+        let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
+        while at < words.len() {
+            let ValueType { size, align, .. } = types[at];
+            let (offset, next) = layout.place(size, align);
+            let (place, word) = (&mut block.0[offset..offset + size], words[at]);
+            match size {
+                1 => place.copy_from_slice(&(word as u8).to_ne_bytes()),
+                2 => place.copy_from_slice(&(word as u16).to_ne_bytes()),
+                4 => place.copy_from_slice(&(word as u32).to_ne_bytes()),
+                _ => place.copy_from_slice(&word.to_ne_bytes()),
             }
+            (layout, at) = (next, at + 1);
         }
-        (layout, at) = (next, at + 1);
+        (block, layout)
     }
-    layout
-}
 
-/// The word of the result behind the parameters; zero where there is none.
-#[inline(always)]
-fn word_at(block: *mut u8, before: BlockLayout, result: Option<ValueType>) -> u64 {
-    let Some(ValueType { size, align, .. }) = result else { return 0 };
-    let (offset, _) = before.place(size, align);
-    // SAFETY: as in `place_words`; the bytes were zero before the result was written.
-    unsafe {
-        let place = block.add(offset).cast_const();
-        match size {
-            1 => place.read().into(),
-            2 => place.cast::<u16>().read().into(),
-            4 => place.cast::<u32>().read().into(),
-            _ => place.cast::<u64>().read(),
-        }
+    /// The word of the result behind the parameters; zero where there is none.
+    #[inline(always)]
+    fn word(&self, before: BlockLayout, result: Option<ValueType>) -> u64 {
+        let Some(ValueType { size, align, .. }) = result else { return 0 };
+        let (offset, _) = before.place(size, align);
+        let mut word = [0; size_of::<u64>()];
+        let start = if cfg!(target_endian = "big") { word.len() - size } else { 0 };
+        word[start..start + size].copy_from_slice(&self.0[offset..offset + size]);
+        u64::from_ne_bytes(word)
     }
 }
 

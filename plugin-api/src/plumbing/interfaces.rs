@@ -2,7 +2,6 @@
 //! body of the same signature for each function, and the message names what differs.
 
 use core::marker::PhantomData;
-use core::ops::Deref;
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc};
@@ -10,13 +9,13 @@ use alcedo_abi::interface_check::{self, InterfaceFunction};
 use alcedo_abi::kinds::function_flags;
 use alcedo_abi::type_text::contains;
 
-use super::declared::{Declared, Function, FunctionCell, FunctionOf, PresenceCell, SignatureWords, import};
+use super::declared::{Declared, Function, FunctionOf, SignatureWords, import};
 use super::describe::SignatureBlock;
 use super::shells::bare;
-use crate::direct::Called;
+use crate::cells::{FunctionCell, PresenceCell};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
-use crate::{Class, Interface, Object, This, Value};
+use crate::{Class, Interface, Value};
 
 /// Describes a function that takes `A` and gives `R`, for [`declared_as`] and its like.
 #[must_use]
@@ -138,55 +137,4 @@ pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
 ) -> Declared<ImportDesc> {
     assert!(is_member_path(path, I::PATH), "a function is imported from the interface that declares it");
     import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
-}
-
-/// An object that is seen as an interface, for the rest of the running call. Its class was found to implement the interface;
-/// the host looks again at each call.
-#[derive(Debug)]
-pub struct InterfaceThis<'f, I> {
-    object: This<'f, Object>,
-    of: PhantomData<fn() -> I>,
-}
-
-impl<I> Clone for InterfaceThis<'_, I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I> Copy for InterfaceThis<'_, I> {}
-
-impl<'f, I> InterfaceThis<'f, I> {
-    pub(crate) fn new(object: This<'f, Object>) -> Self {
-        Self { object, of: PhantomData }
-    }
-}
-
-impl<'f, I> Deref for InterfaceThis<'f, I> {
-    type Target = This<'f, Object>;
-
-    fn deref(&self) -> &This<'f, Object> {
-        &self.object
-    }
-}
-
-/// An object on which functions of `T` can be called: of a class, or of an interface.
-pub trait CalledAs<T> {
-    /// The object, and that this is its thread.
-    #[doc(hidden)]
-    fn called(&self) -> Called<'_>;
-}
-
-impl<C: Class> CalledAs<C> for This<'_, C> {
-    #[inline]
-    fn called(&self) -> Called<'_> {
-        Called::new(self)
-    }
-}
-
-impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
-    #[inline]
-    fn called(&self) -> Called<'_> {
-        Called::new(&self.object)
-    }
 }

@@ -1,7 +1,7 @@
 //! Members of a view: properties straight in host memory, functions through their handle.
 
-use super::declared::{FunctionCell, PropertyCell};
-use super::interfaces::CalledAs;
+use crate::cells::{FunctionCell, PropertyCell};
+use crate::direct::CalledAs;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
 

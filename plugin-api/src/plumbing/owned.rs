@@ -7,10 +7,11 @@ use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::zcall::Slot;
 
-use crate::kinds::Owned;
-use crate::kinds::ptr::{Ptr, PtrMut};
+pub use crate::kinds::owned::new_owned;
+use crate::kinds::{Owned, verbs};
+use crate::kinds::{Ptr, PtrMut};
 use crate::value::address_slot;
-use crate::{CallError, Kind, host};
+use crate::{CallError, Kind};
 
 /// Where a value lies now.
 ///
@@ -22,14 +23,14 @@ pub fn owned_at<K: Kind>(of: &K) -> Result<*const K::Raw, CallError> {
 
 /// A copy of a value in host memory; the running call fails where the host refuses.
 pub fn load_owned<K: Kind>(from: Ptr<'_, K>, site: &Location<'_>) -> K {
-    let black = host::values::black_new(Some(from), site);
+    let black = verbs::black_new(Some(from), site);
     K::from_owned(Owned::of(black.unwrap_or_else(|error| alcedo_rt::fail(error))))
 }
 
 /// Overwrites a value in host memory.
 pub fn store_owned<K: Kind>(of: &K, target: PtrMut<'_, K>) -> Result<(), CallError> {
     let place = target.into_place(ObjectHandle::NONE)?;
-    host::values::copy(&place, of.owned().ptr()?.as_ptr())
+    verbs::copy(&place, of.owned().ptr()?.as_ptr())
 }
 
 /// What waits for a result; the running call fails where the host refuses.
@@ -40,11 +41,6 @@ pub fn owned_out<K: Kind>(site: &Location<'_>) -> Owned<K> {
 /// The slot of a value; the running call fails where it has expired.
 pub fn owned_slot<K: Kind>(of: &Owned<K>) -> Slot {
     address_slot(of.at().unwrap_or_else(|error| alcedo_rt::fail(error)))
-}
-
-/// A value that zero bytes mean.
-pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
-    Owned::<K>::zero(site).map(K::from_owned)
 }
 
 /// A copy of a value.
@@ -61,7 +57,7 @@ pub fn is_owned_expired<K: Kind>(of: &K) -> bool {
 pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     let equal = || {
         let (one, two) = (one.owned().ptr()?, two.owned().ptr()?);
-        host::values::equal(one.as_ptr(), two.as_ptr())
+        verbs::equal(one.as_ptr(), two.as_ptr())
     };
     equal().unwrap_or_else(|error| alcedo_rt::fail(error))
 }
@@ -79,7 +75,7 @@ pub fn debug_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let printed = of.owned().ptr().and_then(|at| {
-        let printed = host::values::print(at.as_ptr())?;
+        let printed = verbs::print(at.as_ptr())?;
         Ok(match K::plain_text(at.as_ptr()) {
             Some(text) if is_quoted => format!("{text:?}"),
             Some(text) => text,
@@ -99,6 +95,6 @@ pub fn parse_owned<K: Kind>(text: &str, site: &Location<'_>) -> Result<K, CallEr
     if let Some(put) = K::put_plain_text(value.owned().ptr()?, text) {
         return put.map(|()| value);
     }
-    host::values::parse(&value.owned().ptr()?.into_place(ObjectHandle::NONE)?, text)?;
+    verbs::parse(&value.owned().ptr()?.into_place(ObjectHandle::NONE)?, text)?;
     Ok(value)
 }

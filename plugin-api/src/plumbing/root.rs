@@ -1,9 +1,22 @@
-//! What `module!` takes of an author: the hooks of a module, in the shapes they may have.
+//! The hooks of a module, as authors pass them to `module!`, and the root module made of them, which the host loads.
+#![expect(unsafe_code, reason = "hands the table of the module to the loader")]
 
 use core::fmt::Display;
+use core::marker::PhantomData;
 
-use alcedo_abi::describe::EntryTables;
-use alcedo_rt::{CallError, words_of};
+use alcedo_abi::abi_stable::library::{CheckTypeLayout, LibHeader, RootModuleResult};
+use alcedo_abi::abi_stable::marker_type::ErasedPrefix;
+use alcedo_abi::abi_stable::prefix_type::{PrefixRefTrait, WithMetadata};
+use alcedo_abi::abi_stable::staticref;
+use alcedo_abi::abi_stable::std_types::RResult;
+use alcedo_abi::list::prelude::*;
+use alcedo_abi::module::{Module, ModuleRef};
+use alcedo_rt::{CallError, keep_hook, trap, words_of};
+
+use super::registry;
+use super::shells::bare;
+use crate::dispose::dispose_all;
+use crate::registered;
 
 /// What an author gives to `module!`.
 pub trait ModuleHooks: 'static {
@@ -97,4 +110,129 @@ impl<F: FnOnce()> MainFn<Bare> for F {
 /// Calls a main of either shape.
 pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
     main.run(args);
+}
+
+/// The root module of a plugin, of its hooks.
+struct Root<M>(PhantomData<M>);
+
+/// Fills the table with the function of the same name, for each line of the list.
+macro_rules! fill {
+    (
+        $(#[doc = $about:tt])*
+        $table:ident, $reference:ident;
+        $(
+            $(#[doc = $doc:tt])*
+            $(#[sabi($($mark:tt)+)])?
+            $since:ident($($safety:tt)?)
+            fn $name:ident($($param:ident: $ty:ty),* $(; or $failure:ident)?) $(-> $result:ty)?;
+        )*
+    ) => {
+        impl<M: ModuleHooks> Root<M> {
+            staticref!(const MODULE: WithMetadata<$table> = WithMetadata::new($table { $($name: Self::$name),* }));
+        }
+    };
+}
+
+alcedo_abi::module_functions!(fill);
+
+/// Returns the header under the root symbol.
+#[must_use]
+pub const fn lib_header<M: ModuleHooks>() -> LibHeader {
+    // SAFETY: `constructor` erases a prefix reference of `ModuleRef`.
+    unsafe { LibHeader::from_constructor::<ModuleRef>(constructor::<M>, CheckTypeLayout::Yes) }
+}
+
+extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
+    let module = ModuleRef(Root::<M>::MODULE.as_prefix()).to_prefix_ref();
+    // SAFETY: the loader turns the erased prefix back into the type that the header names.
+    RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
+}
+
+macro_rules! declarations {
+    ($($name:ident: $desc:ty = $slice:ident;)*) => {
+        impl<M: ModuleHooks> Root<M> {$(
+            extern "C" fn $name() -> RSlice<'static, &'static $desc> {
+                RSlice::from_slice(bare(registry::$slice.static_slice()))
+            }
+        )*}
+    };
+}
+declarations! {
+    structs: StructDesc = STRUCTS;
+    enums: EnumDesc = ENUMS;
+    delegates: DelegateDesc = DELEGATES;
+    classes: ClassDesc = CLASSES;
+    interfaces: InterfaceDesc = INTERFACES;
+    imports: ImportDesc = IMPORTS;
+    exports: ExportDesc = EXPORTS;
+    earlier_names: MetaDesc = EARLIER_NAMES;
+}
+
+/// The functions that the host calls, under the names of the list.
+impl<M: ModuleHooks> Root<M> {
+    unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
+        alcedo_rt::attach(context, M::OWN_LOGGER, failure)
+    }
+
+    extern "C" fn detach() {
+        // A host that is older than `dispose` may not have asked for it.
+        let _told = dispose_all(&mut Failure::none());
+        alcedo_rt::detach();
+    }
+
+    unsafe extern "C" fn dispose(failure: &mut Failure) -> Status {
+        let ended = end_registered(failure);
+        let disposed = dispose_all(failure);
+        if ended == Status::OK { disposed } else { ended }
+    }
+
+    extern "C" fn heap_bytes() -> u64 {
+        alcedo_rt::live_bytes()
+    }
+
+    unsafe extern "C" fn main(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
+        let status = trap(failure, || {
+            M::entry()?;
+            let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
+            alcedo_rt::with_loggers(|| M::main(&args));
+            Ok(())
+        });
+        // A main is where panic hooks are set as a rule.
+        keep_hook();
+        status
+    }
+
+    extern "C" fn entry_tables() -> EntryTables {
+        M::TABLES
+    }
+
+    extern "C" fn suspends() -> u8 {
+        M::SUSPENDS.into()
+    }
+
+    unsafe extern "C" fn suspend(failure: &mut Failure) -> Status {
+        trap(failure, M::suspend)
+    }
+
+    unsafe extern "C" fn resume(failure: &mut Failure) -> Status {
+        trap(failure, M::resume)
+    }
+
+    unsafe extern "C" fn exit(failure: &mut Failure) -> Status {
+        let ended = end_registered(failure);
+        let exited = trap(failure, || {
+            M::exit();
+            Ok(())
+        });
+        let disposed = dispose_all(failure);
+        [ended, exited, disposed].into_iter().find(|status| *status != Status::OK).unwrap_or(Status::OK)
+    }
+}
+
+/// Drops the protocols and resolvers of the module, to which no name leads any more.
+fn end_registered(failure: &mut Failure) -> Status {
+    trap(failure, || {
+        registered::drop_all();
+        Ok(())
+    })
 }

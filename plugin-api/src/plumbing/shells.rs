@@ -2,33 +2,20 @@
 //! reached through a small trait, so that there is one shell per shape and not one per function.
 #![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
 
-use core::marker::PhantomData;
-
-use alcedo_abi::abi_stable::library::{CheckTypeLayout, LibHeader, RootModuleResult};
-use alcedo_abi::abi_stable::marker_type::ErasedPrefix;
-use alcedo_abi::abi_stable::prefix_type::{PrefixRefTrait, WithMetadata};
-use alcedo_abi::abi_stable::staticref;
-use alcedo_abi::abi_stable::std_types::{ROption, RResult};
-use alcedo_abi::call::{Call, FailureKind, Invoke};
+use alcedo_abi::abi_stable::std_types::ROption;
+use alcedo_abi::call::{Call, Failure, FailureKind, Invoke, Status};
 use alcedo_abi::describe::PartHooks;
-use alcedo_abi::handles::PartPtr;
-use alcedo_abi::list::prelude::*;
-use alcedo_abi::module::{Module, ModuleRef};
-use alcedo_abi::value::KeepSink;
-use alcedo_abi::zcall::Slot;
-use alcedo_rt::{is_game_thread, keep_hook, trap};
+use alcedo_abi::handles::{ObjectHandle, PartPtr};
+use alcedo_abi::value::{KeepSink, TextView};
+use alcedo_abi::zcall::{Slot, ZCallBuffer};
+use alcedo_rt::{is_game_thread, trap};
 
-use super::declared::Body;
-use super::registry;
 use super::returned::{Place, Returned};
-use super::root::ModuleHooks;
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::class::Part;
-use crate::dispose::dispose_all;
 use crate::host::lent_text;
-use crate::keep::Keep;
+use crate::keep::Keeper;
 use crate::part_cell::{PartCell, Sharing, Taking};
-use crate::registered;
 use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
 use crate::{CallError, Class, This};
@@ -218,22 +205,16 @@ pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -
         .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {}", C::PATH)))
 }
 
-/// What a class without a `#[uclass] impl` block has in its place: an inherent constant of the same name, which such
-/// a block writes, goes first. Two blocks collide under this name.
-pub trait NoBody: Class {
-    /// Nothing.
-    const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
-}
-
-impl<C: Class> NoBody for C {}
-
 /// The hooks of a class.
 #[must_use]
-pub(super) const fn hooks<C: Part>(body: Body<C>) -> PartHooks {
+pub(super) const fn hooks<C: Part>(
+    class_constructor: Option<Invoke>,
+    post_init_properties: Option<Invoke>,
+) -> PartHooks {
     PartHooks {
         red_constructor: red_constructor::<C>,
-        class_constructor: optional(body.class_constructor()),
-        post_init_properties: optional(body.post_init_properties()),
+        class_constructor: optional(class_constructor),
+        post_init_properties: optional(post_init_properties),
         save_kept: save_kept::<C>,
         load_kept: load_kept::<C>,
         finalize: finalize::<C>,
@@ -266,22 +247,6 @@ const SAVING: &Sharing = &Sharing::new("keep");
 
 /// What borrows a plugin part to fill it.
 const FILLING: &Taking = &Taking::new("keep");
-
-/// Where kept fields go.
-pub struct Keeper<'a> {
-    sink: &'a KeepSink,
-}
-
-impl Keeper<'_> {
-    /// Keeps one field. One that cannot be written ends the saving with an error that names it.
-    pub fn put<T: Keep>(&mut self, name: &str, value: &T) {
-        let data = value.to_cbor().unwrap_or_else(|error| {
-            alcedo_rt::fail(CallError::other(format!("`{name}`: {}", error.message())));
-        });
-        // SAFETY: name and data are live for the call, and the sink is the host's, lent with its own context.
-        unsafe { (self.sink.put)(self.sink.context, TextView::of(name), data.as_ptr(), data.len()) };
-    }
-}
 
 /// # Safety
 /// `part` is a plugin part that this module made for `C`; `sink` is live for the call.
@@ -398,129 +363,4 @@ pub(super) unsafe trait Transparent: 'static {
 pub(super) const fn bare<D: Transparent>(list: &'static [D]) -> &'static [D::Inner] {
     // SAFETY: `Transparent` promises that the two lie alike; the list is never written.
     unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }
-}
-
-/// The root module of a plugin, of its hooks.
-struct Root<M>(PhantomData<M>);
-
-/// Fills the table with the function of the same name, for each line of the list.
-macro_rules! fill {
-    (
-        $(#[doc = $about:tt])*
-        $table:ident, $reference:ident;
-        $(
-            $(#[doc = $doc:tt])*
-            $(#[sabi($($mark:tt)+)])?
-            $since:ident($($safety:tt)?)
-            fn $name:ident($($param:ident: $ty:ty),* $(; or $failure:ident)?) $(-> $result:ty)?;
-        )*
-    ) => {
-        impl<M: ModuleHooks> Root<M> {
-            staticref!(const MODULE: WithMetadata<$table> = WithMetadata::new($table { $($name: Self::$name),* }));
-        }
-    };
-}
-
-alcedo_abi::module_functions!(fill);
-
-/// What the loader finds under the root symbol.
-#[must_use]
-pub const fn lib_header<M: ModuleHooks>() -> LibHeader {
-    // SAFETY: `constructor` erases a prefix reference of `ModuleRef`.
-    unsafe { LibHeader::from_constructor::<ModuleRef>(constructor::<M>, CheckTypeLayout::Yes) }
-}
-
-extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
-    let module = ModuleRef(Root::<M>::MODULE.as_prefix()).to_prefix_ref();
-    // SAFETY: the loader turns the erased prefix back into the type that the header names.
-    RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
-}
-
-macro_rules! declarations {
-    ($($name:ident: $desc:ty = $slice:ident;)*) => {
-        impl<M: ModuleHooks> Root<M> {$(
-            extern "C" fn $name() -> RSlice<'static, &'static $desc> {
-                RSlice::from_slice(bare(registry::$slice.static_slice()))
-            }
-        )*}
-    };
-}
-declarations! {
-    structs: StructDesc = STRUCTS;
-    enums: EnumDesc = ENUMS;
-    delegates: DelegateDesc = DELEGATES;
-    classes: ClassDesc = CLASSES;
-    interfaces: InterfaceDesc = INTERFACES;
-    imports: ImportDesc = IMPORTS;
-    exports: ExportDesc = EXPORTS;
-    earlier_names: MetaDesc = EARLIER_NAMES;
-}
-
-/// What the host calls, under the names of the list.
-impl<M: ModuleHooks> Root<M> {
-    unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
-        alcedo_rt::attach(context, M::OWN_LOGGER, failure)
-    }
-
-    extern "C" fn detach() {
-        // A host that is older than `dispose` may not have asked for it.
-        let _told = dispose_all(&mut Failure::none());
-        alcedo_rt::detach();
-    }
-
-    unsafe extern "C" fn dispose(failure: &mut Failure) -> Status {
-        let ended = end_registered(failure);
-        let disposed = dispose_all(failure);
-        if ended == Status::OK { disposed } else { ended }
-    }
-
-    extern "C" fn heap_bytes() -> u64 {
-        alcedo_rt::live_bytes()
-    }
-
-    unsafe extern "C" fn main(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
-        let status = trap(failure, || {
-            M::entry()?;
-            let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
-            alcedo_rt::with_loggers(|| M::main(&args));
-            Ok(())
-        });
-        // A main is where panic hooks are set as a rule.
-        keep_hook();
-        status
-    }
-
-    extern "C" fn entry_tables() -> EntryTables {
-        M::TABLES
-    }
-
-    extern "C" fn suspends() -> u8 {
-        M::SUSPENDS.into()
-    }
-
-    unsafe extern "C" fn suspend(failure: &mut Failure) -> Status {
-        trap(failure, M::suspend)
-    }
-
-    unsafe extern "C" fn resume(failure: &mut Failure) -> Status {
-        trap(failure, M::resume)
-    }
-
-    unsafe extern "C" fn exit(failure: &mut Failure) -> Status {
-        let ended = end_registered(failure);
-        let exited = trap(failure, || {
-            M::exit();
-            Ok(())
-        });
-        let disposed = dispose_all(failure);
-        [ended, exited, disposed].into_iter().find(|status| *status != Status::OK).unwrap_or(Status::OK)
-    }
-}
-
-/// Drops the protocols and resolvers of the module, to which no name leads any more.
-fn end_registered(failure: &mut Failure) -> Status {
-    trap(failure, || {
-        registered::drop_all();
-        Ok(())
-    })
 }

@@ -60,6 +60,21 @@ struct Found {
     at: u32,
 }
 
+/// The rows that there are, until one is moved or ends.
+#[derive(Clone, Copy)]
+struct Span<'a> {
+    data: *mut u8,
+    len: u32,
+    row: Row<'a>,
+}
+
+/// A row that is there. Only [`Span`] makes one.
+#[derive(Clone, Copy)]
+struct RowPtr<'a> {
+    at: *mut u8,
+    row: Row<'a>,
+}
+
 /// A set or map to read.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed<'a> {
@@ -127,7 +142,7 @@ impl<'a> Rows<'a> {
     /// The value of an array or set in a row, or the key of a map; none where there is no such row.
     #[inline]
     pub fn get(self, at: u32) -> Option<Ptr<'a>> {
-        (at < self.len()).then(|| key(self.row, self.place(at)))
+        self.span().get(at).map(RowPtr::key)
     }
 
     /// The sum of a number over all rows of an array of structs: of `field`, which is a field of that struct by its address. An
@@ -159,26 +174,21 @@ impl<'a> Rows<'a> {
     }
 
     #[inline]
-    fn place(self, at: u32) -> *mut u8 {
-        place(&self.raw(), self.row, at)
-    }
-
-    #[inline]
-    fn places(self) -> impl Iterator<Item = *mut u8> {
-        let raw = self.raw();
-        (0..raw.len).map(move |at| place(&raw, self.row, at))
+    fn span(self) -> Span<'a> {
+        let ArrayRaw { data, len, .. } = self.raw();
+        Span { data, len, row: self.row }
     }
 
     /// The values of an array or set, the keys of a map.
     #[inline]
     pub(crate) fn keys(self) -> impl Iterator<Item = Ptr<'a>> {
-        self.places().map(move |place| key(self.row, place))
+        self.span().iter().map(RowPtr::key)
     }
 
     /// Keys, and values where there are.
     #[inline]
     pub(crate) fn entries(self) -> impl Iterator<Item = (Ptr<'a>, Option<Ptr<'a>>)> {
-        self.places().map(move |place| parts(self.row, place))
+        self.span().iter().map(RowPtr::parts)
     }
 
     /// The same as [`Rows::keys`], when they are of that kind.
@@ -199,7 +209,7 @@ impl<'a> Rows<'a> {
         let (ty, at) = if are_values { self.row.value? } else { (self.row.key, 0) };
         let of = K::carried(ty)?;
         // SAFETY: as many rows as there are have a key or a value there each, whose kind that is.
-        Some(self.places().map(move |place| unsafe { Ref::new(place.wrapping_add(at), of) }))
+        Some(self.span().iter().map(move |row| unsafe { Ref::new(row.at.wrapping_add(at), of) }))
     }
 }
 
@@ -237,17 +247,16 @@ impl RowsMut<'_> {
             self.grow(len)?;
         }
         self.end(at..at + remove);
-        let moved = self.raw();
-        let (row, place) = (self.row, |at| place(&moved, self.row, at));
+        let (moved, rows, row) = (self.raw(), self.as_rows().span(), self.row);
         let moves = tail != 0 && remove != insert;
         // SAFETY: room for `len` rows is reserved, and there is a tail of so many by the check above; the two places of it may
         // overlap. What is overwritten has ended or was moved.
         unsafe {
             if moves {
-                place(at + insert).copy_from(place(at + remove), tail as usize * row.size);
+                rows.address(at + insert).copy_from(rows.address(at + remove), tail as usize * row.size);
             }
             if insert != 0 {
-                place(at).write_bytes(0, insert as usize * row.size);
+                rows.address(at).write_bytes(0, insert as usize * row.size);
             }
         }
         let epoch = if moves || remove != 0 { moved.epoch.saturating_add(1) } else { moved.epoch };
@@ -265,20 +274,16 @@ impl RowsMut<'_> {
     /// The value in a row of an array; none where there is no such row.
     #[inline]
     pub fn get_mut(&mut self, at: u32) -> Option<PtrMut<'_>> {
-        (at < self.len()).then(|| parts_mut(self.row, self.as_rows().place(at)).0)
+        self.as_rows().span().get(at).map(|row| row.parts_mut().0)
     }
 
     /// Exchanges the values in two rows of an array; whether there are two such rows.
     pub fn swap(&mut self, one: u32, two: u32) -> bool {
-        let raw = self.raw();
-        if one >= raw.len || two >= raw.len {
-            return false;
-        }
+        let (raw, rows) = (self.raw(), self.as_rows().span());
+        let (Some(first), Some(second)) = (rows.get(one), rows.get(two)) else { return false };
         if one != two {
             // SAFETY: there are two such rows, which do not overlap, and values may be moved as bytes.
-            unsafe {
-                std::ptr::swap_nonoverlapping(place(&raw, self.row, one), place(&raw, self.row, two), self.row.size);
-            }
+            unsafe { std::ptr::swap_nonoverlapping(first.at, second.at, self.row.size) };
             self.set_raw(ArrayRaw { epoch: raw.epoch.saturating_add(1), ..raw });
         }
         true
@@ -325,12 +330,10 @@ impl RowsMut<'_> {
                 false => fresh.data.copy_from_nonoverlapping(source.data, row.size * source.len as usize),
             }
         }
-        if owns {
-            for at in 0..source.len {
-                copy_row(row, place(&fresh, row, at), place(&source, row, at));
-            }
-        }
         self.set_raw(ArrayRaw { len: source.len, ..fresh });
+        if owns {
+            self.as_rows().span().iter().zip(from.span().iter()).for_each(|(to, from)| to.copy_from(from));
+        }
     }
 
     /// Ends all rows and gives the memory back. The epoch goes on.
@@ -342,15 +345,13 @@ impl RowsMut<'_> {
     /// The values of an array or set, the keys of a map. Keys that change must be found again.
     #[inline]
     pub(crate) fn keys(&mut self) -> impl Iterator<Item = PtrMut<'_>> {
-        let row = self.row;
-        self.as_rows().places().map(move |place| parts_mut(row, place).0)
+        self.as_rows().span().iter().map(|row| row.parts_mut().0)
     }
 
     /// Keys, and values where there are. Keys that change must be found again.
     #[inline]
     pub(crate) fn entries(&mut self) -> impl Iterator<Item = (PtrMut<'_>, Option<PtrMut<'_>>)> {
-        let row = self.row;
-        self.as_rows().places().map(move |place| parts_mut(row, place))
+        self.as_rows().span().iter().map(RowPtr::parts_mut)
     }
 
     /// The same as [`RowsMut::keys`], when they are of that kind.
@@ -358,7 +359,7 @@ impl RowsMut<'_> {
     pub(crate) fn keys_of<K: InMemory>(&mut self) -> Option<impl Iterator<Item = Mut<'_, K>>> {
         let of = K::carried(self.row.key)?;
         // SAFETY: as many rows as there are begin with a key each, whose kind that is, apart from each other.
-        Some(self.as_rows().places().map(move |place| unsafe { Mut::new(place, of) }))
+        Some(self.as_rows().span().iter().map(move |row| unsafe { Mut::new(row.at, of) }))
     }
 
     /// The number by which a list of delegates is known while it is called; one that has none gets what `fresh` says.
@@ -374,7 +375,8 @@ impl RowsMut<'_> {
     /// Frees what some rows own, which are there and are no values any more then.
     fn end(&mut self, gone: Range<u32>) {
         if !gone.is_empty() && owns_memory(self.row) {
-            gone.for_each(|at| destroy_row(self.row, self.as_rows().place(at)));
+            let rows = self.as_rows().span();
+            gone.filter_map(|at| rows.get(at)).for_each(RowPtr::destroy);
         }
     }
 
@@ -509,56 +511,75 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
     }
 }
 
-#[inline]
-fn place(raw: &ArrayRaw, row: Row<'_>, at: u32) -> *mut u8 {
-    raw.data.wrapping_add(at as usize * row.size)
+impl<'a> Span<'a> {
+    /// Returns the address of a row, present or not.
+    #[inline]
+    fn address(self, at: u32) -> *mut u8 {
+        self.data.wrapping_add(at as usize * self.row.size)
+    }
+
+    /// A row, if it is there.
+    #[inline]
+    fn get(self, at: u32) -> Option<RowPtr<'a>> {
+        (at < self.len).then(|| RowPtr { at: self.address(at), row: self.row })
+    }
+
+    #[inline]
+    fn iter(self) -> impl Iterator<Item = RowPtr<'a>> {
+        (0..self.len).map(move |at| RowPtr { at: self.address(at), row: self.row })
+    }
 }
 
-/// Key and value of the row at a place.
-#[inline]
-fn parts<'a>(row: Row<'a>, place: *const u8) -> (Ptr<'a>, Option<Ptr<'a>>) {
-    // SAFETY: this module asks for places of such rows only, which begin with a key and have the value (if any) at its offset.
-    unsafe { (Ptr::new(place, row.key), row.value.map(|(value, at)| Ptr::new(place.wrapping_add(at), value))) }
-}
+impl<'a> RowPtr<'a> {
+    /// Key and value.
+    #[inline]
+    fn parts(self) -> (Ptr<'a>, Option<Ptr<'a>>) {
+        let Self { at, row } = self;
+        // SAFETY: the row is there, begins with a key, and has the value (if any) at its offset.
+        unsafe { (Ptr::new(at, row.key), row.value.map(|(value, offset)| Ptr::new(at.wrapping_add(offset), value))) }
+    }
 
-/// Key and value of the row at a place, to write.
-#[inline]
-fn parts_mut<'a>(row: Row<'a>, place: *mut u8) -> (PtrMut<'a>, Option<PtrMut<'a>>) {
-    // SAFETY: this module asks for places of such rows only, which begin with a key and have the value (if any) at its offset,
-    // apart from the key, and it uses one of each at a time.
-    unsafe { (PtrMut::new(place, row.key), row.value.map(|(value, at)| PtrMut::new(place.wrapping_add(at), value))) }
-}
+    /// Key and value, to write.
+    #[inline]
+    fn parts_mut(self) -> (PtrMut<'a>, Option<PtrMut<'a>>) {
+        let Self { at, row } = self;
+        let value = row.value.map(|(value, offset)| (at.wrapping_add(offset), value));
+        // SAFETY: the row is there, begins with a key, and has the value (if any) at its offset, apart from the key. This module
+        // writes rows only of containers that it may write, and uses one of each at a time.
+        unsafe { (PtrMut::new(at, row.key), value.map(|(at, value)| PtrMut::new(at, value))) }
+    }
 
-#[inline]
-fn key(row: Row<'_>, place: *const u8) -> Ptr<'_> {
-    parts(row, place).0
+    #[inline]
+    fn key(self) -> Ptr<'a> {
+        self.parts().0
+    }
+
+    fn destroy(self) {
+        let (key, value) = self.parts_mut();
+        key.destroy();
+        if let Some(value) = value {
+            value.destroy();
+        }
+    }
+
+    /// Overwrites the row with a copy of another, apart from it.
+    fn copy_from(self, from: RowPtr<'_>) {
+        let ((to_key, to_value), (from_key, from_value)) = (self.parts_mut(), from.parts());
+        to_key.copy_from(from_key);
+        if let Some((to, from)) = to_value.zip(from_value) {
+            to.copy_from(from);
+        }
+    }
+
+    /// Moves the row to the place of one that has ended, apart from it. It is to be forgotten where it was.
+    fn move_to(self, ended: RowPtr<'_>) {
+        // SAFETY: both are rows of one container.
+        unsafe { ended.at.copy_from_nonoverlapping(self.at, self.row.size) };
+    }
 }
 
 fn owns_memory(row: Row<'_>) -> bool {
     row.key.owns_memory() || row.value.is_some_and(|(value, _)| value.owns_memory())
-}
-
-fn destroy_row(row: Row<'_>, place: *mut u8) {
-    let (key, value) = parts_mut(row, place);
-    key.destroy();
-    if let Some(value) = value {
-        value.destroy();
-    }
-}
-
-/// Overwrites a row with a copy of another, apart from it.
-fn copy_row(row: Row<'_>, to: *mut u8, from: *const u8) {
-    let ((to_key, to_value), (from_key, from_value)) = (parts_mut(row, to), parts(row, from));
-    to_key.copy_from(from_key);
-    if let Some((to, from)) = to_value.zip(from_value) {
-        to.copy_from(from);
-    }
-}
-
-/// Moves a row to the place of one that has ended, apart from it. It is to be forgotten where it was.
-fn move_row(row: Row<'_>, to: *mut u8, from: *const u8) {
-    // SAFETY: this module asks for places of such rows only.
-    unsafe { to.copy_from_nonoverlapping(from, row.size) };
 }
 
 /// Rows of a struct without fields have no bytes, but a row has an address.

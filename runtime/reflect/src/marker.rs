@@ -169,32 +169,36 @@ impl Marker {
             let entry = columns.entry(index);
             // It may have ended since it was reached; and the object that is in its slot then is looked at by itself.
             if entry.serial != 0 {
-                fetch(entry.memory);
+                fetch(entry.memory.addr());
                 handful[count] = (entry.memory, entry.class, index);
                 count += 1;
             }
         }
         for &(memory, class, index) in &handful[..count] {
-            self.look_at(slots, memory, class, index);
+            // SAFETY: the column had this memory and class of the object just now, and no object ends while a mark has its turn.
+            unsafe { self.look_at(slots, memory, class, index) };
         }
         while let Some(object) = self.found.pop() {
             self.shade(slots, object);
         }
     }
 
+    /// Looks at one object.
+    ///
+    /// # Safety
+    /// `memory` is a live body of the class, and is not written during the call.
     #[inline]
-    fn look_at(&mut self, slots: &Slots, memory: *mut u8, class: ClassId, index: u32) {
+    unsafe fn look_at(&mut self, slots: &Slots, memory: *mut u8, class: ClassId, index: u32) {
         let Self { marked, found, classes, to_ask, asked, .. } = self;
         let mut find = |object: ObjectHandle| {
             if !object.is_none() && !marked.get(object.index()) {
-                fetch(slots.columns().address(object.index()));
+                fetch(slots.columns().address(object.index()).addr());
                 found.push(object);
             }
         };
         match classes.get(class.0.into()) {
             Some(class) => {
-                // SAFETY: the columns and the tenant are the same, so this is the memory of a body of the class, and
-                // nothing writes while a mark has its turn.
+                // SAFETY: promised by the caller.
                 unsafe { View::from_raw(memory, &class.schema) }.each_reference(&mut find);
                 if !class.hooks.is_empty() && asked.take(index) {
                     to_ask.push((Rc::clone(class), slots.handle(index)));
@@ -215,7 +219,8 @@ impl Marker {
         let Some(tenant) = slots.get(slots.handle(index)) else { return };
         let (class, memory) = (tenant.seen().class(), tenant.seen().memory());
         self.learn(class);
-        self.look_at(slots, memory, class.id, index);
+        // SAFETY: the tenant is there, with a body of its class, and nothing writes while a mark has its turn.
+        unsafe { self.look_at(slots, memory, class.id, index) };
     }
 
     /// Counts the objects that are created until [`Marker::heard`].
@@ -248,12 +253,12 @@ impl fmt::Debug for MarkClass {
 
 /// Has the memory at an address fetched, whatever it is.
 #[inline]
-fn fetch<T>(address: *const T) {
+fn fetch(address: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch is a hint: it neither faults nor changes anything, at any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;

@@ -40,5 +40,5 @@ fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
 
 fn is_of_c_library(function: *const c_void) -> bool {
     let of_c_library = libc::gnu_get_libc_version as *const c_void;
-    library_at(function).is_some_and(|library| library_at(of_c_library) == Some(library))
+    library_at(function.addr()).is_some_and(|library| library_at(of_c_library.addr()) == Some(library))
 }

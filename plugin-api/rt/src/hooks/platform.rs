@@ -117,8 +117,8 @@ pub(super) fn forget_error() {
 }
 
 /// Where the library begins in which an address lies.
-pub(super) fn library_at(address: *const c_void) -> Option<usize> {
-    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+pub(super) fn library_at(address: usize) -> Option<usize> {
+    let (mut info, address) = (MaybeUninit::<libc::Dl_info>::uninit(), core::ptr::without_provenance(address));
     // SAFETY: the loader only compares the address, and fills the record if it finds it.
     let info = unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init()) };
     info.map(|info| info.dli_fbase.addr())

@@ -5,7 +5,8 @@ use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 
-use super::{ClassCell, Declared, FunctionCell, PresenceCell, PropertyCell, SignatureWords, enum_fingerprint};
+use super::{Declared, SignatureWords, enum_fingerprint};
+use crate::cells::{ClassCell, FunctionCell, PresenceCell, PropertyCell};
 use crate::kinds::FieldType;
 use crate::plumbing::describe::struct_fingerprint;
 use crate::plumbing::enums::Underlying;

@@ -22,16 +22,6 @@ macro_rules! __alcedo_enum {
             )),*]
         }
 
-        impl $name {
-            /// The value in memory, if it is one here.
-            fn alcedo_seen(
-                from: $crate::plumbing::Ptr<'_, Self>,
-            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                let number: $repr = $crate::plumbing::enum_number(from);
-                Self::alcedo_of(number).ok_or_else(|| $crate::plumbing::unknown_entry::<Self>(number))
-            }
-        }
-
         impl $crate::plumbing::OfText for $name {
             fn of_text(text: &$crate::plumbing::core::primitive::str) -> Self {
                 let number = $crate::plumbing::entry_number::<Self>(text, ALCEDO_NUMBERS) as $repr;
@@ -49,24 +39,18 @@ macro_rules! __alcedo_enum {
             const NUMBERS: $crate::plumbing::core::option::Option<($crate::plumbing::PropertyKind, bool)> =
                 $crate::plumbing::numbers::<$repr>(ALCEDO_NUMBERS);
             type Raw = $repr;
-            type Seen<'f> = Self;
             type Literal = &'static $crate::plumbing::core::primitive::str;
-            type Way = $crate::plumbing::ByPointer;
-            type In = $crate::plumbing::Temp<Self>;
-            type Out = $crate::plumbing::Temp<Self>;
+            $crate::plumbing::copied_value! {}
 
-            fn see<'f>(
-                value: $crate::plumbing::Viewable<
-                    '_,
-                    Self,
-                    impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
-                >,
-            ) -> Self {
-                Self::load(value.ptr())
+            fn try_load(
+                from: $crate::plumbing::Ptr<'_, Self>,
+            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
+                let number: $repr = $crate::plumbing::enum_number(from);
+                Self::alcedo_of(number).ok_or_else(|| $crate::plumbing::unknown_entry::<Self>(number))
             }
 
             fn load(from: $crate::plumbing::Ptr<'_, Self>) -> Self {
-                Self::alcedo_seen(from).unwrap_or_else(|error| $crate::plumbing::fail(error))
+                <Self as $crate::plumbing::Value>::try_load(from).unwrap_or_else(|error| $crate::plumbing::fail(error))
             }
 
             fn store(
@@ -75,42 +59,6 @@ macro_rules! __alcedo_enum {
             ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
                 $crate::plumbing::put_enum_number(target, self.alcedo_number());
                 $crate::plumbing::core::result::Result::Ok(())
-            }
-
-            unsafe fn stage(&self) -> Self::In {
-                $crate::plumbing::Temp::of(self)
-            }
-
-            fn slot_in(&self, staged: &Self::In) -> $crate::plumbing::Slot {
-                staged.slot()
-            }
-
-            fn out() -> Self::Out {
-                $crate::plumbing::Temp::zeroed()
-            }
-
-            fn slot_out(out: &mut Self::Out) -> $crate::plumbing::Slot {
-                out.slot_out()
-            }
-
-            unsafe fn take_out(
-                _slot: $crate::plumbing::Slot,
-                out: Self::Out,
-            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                Self::alcedo_seen(out.ptr())
-            }
-
-            fn from_slot(
-                slot: $crate::plumbing::ArgumentSlot<'_, Self>,
-            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                Self::alcedo_seen(slot.ptr()?)
-            }
-
-            fn into_slot(
-                self,
-                slot: $crate::plumbing::ResultSlot<'_, Self>,
-            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                self.store(slot.ptr_mut()?)
             }
         }
       };

@@ -12,3 +12,4 @@ mod enums;
 mod imports;
 mod module;
 mod structs;
+mod values;

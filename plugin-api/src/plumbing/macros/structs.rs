@@ -109,21 +109,8 @@ macro_rules! __alcedo_pod {
                 $crate::plumbing::core::concat!("/Script/", $package, ".", $text);
             const OWNS_MEMORY: bool = false $(|| AlcedoRaw::$field.owns_memory())*;
             type Raw = AlcedoRaw;
-            type Seen<'f> = Self;
             type Literal = $crate::plumbing::NoDefault;
-            type Way = $crate::plumbing::ByPointer;
-            type In = $crate::plumbing::Temp<Self>;
-            type Out = $crate::plumbing::Temp<Self>;
-
-            fn see<'f>(
-                value: $crate::plumbing::Viewable<
-                    '_,
-                    Self,
-                    impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
-                >,
-            ) -> Self {
-                Self::load(value.ptr())
-            }
+            $crate::plumbing::copied_value! {}
 
             fn load(from: $crate::plumbing::Ptr<'_, Self>) -> Self {
                 Self { $($field: from.load_field(&AlcedoRaw::$field),)* }
@@ -135,42 +122,6 @@ macro_rules! __alcedo_pod {
             ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
                 $(target.store_field(&AlcedoRaw::$field, &self.$field)?;)*
                 $crate::plumbing::core::result::Result::Ok(())
-            }
-
-            unsafe fn stage(&self) -> Self::In {
-                $crate::plumbing::Temp::of(self)
-            }
-
-            fn slot_in(&self, staged: &Self::In) -> $crate::plumbing::Slot {
-                staged.slot()
-            }
-
-            fn out() -> Self::Out {
-                $crate::plumbing::Temp::zeroed()
-            }
-
-            fn slot_out(out: &mut Self::Out) -> $crate::plumbing::Slot {
-                out.slot_out()
-            }
-
-            unsafe fn take_out(
-                _slot: $crate::plumbing::Slot,
-                out: Self::Out,
-            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                $crate::plumbing::core::result::Result::Ok(Self::load(out.ptr()))
-            }
-
-            fn from_slot(
-                slot: $crate::plumbing::ArgumentSlot<'_, Self>,
-            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                $crate::plumbing::core::result::Result::Ok(Self::load(slot.ptr()?))
-            }
-
-            fn into_slot(
-                self,
-                slot: $crate::plumbing::ResultSlot<'_, Self>,
-            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                self.store(slot.ptr_mut()?)
             }
         }
       };
@@ -209,82 +160,16 @@ macro_rules! __alcedo_struct {
             const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::plumbing::core::primitive::str =
                 $crate::plumbing::core::concat!("/Script/", $package, ".", $text);
-            const OWNS_MEMORY: bool = true;
             type Raw = AlcedoRaw;
             type Literal = $crate::plumbing::NoDefault;
-            type Seen<'f> = $crate::plumbing::Lent<'f, Self>;
-            type Way = $crate::plumbing::ByPointer;
-            type In = ();
-            type Out = $crate::plumbing::Owned<Self>;
-
-            fn see<'f>(
-                value: $crate::plumbing::Viewable<
-                    '_,
-                    Self,
-                    impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
-                >,
-            ) -> $crate::plumbing::Lent<'f, Self> {
-                $crate::plumbing::lend(value)
-            }
-
-            fn lies_at(
-                &self,
-            ) -> $crate::plumbing::core::result::Result<$crate::plumbing::core::option::Option<*const AlcedoRaw>, $crate::plumbing::CallError> {
-                $crate::plumbing::owned_at(self).map($crate::plumbing::core::option::Option::Some)
-            }
-
-            #[track_caller]
-            fn load(from: $crate::plumbing::Ptr<'_, Self>) -> Self {
-                $crate::plumbing::load_owned(from, $crate::plumbing::core::panic::Location::caller())
-            }
-
-            fn store(
-                &self,
-                target: $crate::plumbing::PtrMut<'_, Self>,
-            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                $crate::plumbing::store_owned(self, target)
-            }
-
-            unsafe fn stage(&self) {}
-
-            fn slot_in(&self, (): &()) -> $crate::plumbing::Slot {
-                $crate::plumbing::owned_slot(&self.0)
-            }
-
-            #[track_caller]
-            fn out() -> $crate::plumbing::Owned<Self> {
-                $crate::plumbing::owned_out::<Self>($crate::plumbing::core::panic::Location::caller())
-            }
-
-            fn slot_out(out: &mut $crate::plumbing::Owned<Self>) -> $crate::plumbing::Slot {
-                $crate::plumbing::owned_slot(out)
-            }
-
-            unsafe fn take_out(
-                _slot: $crate::plumbing::Slot,
-                out: $crate::plumbing::Owned<Self>,
-            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                $crate::plumbing::core::result::Result::Ok(Self(out))
-            }
-
-            fn from_slot(
-                slot: $crate::plumbing::ArgumentSlot<'_, Self>,
-            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                $crate::plumbing::core::result::Result::Ok(<Self as $crate::plumbing::Value>::load(slot.ptr()?))
-            }
-
-            fn into_slot(
-                self,
-                slot: $crate::plumbing::ResultSlot<'_, Self>,
-            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                $crate::plumbing::store_owned(&self, slot.ptr_mut()?)
-            }
+            $crate::plumbing::owned_value! {}
+            $crate::plumbing::owned_value! { @slots }
         }
 
         // SAFETY: the view is transparent over `Lent`; every way to make one goes through the host with this type's number.
         unsafe impl $crate::plumbing::Kind for $name {
             type View<'f> = $view<'f>;
-            type Shown = ();
+            $crate::plumbing::owned_value! { @shown }
 
             fn owned(&self) -> &$crate::plumbing::Owned<Self> {
                 &self.0
@@ -292,12 +177,6 @@ macro_rules! __alcedo_struct {
 
             fn from_owned(owned: $crate::plumbing::Owned<Self>) -> Self {
                 Self(owned)
-            }
-
-            fn show(_from: $crate::plumbing::Ptr<'_, Self>) {}
-
-            fn slot_of(from: $crate::plumbing::Ptr<'_, Self>, (): &()) -> $crate::plumbing::Slot {
-                $crate::plumbing::address_slot(from.at())
             }
         }
 

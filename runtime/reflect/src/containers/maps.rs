@@ -2,9 +2,7 @@
 
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 
-use super::{
-    ContainerError, Found, Index, Keyed, KeyedMut, Rowed, destroy_row, key, move_row, parts, parts_mut, place,
-};
+use super::{ContainerError, Found, Index, Keyed, KeyedMut, RowPtr, Rowed, Rows, Span};
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
 use crate::values::map::Map;
@@ -55,14 +53,11 @@ impl<'a> Keyed<'a> {
     /// When it is of another type than the keys are.
     pub fn find(self, wanted: Ptr<'_>) -> Option<u32> {
         let wanted = wanted.typed(self.row.key);
-        let entries = self.rows().raw();
-        let is_it = |at| key(self.row, place(&entries, self.row, at)).equal(wanted);
+        let rows = self.rows().span();
+        let is_it = |at| rows.get(at).is_some_and(|row| row.key().equal(wanted));
         match self.index() {
-            None => (0..entries.len).find(|at| is_it(*at)),
-            Some(index) => {
-                let found = index.find(wanted.hashed(), |found| found.at < entries.len && is_it(found.at));
-                found.map(|found| found.at)
-            }
+            None => (0..rows.len).find(|at| is_it(*at)),
+            Some(index) => index.find(wanted.hashed(), |found| is_it(found.at)).map(|found| found.at),
         }
     }
 
@@ -76,26 +71,26 @@ impl<'a> Keyed<'a> {
     /// The key in a row, and the value in a map; none where there is no such row.
     #[inline]
     pub fn get(self, at: u32) -> Option<(Ptr<'a>, Option<Ptr<'a>>)> {
-        let raw = self.rows().raw();
-        (at < raw.len).then(|| parts(self.row, place(&raw, self.row, at)))
+        self.rows().span().get(at).map(RowPtr::parts)
     }
 
     /// Whether the two, which are of one type, have the same rows in any order.
     pub(crate) fn equal(self, other: Keyed<'_>) -> bool {
         let (one, two) = (self.rows(), Keyed { at: other.at, row: self.row });
-        let second = two.rows().raw();
-        one.len() == second.len
-            && one.entries().all(|(key, value_of_one)| match two.find(key) {
-                None => false,
-                Some(at) => {
-                    let (_key, value_of_two) = parts(self.row, place(&second, self.row, at));
-                    value_of_one.zip(value_of_two).is_none_or(|(one, two)| one.equal(two))
-                }
+        one.len() == two.len()
+            && one.entries().all(|(key, value_of_one)| {
+                let same = two.find(key).and_then(|at| two.get(at));
+                same.is_some_and(|(_, value)| value_of_one.zip(value).is_none_or(|(one, two)| one.equal(two)))
             })
     }
 }
 
 impl<'a> KeyedMut<'a> {
+    #[inline]
+    fn span(&self) -> Span<'a> {
+        Rows { at: self.at.cast(), row: self.row }.span()
+    }
+
     /// The type of the keys.
     #[inline]
     pub fn key_type(&self) -> &'a PropertyType {
@@ -117,8 +112,7 @@ impl<'a> KeyedMut<'a> {
     /// # Panics
     /// When the key is of another type than the keys are.
     pub fn insert(&mut self, wanted: Ptr<'_>) -> Result<(u32, bool), ContainerError> {
-        let row = self.row;
-        let wanted = wanted.typed(row.key);
+        let wanted = wanted.typed(self.row.key);
         if let Some(at) = self.as_ref().find(wanted) {
             return Ok((at, false));
         }
@@ -128,11 +122,11 @@ impl<'a> KeyedMut<'a> {
         let apart = (at == capacity).then(|| OwnedValue::copy_of(wanted));
         let wanted = apart.as_ref().map_or(wanted, OwnedValue::as_ptr);
         rows.splice(at, 0, 1)?;
-        let fresh = place(&rows.raw(), row, at);
-        parts_mut(row, fresh).0.copy_from(wanted);
+        let fresh = self.span().get(at).expect("it was made just now");
+        fresh.parts_mut().0.copy_from(wanted);
+        let hash = fresh.key().hashed();
         match self.index() {
             Some(index) => {
-                let hash = key(row, fresh).hashed();
                 index.insert_unique(hash, Found { hash, at }, |found| found.hash);
             }
             None if at >= SCANNED => self.build_index(),
@@ -146,9 +140,8 @@ impl<'a> KeyedMut<'a> {
     /// # Panics
     /// When there is no such row.
     pub fn value(&mut self, at: u32) -> Option<PtrMut<'_>> {
-        let raw = self.rows().raw();
-        assert!(at < raw.len, "there is no row {at}");
-        parts_mut(self.row, place(&raw, self.row, at)).1
+        let row = self.span().get(at).unwrap_or_else(|| panic!("there is no row {at}"));
+        row.parts_mut().1
     }
 
     /// Takes a row out; the last one takes its place.
@@ -156,27 +149,26 @@ impl<'a> KeyedMut<'a> {
     /// # Errors
     /// When there is no such row.
     pub fn remove(&mut self, at: u32) -> Result<(), ContainerError> {
-        let (row, raw) = (self.row, self.rows().raw());
+        let (raw, span) = (self.rows().raw(), self.span());
         let ArrayRaw { len, epoch, .. } = raw;
-        if at >= len {
+        let last = len.saturating_sub(1);
+        let (Some(gone), Some(moved)) = (span.get(at), span.get(last)) else {
             return Err(ContainerError::OutOfRange { at, count: 1, len });
-        }
-        let last = len - 1;
-        let (gone, moved) = (place(&raw, row, at), place(&raw, row, last));
+        };
         if let Some(index) = self.index() {
-            match index.find_entry(key(row, gone).hashed(), |found| found.at == at) {
+            match index.find_entry(gone.key().hashed(), |found| found.at == at) {
                 Ok(entry) => drop(entry.remove()),
                 // The key was changed where it lies.
                 Err(_) => index.retain(|found| found.at != at),
             }
-            match index.find_mut(key(row, moved).hashed(), |found| found.at == last) {
+            match index.find_mut(moved.key().hashed(), |found| found.at == last) {
                 Some(found) => found.at = at,
                 None => index.iter_mut().filter(|found| found.at == last).for_each(|found| found.at = at),
             }
         }
-        destroy_row(row, gone);
+        gone.destroy();
         if at != last {
-            move_row(row, gone, moved);
+            moved.move_to(gone);
         }
         self.rows().set_raw(ArrayRaw { len: last, epoch: epoch.saturating_add(1), ..raw });
         Ok(())
@@ -204,13 +196,12 @@ impl<'a> KeyedMut<'a> {
     /// Finds every row by its key again, when keys were changed where they lie. Of rows with one key the first stays.
     pub(crate) fn rekey(&mut self) {
         self.set_index(None);
-        let (row, raw) = (self.row, self.rows().raw());
-        let mut seen = Index::with_capacity(raw.len as usize);
+        let rows = self.span();
+        let mut seen = Index::with_capacity(rows.len as usize);
         let mut twice = Vec::new();
-        for at in 0..raw.len {
-            let this = key(row, place(&raw, row, at));
+        for (at, this) in (0..).zip(rows.iter().map(RowPtr::key)) {
             let hash = this.hashed();
-            if seen.find(hash, |other| key(row, place(&raw, row, other.at)).equal(this)).is_some() {
+            if seen.find(hash, |other| rows.get(other.at).is_some_and(|other| other.key().equal(this))).is_some() {
                 twice.push(at);
             } else {
                 seen.insert_unique(hash, Found { hash, at }, |found| found.hash);
@@ -224,17 +215,17 @@ impl<'a> KeyedMut<'a> {
     }
 
     fn build_index_if_large(&mut self) {
-        if self.rows().raw().len > SCANNED {
+        if self.span().len > SCANNED {
             self.build_index();
         }
     }
 
     /// A table of all rows, whose keys differ from each other.
     fn build_index(&mut self) {
-        let (row, raw) = (self.row, self.rows().raw());
-        let mut index = Index::with_capacity(raw.len as usize);
-        for at in 0..raw.len {
-            let hash = key(row, place(&raw, row, at)).hashed();
+        let rows = self.span();
+        let mut index = Index::with_capacity(rows.len as usize);
+        for (at, row) in (0..).zip(rows.iter()) {
+            let hash = row.key().hashed();
             index.insert_unique(hash, Found { hash, at }, |found| found.hash);
         }
         self.set_index(Some(index));

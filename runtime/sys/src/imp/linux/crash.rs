@@ -54,7 +54,7 @@ pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
 
 fn action() -> libc::sigaction {
     let mut action = signals::nothing();
-    action.sa_sigaction = (handle as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void)) as usize;
+    action.sa_sigaction = (handle as unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void)) as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     action
 }
@@ -75,7 +75,9 @@ struct Moment {
     lr: usize,
 }
 
-extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+/// # Safety
+/// The kernel calls this with the arguments of `SA_SIGINFO`.
+unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let thread = kernel::own_tid();
     // SAFETY: the kernel lends both for this call, as `SA_SIGINFO` asks of it.
     let moment = unsafe { moment(signal, &*info, &*context.cast()) };

@@ -280,7 +280,7 @@ impl Record {
         if !is_armed && !callbacks::at_thread_end(at_end) {
             lock(&self.owed).armed = false; // out of memory; the key below is still there
         }
-        LAST_KEY.get_or_init(|| OwnKey::new(at_last)).set(ptr::from_ref(self).cast());
+        LAST_KEY.get_or_init(|| OwnKey::new(at_last)).set(ptr::from_ref(self).addr());
     }
 
     fn holder(&self, ledger: &Ledger) -> Option<Holder> {

@@ -196,7 +196,7 @@ fn find_offset() -> Option<usize> {
         }
         ptr::null_mut()
     }
-    callbacks::on_thread(look, (&raw const FOUND).cast_mut().cast());
+    callbacks::on_thread(look, (&raw const FOUND).addr());
     Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
 }
 

@@ -222,8 +222,11 @@ fn cut_off(owner: usize) -> u64 {
 }
 
 /// Calls what the module has for it, unless it is gone.
-fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
-    // SAFETY: this is the cookie of one of our streams, which calls its functions only until `close`.
+///
+/// # Safety
+/// `cookie` is the one of a stream of [`open`], which is not closed yet.
+unsafe fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
+    // SAFETY: promised by the caller.
     let led = unsafe { &*cookie.cast::<Led>() };
     led.inside.fetch_add(1, Ordering::SeqCst);
     // Whoever cuts it off looks at the count afterwards. The functions may close the stream, so they are called without the
@@ -242,7 +245,8 @@ macro_rules! lead {
                 // SAFETY: what the stream lends us is lent on; the module is there.
                 functions.$name.map_or($cut, |lent| unsafe { lent(cookie, $($argument),*) })
             };
-            lead(cookie, call, $cut)
+            // SAFETY: a stream calls its functions only until `close`.
+            unsafe { lead(cookie, call, $cut) }
         }
     )*};
 }

@@ -119,12 +119,9 @@ pub(in crate::imp::linux) fn in_children(function: extern "C" fn()) -> bool {
     pthread_atfork(None, None, Some(function)) == 0
 }
 
-/// Has this called on a thread that is made for it by the C function itself, and waits for its end; whether it was made.
-pub(in crate::imp::linux) fn on_thread(
-    start: extern "C" fn(*mut c_void) -> *mut c_void,
-    argument: *mut c_void,
-) -> bool {
-    let mut thread = 0;
+/// Has this called with a number on a thread that is made for it by the C function itself, and waits for its end; whether it was made.
+pub(in crate::imp::linux) fn on_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: usize) -> bool {
+    let (mut thread, argument) = (0, ptr::without_provenance_mut(argument));
     // SAFETY: the function is the host's own and takes any address; the thread, if one was made, is joined here and nowhere
     // else.
     unsafe {

@@ -23,11 +23,11 @@ impl OwnKey {
         Self((pthread_key_create(&mut key, Some(destructor)) == 0).then_some(key))
     }
 
-    /// Has the destructor called at the end of the calling thread.
-    pub(in crate::imp::linux) fn set(&self, value: *const c_void) {
+    /// Has the destructor called at the end of the calling thread, with a number that is not zero.
+    pub(in crate::imp::linux) fn set(&self, value: usize) {
         if let Some(key) = self.0 {
-            // SAFETY: the C library keeps an address, which the destructor of this key does not follow.
-            unsafe { libc::pthread_setspecific(key, value) };
+            // SAFETY: the C library stores a number, and passes it to the destructor of this key.
+            unsafe { libc::pthread_setspecific(key, ptr::without_provenance(value)) };
         }
     }
 }

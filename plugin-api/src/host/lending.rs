@@ -67,7 +67,7 @@ impl Lending {
     }
 
     fn tell_the_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
-        let (slices, this_module) = crate::host::values::slices()?;
+        let (slices, this_module) = super::slices()?;
         let (out, module) = (slices.out.load(Ordering::Relaxed), slices.module.load(Ordering::Relaxed));
         let more = match access {
             Access::Read => 1,

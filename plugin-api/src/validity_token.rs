@@ -16,22 +16,22 @@ const DEPTH: usize = 4;
 
 /// One container on the way to a value. In two words, since a token has four of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub(crate) struct Link {
     /// Null where there is none; a row; or, at [`Link::SET`], the byte of an optional that is one while there is a value.
-    pub(super) at: *const (),
+    pub(crate) at: *const (),
     /// The row's counter when the value was looked up.
-    pub(super) then: u64,
+    pub(crate) then: u64,
 }
 
 impl Link {
     const NONE: Self = Self { at: core::ptr::null(), then: 0 };
     /// No row has it: one that is worn gets the count before, which it never has again.
-    pub(super) const SET: u64 = ArrayRaw::WORN;
+    pub(crate) const SET: u64 = ArrayRaw::WORN;
 }
 
 /// What a value lies in, and the count of those that had ended when it was looked up.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Home {
+pub(crate) enum Home {
     /// Something that stays for the frame.
     Frame,
     /// An object.
@@ -45,11 +45,11 @@ pub(super) enum Home {
 /// Where a value lies, for the frame `'f`.
 #[derive(Clone, Copy, Debug)]
 pub struct ValidityToken<'f> {
-    pub(super) home: Home,
+    pub(crate) home: Home,
     /// The containers it is inside of, outermost first.
-    pub(super) links: [Link; DEPTH],
+    pub(crate) links: [Link; DEPTH],
     /// Whether it is a key of a set or map, or a part of one: its container finds it by what it was when it was put in.
-    pub(super) is_key: bool,
+    pub(crate) is_key: bool,
     frame: PhantomData<&'f ()>,
 }
 
@@ -57,7 +57,7 @@ impl ValidityToken<'_> {
     /// A property of an object, whose memory stays for the frame.
     #[inline]
     pub(crate) fn of_object(owner: ObjectHandle) -> Self {
-        Self::of(Home::Object(owner, host::values::ends()))
+        Self::of(Home::Object(owner, host::ends()))
     }
 
     /// A value in a parameter block of the running call, or anywhere else that stays for the frame.
@@ -87,7 +87,7 @@ impl ValidityToken<'_> {
         Self { is_key: true, ..self }
     }
 
-    pub(super) fn with(mut self, link: Link) -> Self {
+    pub(crate) fn with(mut self, link: Link) -> Self {
         let Some(free) = self.links.iter_mut().find(|link| link.at.is_null()) else {
             alcedo_rt::fail(CallError::other(format!(
                 "a view reaches through {DEPTH} containers: take a `clone()` of an inner one, and go on from that"
@@ -117,7 +117,7 @@ impl ValidityToken<'_> {
     }
 
     #[cold]
-    pub(super) fn moved(&self, kind: &str, then: u64, now: u64) -> CallError {
+    pub(crate) fn moved(&self, kind: &str, then: u64, now: u64) -> CallError {
         if now == ArrayRaw::WORN {
             let all = "all changes that its container can count (put the values into a new container)";
             return self.expired(kind, all);
@@ -127,7 +127,7 @@ impl ValidityToken<'_> {
     }
 
     #[cold]
-    pub(super) fn expired(&self, kind: &str, age: &str) -> CallError {
+    pub(crate) fn expired(&self, kind: &str, age: &str) -> CallError {
         let color = if self.is_black() { "black" } else { "red" };
         let (held, wanted) = (format!("{color} {kind}").into(), age.into());
         let failure = Failure { object: self.owner(), held, wanted, ..Failure::new(FailureKind::EXPIRED, kind) };
@@ -136,7 +136,7 @@ impl ValidityToken<'_> {
 }
 
 #[cold]
-pub(super) fn written_key(kind: &str) -> CallError {
+pub(crate) fn written_key(kind: &str) -> CallError {
     CallError::other(format!(
         "a {kind} in a key cannot be changed where it lies, since its set or map would not find the key again: take a \
          `clone()` of the key, remove it, and insert the clone, changed"

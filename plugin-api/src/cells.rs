@@ -1,0 +1,125 @@
+//! Cells that the host fills with numbers. The type of a cell states the meaning of its number.
+#![expect(unsafe_code, reason = "finds properties at the offsets that the host has put into cells")]
+
+use core::marker::PhantomData;
+
+use alcedo_abi::describe::Cell;
+
+use crate::direct::DirectCell;
+use crate::ptr::{PtrMut, Viewable};
+use crate::validity_token::ValidityToken;
+use crate::{Class, This, Value};
+
+/// Receives the number of class `C`.
+pub struct ClassCell<C>(pub(crate) Cell, PhantomData<fn() -> C>);
+
+impl<C> ClassCell<C> {
+    /// An empty one.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(Cell::new(), PhantomData)
+    }
+
+    /// Returns the untyped cell.
+    #[must_use]
+    pub const fn cell(&self) -> &Cell {
+        &self.0
+    }
+}
+
+/// Receives the offset of a property of type `T` in objects of class `C`.
+pub struct PropertyCell<C, T>(pub(crate) Cell, PhantomData<fn() -> (C, T)>);
+
+impl<C, T> PropertyCell<C, T> {
+    /// An empty one.
+    ///
+    /// # Safety
+    /// The cell is part of the description of the class, or of an import, that the module registers: the host fills it before any
+    /// code of the module runs, and code that reads the property does not check whether it did.
+    #[must_use]
+    pub const unsafe fn new() -> Self {
+        Self(Cell::new(), PhantomData)
+    }
+}
+
+impl<C: Class, T: Value> PropertyCell<C, T> {
+    /// Returns the offset of the property in each object, as filled in by the host.
+    #[inline]
+    pub(crate) fn offset(&self) -> usize {
+        let offset = self.0.get();
+        debug_assert_ne!(offset, Cell::UNFILLED, "a property of {} that no host has placed", C::PATH);
+        offset as usize
+    }
+}
+
+/// Receives the handle of a function of class `C` that takes the values `A` and gives `R`.
+pub struct FunctionCell<C, A, R>(pub(crate) Cell, DirectCell<A, R>, PhantomData<fn(C, A) -> R>);
+
+impl<C, A, R> FunctionCell<C, A, R> {
+    /// An empty one. Until it is filled, calls through it are refused.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(Cell::new(), DirectCell::new(), PhantomData)
+    }
+
+    /// Returns the untyped cell.
+    #[must_use]
+    pub const fn cell(&self) -> &Cell {
+        &self.0
+    }
+
+    /// Returns the cache of direct calls.
+    #[inline]
+    pub(crate) fn direct(&self) -> &DirectCell<A, R> {
+        &self.1
+    }
+}
+
+/// Receives nothing of use: for what only has to be there.
+pub struct PresenceCell(pub(crate) Cell);
+
+impl PresenceCell {
+    /// An empty one.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(Cell::new())
+    }
+}
+
+/// Receives the handle of a function of class `C`, which takes `A`, gives `R` and changes `O` of what it takes.
+pub struct ImportCell<C, A, R, O>(pub(crate) FunctionCell<C, A, R>, PhantomData<fn() -> O>);
+
+impl<C, A, R, O> ImportCell<C, A, R, O> {
+    /// An empty one. Until it is filled, calls through it are refused.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(FunctionCell::new(), PhantomData)
+    }
+
+    /// Returns the untyped cell.
+    pub(crate) const fn cell(&self) -> &Cell {
+        self.0.cell()
+    }
+}
+
+impl<'f, C: Class> This<'f, C> {
+    /// A property of the object, which may be seen. Whether it may be written is to be asked before.
+    #[inline]
+    pub(crate) fn property<T: Value>(
+        &self,
+        cell: &PropertyCell<C, T>,
+    ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
+        let object = self.object();
+        // SAFETY: who made the cell promised that the host has filled it: with the offset of a property of just this type in
+        // every object of just this class. The memory of a frame-bound object is live for its frame, and a property lives as long
+        // as its object, which the token checks.
+        unsafe {
+            let value = PtrMut::new(self.memory().add(cell.offset()).cast());
+            Viewable::new(value, move || ValidityToken::of_object(object))
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The host as this module has it: its functions, and what the module may read of it without a call.
+#![expect(unsafe_code, reason = "calls functions of the host, and follows addresses that it keeps")]
+
+use core::panic::Location;
+
+use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle};
+use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, Slices};
+use alcedo_abi::task::{Job, JobId};
+use alcedo_abi::value::TextView;
+use alcedo_abi::values::{ConjugateState, Site};
+use alcedo_rt::{CallError, Host};
+
+use super::lending;
+
+/// Returns the host, unless this module holds a slice of its memory on this thread: a call may change that memory.
+#[inline]
+pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
+    lending::allows_calls(action)?;
+    // SAFETY: no slice is lent on this thread, as was asked just now.
+    unsafe { Host::attached(action) }.ok_or_else(|| CallError::no_host(action))
+}
+
+/// The host, for what may be asked also while a slice of its memory is lent. It has such questions and no others.
+#[derive(Clone, Copy)]
+pub(super) struct Harmless(Host<'static>);
+
+impl Harmless {
+    /// `None` without a host.
+    pub(super) fn host() -> Option<Self> {
+        // SAFETY: the functions below look numbers up and copy facts, or end one value of the module's own, of which it has no slice,
+        // since a slice borrows its value. None runs code but that of this module.
+        unsafe { Host::attached("a question") }.map(Self)
+    }
+}
+
+macro_rules! harmless {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        impl Harmless {
+            $(pub(super) fn $name(self $(, $arg: $ty)*) -> $result {
+                self.0.$name($($arg),*)
+            })*
+        }
+    };
+}
+harmless! {
+    object_resolve(object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError>;
+    object_name(object: ObjectHandle) -> Result<String, CallError>;
+    object_class(object: ObjectHandle) -> Result<String, CallError>;
+    name_text(name: Name) -> Result<String, CallError>;
+    job_cancel(job: JobId) -> ();
+    job_lives(job: JobId) -> u8;
+    game_time() -> u64;
+    black_drop(black: BlackHandle) -> ();
+    conjugate_state(conjugate: ConjugateHandle) -> Result<ConjugateState, CallError>;
+    direct_failure() -> Result<(), CallError>;
+}
+
+/// Returns a place in the author's sources in the form of the ABI. Borrows the file name of `site`.
+pub(crate) fn site_of(site: &Location<'_>) -> Site {
+    Site { file: TextView::of(site.file()), line: site.line() }
+}
+
+/// Gives a value of plugin code back. Any thread; also while memory is lent, since a drop cannot be refused.
+pub(crate) fn black_drop(black: BlackHandle) {
+    if let Some(host) = Harmless::host() {
+        host.black_drop(black);
+    }
+}
+
+/// Returns the state of a conjugate; `None` without a host.
+pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateState> {
+    let host = Harmless::host()?;
+    host.conjugate_state(conjugate).ok()
+}
+
+/// Formats the age of an expired conjugate, as errors of the host do.
+#[cold]
+pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
+    match conjugate_state(conjugate) {
+        Some(ConjugateState { age, older, .. }) => {
+            let over = if older == 0 { "" } else { "more than " };
+            format!("{over}{:.1} s", age as f64 / 1e9)
+        }
+        None => "the life of its host".to_owned(),
+    }
+}
+
+/// The type of the value of a conjugate, in words.
+pub(crate) fn conjugate_type(conjugate: ConjugateHandle) -> Result<String, CallError> {
+    host("asking for the type of a conjugate")?.conjugate_type(conjugate)
+}
+
+/// A copy of the value of a conjugate, for plugin code to own.
+pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<BlackHandle, CallError> {
+    let host = host("cloning a conjugate")?;
+    // SAFETY: the place lives for the call.
+    unsafe { host.conjugate_clone(conjugate, &site_of(site)) }
+}
+
+/// Gives a job to the host, which owns it from then on.
+///
+/// # Safety
+/// `job` is whole: its functions are those of its data; and of a posted one the data may change threads.
+///
+/// # Errors
+/// The reason for which the host refuses the job, which stays the caller's.
+pub(crate) unsafe fn job_take(job: &Job<'_>) -> Result<JobId, CallError> {
+    let host = host("a task, a timer or a posted closure")?;
+    // SAFETY: promised by the caller.
+    unsafe { host.job_take(job) }
+}
+
+/// Returns the host's counter of slices of its memory, and the number of this module; `None` without a host.
+pub(crate) fn slices() -> Option<(&'static Slices, u64)> {
+    let context = alcedo_rt::context()?;
+    // SAFETY: the host keeps the word, if it gave one, as long as this module is attached, which it is while its code runs.
+    Some((unsafe { context.slices.as_ref() }?, context.module))
+}
+
+macro_rules! directories {
+    ($($(#[$attr:meta])* $name:ident: $ty:ty, $entry:ty;)*) => {$(
+        $(#[$attr])*
+        #[inline]
+        fn $name(index: Option<u32>) -> Option<(&'static $ty, Option<$entry>)> {
+            let context = alcedo_rt::context()?;
+            // SAFETY: the host keeps the head of the directory at this address as long as the module is attached; it changes it on the
+            // game thread only, while no reference of ours is used. It has `len` entries there, which are the game thread's: an
+            // index is passed only on the game thread.
+            unsafe {
+                let head = context.$name.as_ref()?;
+                let index = index.filter(|index| *index < head.len);
+                Some((head, index.map(|index| head.entries.add(index as usize).read())))
+            }
+        }
+    )*};
+}
+directories! {
+    /// Returns the directory of the host's objects, and the entry at an index; `None` for a module without objects.
+    directory: Directory, DirectoryEntry;
+    /// Returns the directory of owned values, and the entry at an index; `None` for a module that may own none.
+    blacks: BlackDirectory, BlackEntry;
+}
+
+/// Returns how many objects have been destroyed so far. Addresses inside of objects stay valid until the number changes.
+#[inline]
+pub(crate) fn ends() -> u64 {
+    directory(None).map_or(0, |(directory, _entry)| directory.ends)
+}
+
+/// The entry of a living object.
+#[inline]
+pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
+    let (_directory, entry) = directory(Some(object.index()))?;
+    let entry = entry?;
+    (entry.serial == object.serial() && !object.is_none()).then_some(entry)
+}
+
+/// Checks that an object is alive, which was when `ends` was read.
+#[inline]
+pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
+    match directory(None) {
+        Some((directory, _entry)) if directory.ends == ends => true,
+        Some(_) => entry(object).is_some(),
+        None => super::object_lives(object),
+    }
+}
+
+/// Returns the address of an owned value from the directory, and the count of destroyed values for which the address holds. Game
+/// thread only.
+#[inline]
+pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
+    let (index, serial) = (black.0 as u32, (black.0 >> 32) as u32);
+    let (directory, entry) = blacks(Some(index))?;
+    let entry = entry.filter(|there| there.serial == serial && serial != 0);
+    Some((entry.map(|there| there.at), directory.ends))
+}
+
+/// Checks that an owned value is alive, which was when `ends` was read. Only for callers with a frame-bound value.
+#[inline]
+pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
+    match blacks(None) {
+        Some((directory, _entry)) if directory.ends == ends => true,
+        Some(_) => black_in(black).is_some_and(|(at, _ends)| at.is_some()),
+        None => conjugate_state(black.into()).is_some_and(|state| state.expired == 0),
+    }
+}

@@ -1,0 +1,206 @@
+//! The host's functions about values in forms that are safe to use: values go by pointers that carry their type. As for all
+//! functions of the host, each checks its thread itself.
+#![expect(unsafe_code, reason = "calls functions that follow addresses of values")]
+
+use core::marker::PhantomData;
+use core::panic::Location;
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock};
+
+use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber};
+use alcedo_abi::values::ValuePlace;
+use alcedo_rt::CallError;
+
+use super::row::{Keyed, List};
+use super::{FieldPath, UAnsiString};
+use crate::Value;
+use crate::host::{black_in, host, site_of};
+use crate::ptr::{Ptr, PtrMut};
+
+/// The numbers that the host gave to the types of this module. It has one host in its life.
+static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
+
+/// The host's number of a type; asked once.
+pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
+    let key = TypeId::of::<T>();
+    let known = NUMBERS.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let text = T::TYPE.as_str();
+    let number = host(text)?.type_resolve(text)?;
+    NUMBERS.write().unwrap_or_else(PoisonError::into_inner).insert(key, number);
+    Ok(number)
+}
+
+/// A value of type `T` in host memory as calls name it that change it: as [`PtrMut`], with the number of its type and with the
+/// object it belongs to.
+pub(crate) struct Place<'a, T> {
+    raw: ValuePlace,
+    of: PhantomData<&'a mut fn() -> T>,
+}
+
+impl<T: Value> Place<'_, T> {
+    /// The value, to read.
+    #[inline]
+    pub(crate) fn ptr(&self) -> Ptr<'_, T> {
+        // SAFETY: a place is made of a `PtrMut` to a value of the type, or by the host.
+        unsafe { Ptr::new(self.raw.at.cast()) }
+    }
+
+    /// The object it belongs to.
+    pub(crate) fn owner(&self) -> ObjectHandle {
+        self.raw.owner
+    }
+
+    /// Returns the untyped place.
+    pub(super) fn raw(&self) -> &ValuePlace {
+        &self.raw
+    }
+
+    /// Returns the address of the value.
+    pub(crate) fn at(&self) -> *mut T::Raw {
+        self.raw.at.cast()
+    }
+}
+
+/// A value as calls name it.
+pub(crate) fn place<T: Value>(owner: ObjectHandle, at: PtrMut<'_, T>) -> Result<Place<'_, T>, CallError> {
+    let raw = ValuePlace { owner, at: at.at().cast(), ty: type_number::<T>()? };
+    Ok(Place { raw, of: PhantomData })
+}
+
+impl<'a, T: Value> PtrMut<'a, T> {
+    /// The value as calls name it that change it.
+    pub(crate) fn place(&self, owner: ObjectHandle) -> Result<Place<'_, T>, CallError> {
+        place(owner, self.again())
+    }
+
+    /// Returns the place, without the pointer.
+    pub(crate) fn into_place(self, owner: ObjectHandle) -> Result<Place<'a, T>, CallError> {
+        place(owner, self)
+    }
+}
+
+/// Returns the place of the value of a conjugate, which is of type `T`.
+pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Result<Place<'a, T>, CallError> {
+    let ty = type_number::<T>()?;
+    let raw = host("opening a conjugate")?.conjugate_open_as(conjugate, ty)?;
+    Ok(Place { raw, of: PhantomData })
+}
+
+/// Returns the address of an owned value. Any thread may call this.
+///
+/// # Errors
+/// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
+#[inline]
+pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, CallError> {
+    let looked = if alcedo_rt::is_game_thread() { black_in(black) } else { None };
+    match looked.and_then(|(at, _ends)| at) {
+        Some(at) => Ok(at.cast()),
+        // The host returns the address, or the reason why there is none.
+        None => conjugate_open_as::<T>(black.into()).map(|place| place.at()),
+    }
+}
+
+/// Returns the address of an owned value, and the count of destroyed values for which it holds; `None` for a destroyed
+/// value. Only for callers with a frame-bound value.
+#[inline]
+pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u32)> {
+    match black_in(black) {
+        Some((at, ends)) => Some((at?.cast(), ends)),
+        None => Some((conjugate_open_as::<T>(black.into()).ok()?.at(), 0)),
+    }
+}
+
+/// Functions of the host that trust their callers about the values at addresses. Each takes types that carry that promise, and
+/// is `unsafe` itself if there is no such type.
+macro_rules! calls {
+    ($(
+        $(#[$attr:meta])*
+        $([$unsafe:ident])? $name:ident$(<$kind:ident: $bound:path>)?($($arg:ident: $arg_ty:ty),*) -> $result:ty
+            $([$var:ident = $first:expr])? = $what:expr => $call:ident($($given:expr),*) $(, $map:expr)?;
+    )*) => {$(
+        $(#[$attr])*
+        pub(crate) $($unsafe)? fn $name$(<$kind: $bound>)?($($arg: $arg_ty),*) -> Result<$result, CallError> {
+            $(let $var = $first;)?
+            let host = host($what)?;
+            // SAFETY: `Place`, `Ptr` and `PtrMut` were promised a live value of the type, whose number the host receives; other
+            // arguments are promised by their own types, or by the caller, and live for the call.
+            let given = unsafe { host.$call($($given),*) };
+            given$(.map($map))?
+        }
+    )*};
+}
+calls! {
+    /// Overwrites a value with another.
+    copy<T: Value>(of: &Place<'_, T>, from: Ptr<'_, T>) -> () =
+        "copying a value" => copy(&of.raw, from.at().cast());
+    /// Checks that two values are equal.
+    equal<T: Value>(of: Ptr<'_, T>, two: Ptr<'_, T>) -> bool [ty = type_number::<T>()?] =
+        "comparing values" => equal(ty, of.at().cast(), two.at().cast()), |same| same != 0;
+    /// A hash of a value.
+    hash<T: Value>(of: Ptr<'_, T>) -> u64 [ty = type_number::<T>()?] =
+        "hashing a value" => hash(ty, of.at().cast());
+    /// A value as text.
+    print<T: Value>(of: Ptr<'_, T>) -> String [ty = type_number::<T>()?] =
+        "printing a value" => print(ty, of.at().cast());
+    /// Overwrites a value with one parsed from a string.
+    parse<T: Value>(of: &Place<'_, T>, text: &str) -> () =
+        "reading a value from text" => parse(&of.raw, text);
+    /// Frees what a value owns and leaves zero bytes.
+    clear<T: Value>(of: &Place<'_, T>) -> () =
+        "freeing a value" => clear(&of.raw);
+    /// Takes values out of an array and puts such in that zero bytes mean.
+    array_splice<T: List>(of: &Place<'_, T>, at: u32, remove: u32, insert: u32) -> () =
+        "changing the length of an array" => array_splice(&of.raw, at, remove, insert);
+    /// Makes room in an array.
+    array_reserve<T: List>(of: &Place<'_, T>, more: u32) -> () =
+        "making room in an array" => array_reserve(&of.raw, more);
+    /// Returns the index of a key in the row of a set or map.
+    map_find<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> Option<u32> =
+        "looking a key up" => map_find(&of.raw, key.at().cast()), |at| (at != u32::MAX).then_some(at);
+    /// Inserts a key. Returns its index in the row, and true if the key is new.
+    map_insert<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> (u32, bool) =
+        "inserting a key" => map_insert(&of.raw, key.at().cast()), |(at, is_new)| (at, is_new != 0);
+    /// Takes an entry out.
+    map_remove<M: Keyed>(of: &Place<'_, M>, at: u32) -> () =
+        "removing a key" => map_remove(&of.raw, at);
+    /// Points a reference to an object.
+    reference_assign<T: Value>(of: &Place<'_, T>, object: ObjectHandle) -> () =
+        "pointing a reference" => reference_assign(&of.raw, object);
+    /// Returns the object to which a reference resolves.
+    reference_resolve<T: Value>(of: Ptr<'_, T>) -> ObjectHandle [ty = type_number::<T>()?] =
+        "following a reference" => reference_resolve(ty, of.at().cast());
+    /// Makes a class reference name a class.
+    class_assign<T: Value>(of: &Place<'_, T>, path: Name) -> () =
+        "naming a class" => class_assign(&of.raw, path);
+    /// The class that a class reference names.
+    class_resolve<T: Value>(of: Ptr<'_, T>) -> ClassId [ty = type_number::<T>()?] =
+        "finding a class" => class_resolve(ty, of.at().cast());
+    /// Binds a delegate.
+    delegate_bind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> () =
+        "binding a delegate" => delegate_bind(&of.raw, object, function);
+    /// Takes bindings out of a delegate: how many there were.
+    delegate_unbind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> u32 =
+        "unbinding a delegate" => delegate_unbind(&of.raw, object, function);
+    /// Makes a field path name a property.
+    field_assign<T: Value>(of: &Place<'_, T>, path: &str) -> () =
+        "naming a property" => field_assign(&of.raw, path);
+    /// A value for plugin code to own: a copy of another, or for none the one that zero bytes mean.
+    black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> BlackHandle [ty = type_number::<T>()?] =
+        T::TYPE.as_str()
+        => black_new(ty, from.map_or(core::ptr::null(), Ptr::at).cast(), &site_of(site));
+    /// A number for the value at a place, until the innermost call into this module has returned.
+    ///
+    /// # Safety
+    /// The place is a property of its owner.
+    [unsafe] conjugate_lend<T: Value>(place: &Place<'_, T>) -> ConjugateHandle =
+        "lending a value" => conjugate_lend(&place.raw);
+    /// Overwrites a text of one byte a character.
+    ansi_assign(place: &Place<'_, UAnsiString>, bytes: &[u8]) -> () =
+        "writing a text" => ansi_assign(&place.raw, bytes.as_ptr(), bytes.len());
+    /// The text of the type of the property that a field path names; empty when it names none.
+    field_type(path: Ptr<'_, FieldPath>) -> String = "finding a property" => field_type(path.at().cast());
+}

@@ -1,0 +1,215 @@
+//! No safe function of any product crate follows an address on its caller's word. A raw pointer that is a parameter, or is
+//! made of one, is not used in an unsafe block: the function is unsafe, or takes a pointer that was unsafe to make.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+
+use crate::module_graph::{CRATES, is_test};
+
+/// The names of a pattern, or the names that an expression mentions.
+#[derive(Default)]
+struct Names(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
+        self.0.insert(pattern.ident.to_string());
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        self.0.extend(path.get_ident().map(ToString::to_string));
+    }
+
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        self.0.extend(mac.tokens.to_string().split_whitespace().map(str::to_owned));
+    }
+}
+
+/// Finds a pointer in a type. Those that a function type takes are not there yet.
+#[derive(Default)]
+struct HasPointer(bool);
+
+impl<'ast> Visit<'ast> for HasPointer {
+    fn visit_type_ptr(&mut self, _: &'ast syn::TypePtr) {
+        self.0 = true;
+    }
+
+    fn visit_path_segment(&mut self, segment: &'ast syn::PathSegment) {
+        self.0 |= segment.ident == "NonNull";
+        visit::visit_path_segment(self, segment);
+    }
+
+    fn visit_type_bare_fn(&mut self, _: &'ast syn::TypeBareFn) {}
+
+    fn visit_parenthesized_generic_arguments(&mut self, _: &'ast syn::ParenthesizedGenericArguments) {}
+}
+
+/// The uses of pointers in the body of one function.
+#[derive(Default)]
+struct Body {
+    pointers: BTreeSet<String>,
+    is_unsafe: bool,
+    found: BTreeSet<String>,
+}
+
+impl Body {
+    fn uses(&self, names: Names) -> bool {
+        !names.0.is_disjoint(&self.pointers)
+    }
+}
+
+impl<'ast> Visit<'ast> for Body {
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        visit::visit_local(self, local);
+        let Some(init) = &local.init else { return };
+        let mut names = Names::default();
+        names.visit_expr(&init.expr);
+        if self.uses(names) {
+            let mut made = Names::default();
+            made.visit_pat(&local.pat);
+            self.pointers.extend(made.0);
+        }
+    }
+
+    fn visit_expr_unsafe(&mut self, block: &'ast syn::ExprUnsafe) {
+        let outer = std::mem::replace(&mut self.is_unsafe, true);
+        visit::visit_expr_unsafe(self, block);
+        self.is_unsafe = outer;
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if ["write", "write_volatile", "push"].iter().any(|stores| call.method == stores) {
+            // An address that is stored is not followed.
+            self.visit_expr(&call.receiver);
+        } else {
+            visit::visit_expr_method_call(self, call);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if let Some(name) = path.get_ident().map(ToString::to_string)
+            && self.is_unsafe
+            && self.pointers.contains(&name)
+        {
+            self.found.insert(name);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        let mut names = Names::default();
+        names.visit_macro(mac);
+        let says_unsafe = self.is_unsafe || names.0.contains("unsafe");
+        self.found.extend(names.0.into_iter().filter(|name| says_unsafe && self.pointers.contains(name)));
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+/// The safe functions of one file that follow what they are given.
+#[derive(Default)]
+struct Finder {
+    found: Vec<String>,
+}
+
+impl Finder {
+    fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
+        let mut body = Body::default();
+        for input in &signature.inputs {
+            let syn::FnArg::Typed(input) = input else { continue };
+            let mut ty = HasPointer::default();
+            ty.visit_type(&input.ty);
+            if ty.0 {
+                let mut names = Names::default();
+                names.visit_pat(&input.pat);
+                body.pointers.extend(names.0);
+            }
+        }
+        if signature.unsafety.is_none() && !body.pointers.is_empty() {
+            body.visit_block(block);
+            self.found.extend(body.found.iter().map(|name| format!("{}({name})", signature.ident)));
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Finder {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.function(&item.sig, &item.block);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.function(&item.sig, &item.block);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        if let Some(block) = &item.default {
+            self.function(&item.sig, block);
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+}
+
+fn followers(source: &str) -> Vec<String> {
+    let mut finder = Finder::default();
+    finder.visit_file(&syn::parse_file(source).expect("it is Rust"));
+    finder.found
+}
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        if name.ends_with("tests") || name == "testing" || name == "templates" {
+        } else if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_safe_function_follows_a_raw_pointer_that_it_is_given() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut wrong = Vec::new();
+    for root in CRATES {
+        let mut files = Vec::new();
+        sources(&home.join(root), &mut files);
+        for file in files {
+            let place = file.strip_prefix(&home).expect("below the root").display().to_string();
+            let found = followers(&fs::read_to_string(&file).expect("a source"));
+            wrong.extend(found.into_iter().map(|name| format!("{place}: {name}")));
+        }
+    }
+    wrong.sort();
+    assert!(wrong.is_empty(), "these follow an address on the word of their caller:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn uses_of_pointers_are_found_also_by_other_names() {
+    let cases = [
+        ("fn f(p: *const u8) -> u8 { unsafe { *p } }", true),
+        ("fn f(p: NonNull<u8>) -> u8 { let q = p.cast::<u8>(); unsafe { q.read() } }", true),
+        ("impl A { fn f(&self, p: *mut u8) { unsafe { core::ptr::copy(p, self.0, 1) } } }", true),
+        ("fn f(p: &[*const u8]) -> usize { each!(p => unsafe { p.read() }) }", true),
+        ("fn f(p: *mut u8, q: *mut *mut u8) { unsafe { q.write(p) } }", true),
+        ("impl A { fn f(&self, p: *mut u8) { unsafe { self.0.write(p) } } }", false),
+        ("unsafe fn f(p: *const u8) -> u8 { unsafe { *p } }", false),
+        ("fn f(p: *const u8) -> usize { p.addr() }", false),
+        ("fn f(p: fn(*const u8)) { unsafe { g(p) } }", false),
+        ("fn f(p: Ptr<'_, u8>) -> u8 { unsafe { p.at().read() } }", false),
+    ];
+    for (source, is_found) in cases {
+        assert_eq!(!followers(source).is_empty(), is_found, "{source}");
+    }
+}
