@@ -90,6 +90,11 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["loading", "search"],
         "what a library needs is searched, and what a search of the Default finds is loaded there",
     ),
+    (
+        "runtime/sys/src",
+        &["imp", "ledger"],
+        "a ledger has the records that a platform keeps of its image, and these know images by their ledgers",
+    ),
 ];
 
 type Module = Vec<String>;
@@ -255,8 +260,10 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
         } else if source.items.contains(first) {
             return Some(at);
         } else if let Some(path) = source.exports.get(first).filter(|_| depth < 8) {
-            // What a module has used itself is no other module's; a path that begins with such a name was counted there.
-            return if is_begun { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
+            // A path that begins with a name that its own module has used was counted there. One that is followed for another
+            // module may begin so: `pub use chosen::*`, where `chosen` is a name of that module alone.
+            let is_followed = is_begun || depth > 0;
+            return if is_followed { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
         } else if !is_begun {
             return None;
         } else {
@@ -343,6 +350,7 @@ fn paths_lead_to_modules_through_re_exports_and_globs() {
         ("a", "pub use self::inner::Deep; use crate::b::Shallow;"),
         ("a::inner", "pub struct Deep; fn f() { super::super::b::g(); }"),
         ("b", "pub struct Shallow; pub fn g() { crate::Deep; let _: std::fmt::Error; }"),
+        ("c", "use crate::b as chosen; pub use chosen::g;"),
     ] {
         reader.module = module(place);
         reader.source();
@@ -357,6 +365,7 @@ fn paths_lead_to_modules_through_re_exports_and_globs() {
     check("a", "crate::Shallow", Some("b"));
     check("a::inner", "crate::Root", Some(""));
     check("b", "std::fmt::Error", None);
+    check("a", "crate::c::g", Some("b"));
     check("a", "inner::Deep", Some("a::inner"));
     assert_eq!(circles(&within(&[], &uses(&all))), BTreeSet::from([vec!["a".to_owned(), "b".to_owned()]]));
 }

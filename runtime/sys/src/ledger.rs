@@ -25,10 +25,10 @@ use crate::reference::Look;
 use plan::{Facts, Step};
 use repair::{Gone, Repair};
 
-/// How many images are about to go.
+/// The number of images that are about to go.
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether any image is about to go.
+/// Checks if any image is about to go.
 pub(crate) fn is_any_ending() -> bool {
     ENDING.load(Ordering::Relaxed) != 0
 }
@@ -42,11 +42,11 @@ pub struct Ledger {
     stop: AtomicU32,
     ending: AtomicBool,
     repairs: &'static [Repair],
-    /// What the image has left for which there is no repair, and since when.
+    /// Things of the image without a repair, and since when.
     unrepaired: Mutex<Vec<(&'static str, Instant)>>,
-    /// What was found to lead into the image from outside when that was looked for last.
+    /// The reference from outside that the last search has found.
     outside: Mutex<Option<Holder>>,
-    /// Its finalisers run, and then it is gone: nothing may be registered any more.
+    /// The image is being closed: registrations are refused.
     is_closing: AtomicBool,
     /// The functions that were refused since.
     refused: Mutex<Vec<String>>,
@@ -135,7 +135,7 @@ impl Ledger {
         Self::with(label, REPAIRS)
     }
 
-    /// One whose image has these repairs only.
+    /// Makes an empty ledger for an image with these repairs only.
     pub(crate) fn with(label: &str, repairs: &'static [Repair]) -> Arc<Self> {
         repairs.iter().for_each(|repair| (repair.before)());
         Arc::new(Self {
@@ -220,7 +220,7 @@ impl Ledger {
         self.repairs.iter().for_each(|repair| (repair.ends)(self));
     }
 
-    /// What decides on the next step of the image's ending.
+    /// Collects the facts that decide on the next step of the image's ending.
     pub(crate) fn facts(&self, may_evict: bool) -> Facts {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
@@ -244,7 +244,7 @@ impl Ledger {
         self.repairs.iter().for_each(|repair| (repair.put_right)(self, report));
     }
 
-    /// Looks whether anything that stays still leads to the image or its memory, if that is wanted and can be seen.
+    /// Searches memory for references to the image or its memory, if the policy wants that and the platform can.
     pub(crate) fn look(&self, search: ReferenceSearch, path: &Path) -> Option<(Look, HashSet<usize>)> {
         self.repairs.iter().find_map(|repair| (repair.look)(self, search, path))
     }
@@ -299,15 +299,15 @@ impl Ledger {
     }
 }
 
-/// What hooks and books ask.
+/// For hooks and books.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 impl Ledger {
-    /// How the books for all images name this one.
+    /// Returns the number of this image in the books for all images.
     pub(crate) fn owner(&self) -> usize {
         ptr::from_ref(self).addr()
     }
 
-    /// Whether it is the ledger of the same image.
+    /// Checks if it is the ledger of the same image.
     pub(crate) fn is(&self, other: &Self) -> bool {
         ptr::eq(self, other)
     }
@@ -322,8 +322,8 @@ impl Ledger {
         false
     }
 
-    /// Whether the image is being closed, so that what it asks of `function` would be called, or written to, when it is gone.
-    /// That is then refused, and noted.
+    /// Checks if the image is being closed, so that a registration by `function` would be used when the image is gone. Notes
+    /// that it is refused.
     pub(crate) fn refuses(&self, function: &str) -> bool {
         let is_closing = self.is_closing();
         let mut refused = if is_closing { lock(&self.refused) } else { return false };
@@ -349,7 +349,7 @@ impl Holder {
         Self { kind, name: name.into(), thread: String::new(), since, place: None }
     }
 
-    /// The same, on a thread.
+    /// Adds a thread.
     pub(crate) fn on(self, thread: String) -> Self {
         Self { thread, ..self }
     }

@@ -116,7 +116,7 @@ impl Fence {
     }
 }
 
-/// What the system is asked about the process, and does not tell.
+/// Functions whose answers this platform does not have.
 macro_rules! not_told {
     ($($what:ident: $answer:ty),* $(,)?) => {$(
         pub(crate) fn $what() -> io::Result<$answer> {
@@ -143,10 +143,10 @@ pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
     0
 }
 
-/// There are no hooks, so nothing is reported, and no image is unmapped.
+/// Empty: without hooks, no image is unmapped.
 pub(crate) const REPAIRS: &[Repair] = &[];
 
-/// Nothing is on record.
+/// Empty records.
 pub(crate) struct Records;
 
 impl Records {

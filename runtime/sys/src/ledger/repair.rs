@@ -1,4 +1,4 @@
-//! What images leave in the process, and how each of it is put right. A platform has one table of repairs, each in a file of
+//! Repairs: each takes back one sort of thing that images leave in the process. A platform has one table of repairs, each in a file of
 //! its own. An image that leaves something for which its platform has no repair stays mapped, and its report names that.
 #![expect(unsafe_code, reason = "its maker vouches for an image that is gone")]
 
@@ -17,7 +17,7 @@ pub(crate) const ENVIRONMENT: &str = "the environment, or a variable of the C li
 pub(crate) const CPP_LIBRARY: &str = "a handler or a stream of the C++ library";
 
 /// Imports by which an image may leave an address without a hook, each with the repair for it. The variables are those that
-/// hold a function; whoever imports another one reads it as a rule.
+/// hold a function; other variables are read as a rule.
 const UNREPORTED: [(&str, &str); 9] = [
     ("argp_program_version_hook", ENVIRONMENT),
     ("error_print_progname", ENVIRONMENT),
@@ -30,42 +30,41 @@ const UNREPORTED: [(&str, &str); 9] = [
     ("_ZSt15set_new_handlerPFvvE", CPP_LIBRARY),
 ];
 
-/// Whether an image with this import leaves what no hook reports and none of these repairs is for.
+/// Checks if an image with this import may leave an unreported address for which these repairs have no row.
 pub(crate) fn is_unrepaired(import: &str, repairs: &[Repair]) -> bool {
     let needed = UNREPORTED.iter().find(|(name, _)| *name == import);
     needed.is_some_and(|(_, needed)| repairs.iter().all(|repair| repair.name != *needed))
 }
 
-/// One thing that images leave, in the order of an image's life. Moments at which there is nothing to do are those of
-/// [`Repair::NONE`].
+/// A repair, by the moments of an image's life in their order. [`Repair::NONE`] fills in the moments at which it does nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Repair {
-    /// How reports name what is left.
+    /// The thing left, as reports name it.
     pub(crate) name: &'static str,
-    /// An image is mapped next.
+    /// Runs before an image is mapped.
     pub(crate) before: fn(),
-    /// It has been mapped, and its initialisers have run.
+    /// Runs when the image has been mapped, after its initialisers.
     pub(crate) is_mapped: fn(&Arc<Ledger>, &Mapping),
-    /// How much is on record.
+    /// Adds its numbers.
     pub(crate) counts: fn(&Ledger, &mut LedgerCounts),
-    /// What keeps the image.
+    /// Lists holders of the image.
     pub(crate) holders: fn(&Ledger, &mut Vec<Holder>),
-    /// It is about to end: what it is going to close can be seen for the last time.
+    /// Runs when the image is about to end, before it closes anything.
     pub(crate) ends: fn(&Ledger),
-    /// What decides on the next step of its ending.
+    /// Adds facts that decide on the next step of its ending.
     pub(crate) facts: fn(&Ledger, &mut Facts),
     /// Does a step; of how many things.
     pub(crate) act: fn(&Ledger, Step, &mut EndReport) -> u64,
-    /// What leads into the image although nothing of its own does any more. Costs more than the facts.
+    /// Finds a reference into the image from outside, after the last fact. Costs more than the facts.
     pub(crate) outside: fn(&Ledger) -> Option<Holder>,
     /// Leads elsewhere, or takes back, what can be: just before the image is closed.
     pub(crate) put_right: fn(&Ledger, &mut EndReport),
-    /// Looks through memory for what still leads to the image, if the policy wants that: what was found, and which blocks of
-    /// the C heap are in use. The path is that of its copy.
+    /// Searches memory for references to the image, if the policy wants that; returns them with the blocks of the C heap that
+    /// are in use. The path is that of its copy.
     pub(crate) look: fn(&Ledger, ReferenceSearch, &Path) -> Option<(Look, HashSet<usize>)>,
-    /// The image is closed next.
+    /// Runs right before the image is closed.
     pub(crate) leaves: fn(&Ledger),
-    /// The image is gone: gives back what it has left.
+    /// Takes back the rest when the image is gone.
     pub(crate) free: fn(&Gone<'_>, &mut EndReport),
 }
 
@@ -99,7 +98,7 @@ pub(crate) struct Gone<'a> {
 impl<'a> Gone<'a> {
     /// # Safety
     ///
-    /// The image of this ledger was seen to be unmapped, and the setter of the policy vouches for what that says of its blocks
+    /// The image of this ledger was seen to be unmapped, and the setter of the policy vouches for its rules about blocks
     /// and descriptors.
     pub(crate) unsafe fn new(image: &'a Ledger, policy: &'a EndPolicy, kept: &'a HashSet<usize>) -> Self {
         Self { image, policy, kept }

@@ -88,7 +88,7 @@ const STREAMS: [Streams; 2] = [
 /// Where the table of a stream's functions says how far it is from the stream to the part that all streams have.
 const BASE_OFFSET: usize = 3 * size_of::<usize>();
 
-/// Where the functions are that read and set something, and of which stream if it is of one.
+/// Addresses of functions that read and set something, and of its stream if it is of one.
 #[derive(Clone, Copy)]
 struct Access {
     get: usize,
@@ -211,7 +211,7 @@ fn call(function: usize, first: usize, second: usize) -> usize {
     type Function = unsafe extern "C" fn(usize, usize) -> usize;
     let function = ptr::with_exposed_provenance::<()>(function);
     // SAFETY: the functions of the names above take addresses in the first registers for arguments, leave the others alone, and
-    // give an address back. The caller holds the library, which any thread may ask; `base_of` says that a stream has been made; and
+    // give an address back. The caller holds the library, which any thread may ask; `base_of` has found that a stream has been made; and
     // what is set was there before, or the library begins with it. None throws for what is not null.
     unsafe { transmute::<*const (), Function>(function)(first, second) }
 }

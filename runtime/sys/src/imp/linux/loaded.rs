@@ -40,7 +40,9 @@ pub(super) fn all() -> Vec<Loaded> {
 impl Loaded {
     fn of(listed: &Listed<'_>) -> Self {
         let loads = listed.of_kind(libc::PT_LOAD);
-        let strings = |tag| listed.dynamic().filter(move |entry| entry.0 == tag).map(|entry| name_at(listed, entry.1));
+        let names = value(listed, DT_STRTAB);
+        let strings =
+            |tag| listed.dynamic().filter(move |entry| entry.0 == tag).map(|entry| name_at(listed, names, entry.1));
         Self {
             name: listed.name.to_bytes().to_vec(),
             base: listed.base,
@@ -85,10 +87,9 @@ impl Loaded {
     }
 }
 
-/// What stands at an offset of the names of a library.
-fn name_at(listed: &Listed<'_>, offset: usize) -> Vec<u8> {
-    let strings = value(listed, DT_STRTAB).map(|strings| listed.address(strings));
-    strings.map_or_else(Vec::new, |strings| listed.text(strings.wrapping_add(offset)).to_vec())
+/// Reads the text at an offset of the names of a library.
+fn name_at(listed: &Listed<'_>, names: Option<usize>, offset: usize) -> Vec<u8> {
+    names.map_or_else(Vec::new, |names| listed.text(listed.address(names).wrapping_add(offset)).to_vec())
 }
 
 fn value(listed: &Listed<'_>, tag: DynamicTag) -> Option<usize> {
@@ -100,7 +101,7 @@ fn value(listed: &Listed<'_>, tag: DynamicTag) -> Option<usize> {
 fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
     const RELOCATION: usize = 3 * size_of::<u64>();
     let Some(symbols) = value(listed, DT_SYMTAB).map(|symbols| listed.address(symbols)) else { return Vec::new() };
-    let mut names = Vec::new();
+    let (strings, mut names) = (value(listed, DT_STRTAB), Vec::new());
     for (table, len) in [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)] {
         let table = value(listed, table).and_then(|table| listed.bytes(listed.address(table))).unwrap_or_default();
         let len = value(listed, len).unwrap_or(0).min(table.len());
@@ -108,7 +109,7 @@ fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
             let symbol = u32::from_ne_bytes([12, 13, 14, 15].map(|at| relocation[at])) as usize;
             let entry = symbols.wrapping_add(symbol * size_of::<libc::Elf64_Sym>());
             if let Some(name) = listed.bytes(entry).filter(|_| symbol != 0).and_then(|entry| entry.first_chunk()) {
-                names.push(name_at(listed, u32::from_ne_bytes(*name) as usize));
+                names.push(name_at(listed, strings, u32::from_ne_bytes(*name) as usize));
             }
         }
     }

@@ -1,15 +1,15 @@
-//! What the kernel reports of this process in `/proc/self`: mappings, and numbers of threads and descriptors.
+//! Reports of the kernel about this process in `/proc/self`: mappings, and numbers of threads and descriptors.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// A longer list of mappings is not looked at where it only serves a report: some five thousand of them, which take four
-/// milliseconds to list and to look into.
-const LONGEST_LIST: u64 = 1 << 18;
+/// Upper limit of a list of mappings that only serves a report: some five thousand of them, which take four milliseconds to
+/// read.
+const LONGEST_LIST: usize = 1 << 18;
 
 /// The list of mappings, as it was read.
 pub(super) struct Maps(Vec<u8>);
@@ -29,11 +29,13 @@ impl Maps {
         fs::read("/proc/self/maps").map(Self)
     }
 
-    /// The same, or `None` for a list that is too long, or that the system does not give.
+    /// Reads a list that only serves a report: `None` if it is too long, or the system has none.
     pub(super) fn read_short() -> Option<Self> {
-        let mut text = Vec::new();
-        File::open("/proc/self/maps").ok()?.take(LONGEST_LIST).read_to_end(&mut text).ok()?;
-        (text.len() as u64 != LONGEST_LIST).then_some(Self(text))
+        Self::read().ok().filter(Self::is_short)
+    }
+
+    pub(super) fn is_short(&self) -> bool {
+        self.0.len() < LONGEST_LIST
     }
 
     /// All of them, by address.

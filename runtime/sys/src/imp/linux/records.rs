@@ -13,6 +13,7 @@ use super::environment::Texts;
 use super::locals::Locals;
 use super::lookups::Lookups;
 use super::memory::Pages;
+use super::proc::Maps;
 use super::rings::Rings;
 use super::started::Threads;
 use super::strays::Strays;
@@ -42,14 +43,15 @@ pub(crate) struct Records {
 impl Records {
     pub(crate) fn new() -> Self {
         fork::listen();
+        let maps = Maps::read().ok();
         Self {
             locals: Locals::default(),
             threads: Threads::default(),
             pages: Pages::new(),
-            rings: Rings::new(),
+            rings: Rings::new(maps.as_ref()),
             companions: Companions::new(),
             lookups: Lookups::default(),
-            strays: Strays::new(),
+            strays: Strays::new(maps.as_ref()),
             born: Instant::now(),
             fds_before: fds::open_now(),
             code: OnceLock::new(),

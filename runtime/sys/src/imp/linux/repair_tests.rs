@@ -38,7 +38,7 @@ fn without(name: &str) -> &'static [Repair] {
     Box::leak(repairs.into_boxed_slice())
 }
 
-/// What becomes of an image with these repairs that calls a hook; `Err` with the reason why it was parked.
+/// Maps an image with these repairs, calls a hook for it and ends it; `Err` has the reason why it was parked.
 fn comes_and_goes(repairs: &'static [Repair], leave: impl FnOnce(*const c_void)) -> Result<(), String> {
     let stage = StageDir::new().expect("a stage directory");
     let file = ImageFile::from_bytes(&PathBuf::from("libempty.so"), LIBRARY.clone()).expect("just built");

@@ -19,7 +19,7 @@ use crate::ledger::{Holder, HolderKind};
 
 pub(super) const REPAIR: Repair = Repair {
     name: "an io_uring",
-    // What it is going to close is looked at while it is there.
+    // Rings that it is going to close are listed while they are open.
     ends: |image| image.records.rings.look(image.owner()),
     outside: |image| image.records.rings.kept(image.owner()),
     ..Repair::NONE
@@ -57,8 +57,8 @@ struct Own {
 }
 
 impl Rings {
-    pub(super) fn new() -> Self {
-        let before: Vec<_> = present().into_keys().collect();
+    pub(super) fn new(maps: Option<&Maps>) -> Self {
+        let before: Vec<_> = present(maps).into_keys().collect();
         let workers = if before.is_empty() { Vec::new() } else { stacks::others() };
         let workers_before = workers.iter().filter(|thread| thread.is_io_worker()).map(|thread| thread.tid).collect();
         Self { before, workers_before, own: Mutex::default() }
@@ -101,7 +101,7 @@ impl Rings {
     }
 
     fn of_image(&self, owner: usize) -> BTreeMap<Ring, Presence> {
-        let mut found = present();
+        let mut found = present(Maps::read().ok().as_ref());
         found.retain(|ring, _| !self.before.contains(ring) && !lock(&HOSTS).contains(ring));
         found.retain(|_, presence| presence.fd.is_none_or(|fd| !fds::is_of_another(owner, fd)));
         found
@@ -115,7 +115,7 @@ static HOSTS: Mutex<Vec<Ring>> = Mutex::new(Vec::new());
 /// leads to one.
 pub(crate) fn own_ring(fd: c_int) -> bool {
     let Some(ring) = of_descriptor(fd) else { return false };
-    let there = present();
+    let there = present(Maps::read().ok().as_ref());
     let mut hosts = lock(&HOSTS);
     hosts.retain(|known| there.contains_key(known) && *known != ring);
     hosts.push(ring);
@@ -137,14 +137,14 @@ pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
 }
 
 /// Every ring of the process.
-fn present() -> BTreeMap<Ring, Presence> {
+fn present(maps: Option<&Maps>) -> BTreeMap<Ring, Presence> {
     let mut found = BTreeMap::<Ring, Presence>::new();
     for fd in fds::open_now() {
         if let Some(ring) = of_descriptor(fd) {
             found.entry(ring).or_default().fd.get_or_insert(fd);
         }
     }
-    for ring in Maps::read().iter().flat_map(Maps::all).filter_map(|mapped| mapped_ring(&mapped)) {
+    for ring in maps.into_iter().flat_map(Maps::all).filter_map(|mapped| mapped_ring(&mapped)) {
         found.entry(ring).or_default();
     }
     found

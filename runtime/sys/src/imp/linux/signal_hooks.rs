@@ -133,7 +133,7 @@ hooks! {
         }
     }
 
-    /// The module has changed whom a descriptor tells of what happens to it, by which signal, or whether it does at all.
+    /// The module has changed the owner, the signal or the mode of the signals that a descriptor raises.
     fn fd_signals(image, fd: c_int) -> () = ();
     in sources |ledger, _none| async_fds::asked(ledger, fd)
 

@@ -20,7 +20,7 @@ pub(super) const REPAIR: Repair = Repair {
     },
     holders: |image, all| all.extend(holders(image)),
     facts: |image, facts| {
-        // What will raise a signal has to be over before the image's handlers may go.
+        // A source of a signal has to be over before the image's handlers may go.
         facts.locals_elsewhere |= is_filtered(image);
         facts.signals |= are_held(image);
         facts.handler_runs |= signals::may_run(image.owner()) || notifications::runs(image.owner());
@@ -48,7 +48,7 @@ fn are_held(ledger: &Ledger) -> bool {
     !ledger.records.is_closed() || signals::held(owner) > 0 || timers::held(owner) > 0 || async_fds::held(owner)
 }
 
-/// Takes all of it down; how many signals led to the image.
+/// Takes all of it down; counts the signals that the image handled.
 ///
 /// What raises signals goes before what handles them, and from now on nothing of the image can be made to raise one: a
 /// handler that still runs may well try.

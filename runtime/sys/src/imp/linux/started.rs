@@ -11,7 +11,7 @@ use super::c::kernel;
 use super::lock;
 use crate::ledger::Ledger;
 
-/// Every thread of any image that runs, or that has not been joined. One list for all images, because whoever knows a
+/// Every thread of any image that runs, or that has not been joined. One list for all images, because any code that has a
 /// thread's handle may join it.
 pub(super) static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
 
@@ -20,25 +20,25 @@ pub(super) struct Started {
     pub(super) ledger: Arc<Ledger>,
     pub(super) start: Complement,
     pub(super) since: Instant,
-    /// Whether the stack is memory of the image's choice.
+    /// The stack is memory of the image's choice.
     pub(super) own_stack: bool,
     /// The name of the thread that started it, as the system keeps it: it is that of this thread until this has one of its own.
     pub(super) inherited: Option<Vec<u8>>,
-    /// Its names in full, as its module has reported them; see [`super::names`].
+    /// Full names, as its module has reported them; see [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
-    /// Its number, or zero before it runs.
+    /// The number of the thread, or zero before it runs.
     pub(super) tid: AtomicI32,
-    /// Where the host's function goes on after the start routine; see [`super::evict`].
+    /// The place at which the host's function continues after the start routine; see [`super::evict`].
     pub(super) way_back: WayBack,
     /// A signal to lead it out is under way.
     pub(super) is_asked: AtomicBool,
-    /// It was led out.
+    /// The thread was evicted.
     pub(super) is_evicted: AtomicBool,
     pub(super) life: Mutex<ThreadEnd>,
 }
 
-/// The complement of an address in an image: what is left of it in freed memory leads nowhere, where a look for references to
-/// the image may come by.
+/// The complement of an address in an image: a word of it in freed memory is no reference to the image for a
+/// search through memory.
 #[derive(Clone, Copy)]
 pub(super) struct Complement(usize);
 
@@ -67,10 +67,10 @@ pub(super) struct ThreadEnd {
     pub(super) hold: Hold,
 }
 
-/// Who is going to free the thread's stack.
+/// The owner of the thread's stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hold {
-    /// Whichever thread joins it.
+    /// The thread that joins it.
     Joinable,
     /// A thread that joins it now.
     Joining,
@@ -78,13 +78,13 @@ pub(super) enum Hold {
     Detached,
 }
 
-/// How many threads an image has started, and what became of them.
+/// Counts of the threads that an image has started.
 #[derive(Default)]
 pub(super) struct Threads {
     pub(super) started: AtomicU64,
     pub(super) ended: AtomicU64,
     pub(super) evicted: AtomicU64,
-    /// Those that may still stand on its pages when it is gone.
+    /// Threads that may still use its pages when it is gone.
     pub(super) not_joined: AtomicU64,
 }
 
@@ -103,7 +103,7 @@ impl Started {
         }
     }
 
-    /// Where the image's code is; nothing as long as it is being mapped.
+    /// Returns the ranges of the image; none as long as it is being mapped.
     pub(super) fn code(&self) -> &[Range<usize>] {
         self.ledger.records.code()
     }
@@ -112,7 +112,7 @@ impl Started {
         self.ledger.is(ledger)
     }
 
-    /// Whether it runs the image's code, or at least stands on the image's memory.
+    /// Checks if it runs the image's code, or at least uses the image's memory.
     fn holds(&self) -> bool {
         let life = lock(&self.life);
         match (life.ended, life.hold) {
@@ -150,7 +150,7 @@ pub(super) fn find(handle: usize) -> Option<Arc<Started>> {
     lock(&STARTED).iter().find(is_it).cloned()
 }
 
-/// Its end is known to all who have to know it.
+/// Removes it from the list.
 pub(super) fn strike(started: &Started) {
     lock(&STARTED).retain(|known| !ptr::eq(Arc::as_ptr(known), started));
 }

@@ -59,10 +59,11 @@ pub(super) struct Strays {
 }
 
 impl Strays {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(maps: Option<&Maps>) -> Self {
         // What the C library has is not the same memory for long: a block that was there is gone, and an image's mapping where
         // it was.
-        let before = Maps::read_short().map(|maps| asked_for(&maps.all().collect::<Vec<_>>(), &[], peek::word));
+        let maps = maps.filter(|maps| maps.is_short());
+        let before = maps.map(|maps| asked_for(&maps.all().collect::<Vec<_>>(), &[], peek::word));
         Self { before, led_to: Mutex::default() }
     }
 
@@ -88,7 +89,7 @@ impl Strays {
         *lock(&self.led_to) = led_to(seen, fresh);
     }
 
-    /// How much of it is still there, now that the image is gone: mappings and their bytes.
+    /// Counts the mappings that are still there, now that the image is gone, and their bytes.
     fn left(&self) -> (u64, u64) {
         let led_to = std::mem::take(&mut *lock(&self.led_to));
         if led_to.is_empty() {
@@ -114,7 +115,7 @@ pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     found
 }
 
-/// Whether a mapping may be memory that was requested from the kernel: it has no file, or one without a place.
+/// Checks if a mapping may be memory that was requested from the kernel: without a file, or of one without a place.
 fn is_memory(mapped: &Mapped<'_>) -> bool {
     let (name, rights) = (mapped.name, mapped.rights);
     let is_anything_allowed = rights.iter().take(3).any(|right| *right != b'-');

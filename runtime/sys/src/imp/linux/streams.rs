@@ -168,7 +168,7 @@ fn forget(owner: usize) {
     lock(&CUT).retain(|open| open.owner != owner);
 }
 
-/// What keeps an image.
+/// Lists the streams that keep an image.
 fn holders(owner: usize) -> Vec<Holder> {
     let holder = |name: String| Holder::new(HolderKind::Stream, name, Instant::now());
     let mut holders = Vec::new();

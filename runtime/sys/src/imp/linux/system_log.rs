@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use super::lock;
 use crate::ledger::repair::Repair;
 
-/// What is left is right from the beginning.
+/// Does nothing later: the hook keeps a copy of the name.
 pub(super) const REPAIR: Repair = Repair { name: "the name for the system log", ..Repair::NONE };
 
 /// Each name once, for ever: a program has few.

@@ -10,6 +10,8 @@ use std::ptr;
 
 use object::elf::{DT_NULL, DynamicTag};
 
+use super::peek;
+
 /// A library on the loader's list, or the program. It is mapped for as long as this is lent.
 pub(in crate::imp::linux) struct Listed<'a> {
     /// The name that the loader has for it; empty for the program.
@@ -31,13 +33,12 @@ impl Listed<'_> {
         self.headers.iter().filter(move |header| header.p_type == kind)
     }
 
-    /// Its table for the loader: tags, each with a number or an address.
+    /// Returns its table for the loader: tags, each with a number or an address.
     pub(in crate::imp::linux) fn dynamic(&self) -> impl Iterator<Item = (DynamicTag, usize)> {
         let start = self.of_kind(libc::PT_DYNAMIC).map(|header| self.range(header).start).next();
-        let word = |at: usize| Some(usize::from_ne_bytes(*self.bytes(at)?.first_chunk()?));
-        let entry = move |at: usize| Some((DynamicTag(word(at)? as i64), word(at + size_of::<usize>())?));
-        let entries = start.into_iter().flat_map(|start| (start..).step_by(2 * size_of::<usize>()));
-        entries.map_while(entry).take_while(|(tag, _)| *tag != DT_NULL)
+        let table = start.and_then(|start| self.bytes(start)).unwrap_or_default();
+        let [tags, values] = [0, 1].map(|at| peek::words(table).skip(at).step_by(2));
+        tags.map(|tag| DynamicTag(tag as i64)).zip(values).take_while(|(tag, _)| *tag != DT_NULL)
     }
 
     /// An address in that table. The loader writes addresses over most offsets, but not where the table cannot be written to.
@@ -51,7 +52,7 @@ impl Listed<'_> {
         text.map_or(&[], CStr::to_bytes)
     }
 
-    /// What follows an address in a part that nothing writes to once the library is mapped.
+    /// Returns the bytes after an address in a part that is constant once the library is mapped.
     pub(in crate::imp::linux) fn bytes(&self, address: usize) -> Option<&[u8]> {
         let is_constant = |header: &&libc::Elf64_Phdr| match header.p_type {
             libc::PT_LOAD => header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R,

@@ -116,21 +116,21 @@ impl Stack {
     /// No such stack.
     pub(in crate::imp::linux) const NONE: Self = Self { start: 0, size: 0, flags: libc::SS_DISABLE };
 
-    /// One in memory that is there for ever, for one thread.
+    /// Makes one in leaked memory, for one thread.
     pub(in crate::imp::linux) fn of(memory: &'static mut [u8]) -> Self {
         Self { start: memory.as_mut_ptr().expose_provenance(), size: memory.len(), flags: 0 }
     }
 
-    /// One that is never put anywhere.
+    /// Makes one for comparisons.
     #[cfg(test)]
     pub(in crate::imp::linux) fn at(start: usize) -> Self {
         Self { start, size: 4096, flags: 0 }
     }
 
-    /// That of the calling thread; the error is an error number.
+    /// Reads that of the calling thread; the error is an error number.
     pub(in crate::imp::linux) fn here() -> Result<Self, c_int> {
         let mut stack = MaybeUninit::<libc::stack_t>::uninit();
-        // SAFETY: the kernel sets nothing, and has written the whole stack when it says that it succeeded.
+        // SAFETY: the kernel sets nothing, and has written the whole stack when it succeeds.
         let stack = unsafe {
             match libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) {
                 0 => stack.assume_init(),
@@ -145,7 +145,7 @@ impl Stack {
     pub(in crate::imp::linux) fn put(self) -> Result<(), c_int> {
         let ss_sp = ptr::with_exposed_provenance_mut(self.start);
         let stack = libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size };
-        // SAFETY: the kernel reads a whole stack. Its memory is there for ever, or the code that had set it for this thread has not
+        // SAFETY: the kernel reads a whole stack. Its memory is leaked, or the code that had set it for this thread has not
         // taken it back.
         match unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) } {
             0 => Ok(()),
@@ -153,7 +153,7 @@ impl Stack {
         }
     }
 
-    /// Where it begins.
+    /// Returns its first address.
     pub(in crate::imp::linux) fn start(self) -> usize {
         self.start
     }
@@ -162,7 +162,7 @@ impl Stack {
         self.flags & libc::SS_DISABLE == 0
     }
 
-    /// Whether it is the same memory, or none in both.
+    /// Checks if both are the same memory, or none.
     pub(in crate::imp::linux) fn is(self, other: Self) -> bool {
         match (self.is_there(), other.is_there()) {
             (true, true) => (self.start, self.size) == (other.start, other.size),
@@ -189,7 +189,7 @@ pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
     }
 }
 
-// SAFETY: all take whole sets that are borrowed for the call, and refuse a number that is no signal's. To block signals is no harm.
+// SAFETY: all take whole sets that are borrowed for the call, and refuse a number beyond those of signals. Blocked signals harm no memory.
 unsafe extern "C" {
     safe fn sigfillset(set: &mut libc::sigset_t) -> c_int;
     safe fn pthread_sigmask(how: c_int, set: &libc::sigset_t, old: Option<&mut libc::sigset_t>) -> c_int;
