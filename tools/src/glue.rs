@@ -158,11 +158,6 @@ pub(crate) fn rewrite(
     Ok(written)
 }
 
-/// The host as the header of its glue names it.
-pub(crate) fn host_origin(host: &HostProgram) -> Origin {
-    Origin::host(&name_of(&host.program))
-}
-
 /// Starts a host for its types.
 ///
 /// # Errors
@@ -184,7 +179,7 @@ fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
 }
 
 /// The name of a host: that of its program.
-fn name_of(program: &Path) -> String {
+pub(crate) fn name_of(program: &Path) -> String {
     program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 //! and says a line.
 #![expect(unsafe_code, reason = "leads threads out of their sleep by force, and closes what was left open")]
 
-use super::freed::{Freed, freed};
+use super::freed::{Freed, freed, range};
 use super::keepers::who;
 use super::plan::{Plan, Said, Step};
 use super::rows::Fate;
@@ -221,10 +221,7 @@ fn images(mappings: &str, stage: &Path) -> BTreeSet<String> {
 
 /// An address in the middle of the largest mapping of a staged file.
 fn image_of(mappings: &str, stage: &Path) -> Option<usize> {
-    let ranges = staged(mappings, stage).into_iter().filter_map(|line| {
-        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
-        Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
-    });
+    let ranges = staged(mappings, stage).into_iter().filter_map(range);
     let (start, end) = ranges.max_by_key(|(start, end)| end - start)?;
     Some(start + (end - start) / 16 * 8)
 }

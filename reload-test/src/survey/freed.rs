@@ -48,13 +48,19 @@ fn without(old: Freed, taken: &[Freed]) -> Vec<Freed> {
 
 /// A line of `/proc/self/maps`; of a file only its name.
 fn mapping(line: &str) -> Option<Freed> {
-    let (range, rest) = line.split_once(' ')?;
-    let (start, end) = range.split_once('-')?;
+    let (start, end) = range(line)?;
+    let rest = line.split_once(' ')?.1;
     // Access, offset, device and inode come before the path, which may have spaces in it.
     let path = rest.splitn(5, ' ').nth(4).unwrap_or("").trim();
     let name = path.rsplit('/').next().unwrap_or("");
     let was = if name.is_empty() { "memory without a name".to_owned() } else { name.to_owned() };
-    Some(Freed { start: usize::from_str_radix(start, 16).ok()?, end: usize::from_str_radix(end, 16).ok()?, was })
+    Some(Freed { start, end, was })
+}
+
+/// Returns the addresses of a line of `/proc/self/maps`.
+pub(crate) fn range(line: &str) -> Option<(usize, usize)> {
+    let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+    Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
 }
 
 #[cfg(test)]

@@ -25,25 +25,25 @@ struct Table {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     pub(crate) name: String,
-    crates: Option<Vec<String>>,
+    pub(super) crates: Option<Vec<String>>,
     #[serde(rename = "use")]
     pub(crate) use_of: String,
     #[serde(default)]
     pub(crate) fate: Fate,
     #[serde(default)]
-    evicted: Fate,
+    pub(super) evicted: Fate,
     #[serde(default)]
     pub(crate) kept_by: Vec<String>,
     #[serde(default)]
-    grows: Growth,
+    pub(super) grows: Growth,
     #[serde(default)]
-    grows_evicted: Growth,
+    pub(super) grows_evicted: Growth,
     #[serde(default)]
     pub(crate) backtrace: bool,
-    most: Option<u64>,
+    pub(super) most: Option<u64>,
     #[serde(default)]
-    needs: Vec<String>,
-    strikes_after_ms: Option<u64>,
+    pub(super) needs: Vec<String>,
+    pub(super) strikes_after_ms: Option<u64>,
     #[serde(default)]
     pub(crate) note: String,
 }

@@ -17,15 +17,9 @@ pub struct PluginCrate {
     pub manifest: PathBuf,
     /// The folders whose change means a build: its own sources and those of path dependencies in its workspace.
     pub source_dirs: Vec<PathBuf>,
-    target_dir: PathBuf,
 }
 
 impl PluginCrate {
-    /// The folder cargo builds it into, if a request names no other.
-    pub fn target_dir(&self) -> &Path {
-        &self.target_dir
-    }
-
     /// A debug build of this plugin alone.
     pub fn request(&self) -> BuildRequest<'_> {
         BuildRequest::new(&self.manifest).package(&self.name)
@@ -98,7 +92,6 @@ fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<PluginCrate>, Vec<Plugi
         name: package.name.to_string(),
         manifest: package.manifest_path.clone().into(),
         source_dirs: source_dirs(package, &members),
-        target_dir: metadata.target_directory.clone().into(),
     };
     let all = members.iter().filter(|package| package.targets.iter().any(Target::is_cdylib));
     if !same(metadata.workspace_root.as_std_path(), manifest.parent().unwrap_or(manifest)) {

@@ -67,7 +67,7 @@ fn delegate(
 
 fn structure(text: &mut String, names: &HostNames<'_>, found: &DeclaredStruct, fields: &[(&DeclaredProperty, String)]) {
     let (_, name) = parts(&found.path);
-    let is_plain = names.lies_plain(&found.path);
+    let is_plain = names.plain.contains(&*found.path);
     let _ = write!(text, "\n{}! {{", if is_plain { "plain_struct" } else { "host_struct" });
     let mut inside = String::new();
     doc(&mut inside, "    ", &found.doc);

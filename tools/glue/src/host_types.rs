@@ -30,7 +30,7 @@ pub(crate) struct HostNames<'a> {
     /// What is declared.
     pub(crate) declared: &'a Declared,
     /// The structs that lie in memory as a `plain_struct!` does.
-    plain: BTreeSet<&'a str>,
+    pub(crate) plain: BTreeSet<&'a str>,
     /// Those, and the ones that are copied field by field.
     structs: BTreeSet<&'a str>,
 }
@@ -215,11 +215,6 @@ impl<'a> HostNames<'a> {
         found.base.is_empty()
             && !found.fields.is_empty()
             && found.fields.iter().all(|field| is_plain_type(&field.ty) && word(&field.name) == field.name)
-    }
-
-    /// Whether it is written as a `plain_struct!`.
-    pub(crate) fn lies_plain(&self, path: &str) -> bool {
-        self.plain.contains(path)
     }
 }
 

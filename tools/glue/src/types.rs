@@ -6,7 +6,7 @@ use alcedo_reflect::type_text::TypeText;
 use alcedo_runtime::kinds::PropertyKind;
 
 use crate::error::GlueError;
-use crate::text::{is_name, own_name, word};
+use crate::text::{is_name, own_name, parts, word};
 
 /// Where types are found: those of the module itself, those of the plugin API, and those of other glue.
 pub(crate) struct Names<'a> {
@@ -52,9 +52,7 @@ impl Names<'_> {
 
     /// The Rust name of a type that has a path.
     pub(crate) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
-        let short = path.strip_prefix("/Script/").unwrap_or(path);
-        let (package, _) = short.split_once('.').unwrap_or(("", short));
-        let name = own_name(path);
+        let ((package, _), name) = (parts(path), own_name(path));
         if self.own.get(name) == Some(&path) {
             return Ok(word(name));
         }

@@ -117,7 +117,7 @@ impl Stage {
         let (generation, build_ms) = stage.started()?;
         stage.cubes = stage.all_cubes();
         stage.kept = stage.cubes.iter().copied().collect();
-        let objects = u64::try_from(stage.cubes.len()).unwrap_or(u64::MAX);
+        let objects = stage.cubes.len() as u64;
         if objects != host.objects {
             return Err(unexpected(&format!("{} objects of {CUBE}", host.objects), &objects.to_string()));
         }

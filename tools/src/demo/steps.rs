@@ -72,8 +72,8 @@ fn default(stage: &mut Stage) -> Result<(), Error> {
 
     let change = live.report.properties.iter().find(|change| change.property == "rotation_speed");
     let (followed, kept) = change.map_or((0, 0), |change| (change.followed, change.kept));
-    stage.check("the host reports who followed the default", as_u64(all - BY_HAND.len()), followed);
-    stage.check("the host reports who kept a value of its own", as_u64(BY_HAND.len()), kept);
+    stage.check("the host reports who followed the default", (all - BY_HAND.len()) as u64, followed);
+    stage.check("the host reports who kept a value of its own", BY_HAND.len() as u64, kept);
     let at_default = stage.count("rotation_speed", 240.0)?;
     stage.check("so it is: the others have the new default", all - BY_HAND.len(), at_default);
     let mut own = 0;
@@ -135,7 +135,7 @@ struct World {
 
 impl World {
     fn of(stage: &Stage) -> Self {
-        Self { generation: stage.runtime().generation(), objects: as_u64(stage.runtime().objects().all().len()) }
+        Self { generation: stage.runtime().generation(), objects: stage.runtime().objects().all().len() as u64 }
     }
 }
 
@@ -143,7 +143,7 @@ impl Stage {
     /// What must be true after every reload that is committed.
     fn check_commit(&mut self, live: &Live, before: &World) {
         let report = &live.report;
-        let cubes = as_u64(self.cubes.len());
+        let cubes = self.cubes.len() as u64;
         self.routine("the reload is committed", true, report.is_committed());
         self.routine("the generation is a new one", true, report.generation > before.generation);
         self.routine("the new generation is the living one", report.generation, self.runtime().generation());
@@ -157,10 +157,10 @@ impl Stage {
         let cubes = self.cubes.len();
         let same = self.cubes.iter().enumerate().filter(|(number, cube)| self.is_labeled(**cube, *number)).count();
         self.routine("every cube lives and has its own label", cubes, same);
-        self.routine("no other object came or went", before.objects, as_u64(self.runtime().objects().all().len()));
+        self.routine("no other object came or went", before.objects, self.runtime().objects().all().len() as u64);
         let rerun = self.runtime().counters().class_constructors_rerun;
         self.routine("no class constructor ran a second time", 0, rerun);
-        let cubes = number(as_u64(cubes));
+        let cubes = number(cubes as u64);
         self.end_routine(&format!("{cubes} cubes live, nothing was lost, no class constructor ran again"));
     }
 
@@ -244,15 +244,11 @@ fn unexpected(expected: &str, found: &impl std::fmt::Debug) -> Error {
 
 /// One more hello from everyone.
 fn added(greetings: &[u32]) -> u64 {
-    sum(greetings) + as_u64(greetings.len())
+    sum(greetings) + greetings.len() as u64
 }
 
 fn sum(greetings: &[u32]) -> u64 {
     greetings.iter().copied().map(u64::from).sum()
-}
-
-fn as_u64(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// The world reckons in `f32` seconds, so the last places are not ours.

@@ -2,6 +2,7 @@
 //! `alcedo dev` runs where the author names no host, in a process of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -102,16 +103,11 @@ pub(crate) fn run(Wish { world, args }: Wish) -> Result<ExitCode, Error> {
         // What was tried in vain has its next chance with the next generation.
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
             for population in populated.populate(&runtime, options.objects) {
-                println_of(&population.line(paint));
+                // The tool prints what this process prints.
+                let _ = writeln!(std::io::stdout(), "{}", population.line(paint));
             }
         }
     }
     let left = runtime.shutdown().left;
     Ok(if left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The tool prints what this process prints.
-#[expect(clippy::print_stdout, reason = "standard output is this program's way to the person")]
-fn println_of(text: &str) {
-    println!("{text}");
 }
