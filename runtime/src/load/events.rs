@@ -3,33 +3,7 @@
 use crate::handles::Generation;
 use crate::load::context::event::ContextEventKind;
 
-/// A step in the life of the Master load context.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum MasterEvent {
-    /// A generation is about to start; none of its mains has run.
-    PreStartup(Generation),
-    /// The main of a module has returned.
-    Startup(Generation, String),
-    /// All mains have returned.
-    PostStartup(Generation),
-    /// The generation is complete and live.
-    Loaded(Generation),
-    /// The generation takes no new calls; raised once.
-    Unloading(Generation),
-    /// These modules of older generations stay, and belong to the one that comes up: raised before `PreStartup`, where a
-    /// reload replaces no more than it must.
-    Kept(Generation, Vec<String>),
-    /// A reload did not come to pass: the generation goes on as it was.
-    Resumed(Generation),
-    /// Every conjugate and finalizer of the generation has ended.
-    Unloaded(Generation),
-    /// Something keeps images of the generation: these. Raised once; it is looked at again in every safe point.
-    Blocked(Generation, Vec<String>),
-    /// The images of the generation left the process.
-    Dead(Generation),
-    /// Images of the generation stay mapped: which, and why.
-    Parked(Generation, Vec<String>),
-}
+pub use crate::unload::subject::MasterEvent;
 
 impl MasterEvent {
     /// The same as the events that every context has: of which generation, and what. `Loaded` says it once for each

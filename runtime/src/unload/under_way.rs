@@ -13,7 +13,7 @@ use crate::unload::modules::ModuleUnloads;
 use crate::unload::naps::Naps;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
-use crate::unload::subject::{GenerationUnload, UnloadEvent, UnloadHost, UnloadModule};
+use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::OneUnload;
 
@@ -137,7 +137,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
         end_values(core, unload);
     }
     if ticket.is_drained() && !unload.said_unloaded.replace(true) {
-        raise(host, unload, || UnloadEvent::Unloaded);
+        raise(host, unload, MasterEvent::Unloaded);
         state = ticket.poll();
     }
     if is_over(state) && unload.said_over.replace(true) {
@@ -152,13 +152,13 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
             }
             host.unloads().forget(*generation);
             host.is_gone(*generation);
-            raise(host, unload, || UnloadEvent::Dead);
+            raise(host, unload, MasterEvent::Dead);
         }
         ContextState::Parked => {
             let lines = ticket.parked_lines();
             tracing::warn!(%generation, "{}", ticket.report());
             host.unloads().note_parked(&lines);
-            raise(host, unload, || UnloadEvent::Parked(lines));
+            raise(host, unload, |generation| MasterEvent::Parked(generation, lines));
         }
         ContextState::Blocked if !unload.logged_blocked.get() => {
             let report = ticket.report();
@@ -167,7 +167,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
             }
             if !unload.said_blocked.replace(true) {
                 let lines = report.blockers.iter().map(ToString::to_string).collect();
-                raise(host, unload, || UnloadEvent::Blocked(lines));
+                raise(host, unload, |generation| MasterEvent::Blocked(generation, lines));
             }
         }
         ContextState::Alive | ContextState::Unloading | ContextState::Blocked => {}
@@ -176,9 +176,9 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     is_over(state)
 }
 
-fn raise(host: &dyn UnloadHost, unload: &OneUnload, event: impl FnOnce() -> UnloadEvent) {
+fn raise(host: &dyn UnloadHost, unload: &OneUnload, event: impl FnOnce(Generation) -> MasterEvent) {
     if unload.is_known {
-        host.raise(unload.generation, event());
+        host.raise(&event(unload.generation));
     }
 }
 

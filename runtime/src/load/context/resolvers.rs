@@ -83,8 +83,10 @@ pub(super) enum Rank {
     Handler,
 }
 
-/// Resolvers and handlers, as they were registered.
-type Ranked<C> = Vec<(Rank, Registered<Arc<C>>)>;
+/// A resolver or a handler, as it was registered.
+type Known<C> = Registered<Arc<C>>;
+
+type Ranked<C> = Vec<(Rank, Known<C>)>;
 
 #[derive(Default)]
 struct Told {
@@ -100,7 +102,7 @@ impl Resolvers {
     }
 
     /// Takes all of them out.
-    pub(super) fn take(&self) -> (Vec<Registered<Arc<ModuleResolver>>>, Vec<Registered<Arc<NativeResolver>>>) {
+    pub(super) fn take(&self) -> (Vec<Known<ModuleResolver>>, Vec<Known<NativeResolver>>) {
         let mut told = self.told();
         let modules = told.modules.drain(..).map(|(_rank, resolver)| resolver).collect();
         (modules, told.natives.drain(..).map(|(_rank, resolver)| resolver).collect())
@@ -116,14 +118,14 @@ impl Resolvers {
     }
 
     /// Adds one for modules, in the place of the one that had its rank, which a handler shares.
-    pub(super) fn add(&self, rank: Rank, resolver: Registered<Arc<ModuleResolver>>) {
+    pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut self.told().modules, rank, resolver);
         // What it owned may come back in here when it is dropped, so not under the lock. The others likewise.
         drop(before);
     }
 
     /// Adds one for native libraries, in the same way.
-    pub(super) fn add_native(&self, rank: Rank, resolver: Registered<Arc<NativeResolver>>) {
+    pub(super) fn add_native(&self, rank: Rank, resolver: Known<NativeResolver>) {
         let before = add(&mut self.told().natives, rank, resolver);
         drop(before);
     }
@@ -161,7 +163,7 @@ impl Resolvers {
 }
 
 /// Adds one, and returns the one whose place it has taken.
-fn add<C: ?Sized>(all: &mut Ranked<C>, rank: Rank, new: Registered<Arc<C>>) -> Option<Registered<Arc<C>>> {
+fn add<C: ?Sized>(all: &mut Ranked<C>, rank: Rank, new: Known<C>) -> Option<Known<C>> {
     match all.iter_mut().find(|(known, _)| *known == rank && rank != Rank::Handler) {
         Some((_rank, known)) => Some(std::mem::replace(known, new)),
         None => {
@@ -171,7 +173,7 @@ fn add<C: ?Sized>(all: &mut Ranked<C>, rank: Rank, new: Registered<Arc<C>>) -> O
     }
 }
 
-fn of_rank<C: ?Sized>(all: &[(Rank, Registered<Arc<C>>)], rank: &Rank) -> impl Iterator<Item = Share<C>> {
+fn of_rank<C: ?Sized>(all: &[(Rank, Known<C>)], rank: &Rank) -> impl Iterator<Item = Share<C>> {
     all.iter().filter(move |(known, _)| known == rank).map(|(_rank, known)| Share::of(&known.code))
 }
 

@@ -26,7 +26,7 @@ use crate::load::module::master::MasterModule;
 use crate::load::record::Recorder;
 use crate::load::stays::Told;
 use crate::object::mode::ComingUp;
-use crate::unload::subject::{UnloadEvent, UnloadHost};
+use crate::unload::subject::UnloadHost;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
 
@@ -277,16 +277,8 @@ impl UnloadHost for Loads {
         self.registry.master_is_gone(generation);
     }
 
-    fn raise(&self, generation: Generation, event: UnloadEvent) {
-        Self::raise(
-            self,
-            &match event {
-                UnloadEvent::Unloaded => MasterEvent::Unloaded(generation),
-                UnloadEvent::Blocked(blockers) => MasterEvent::Blocked(generation, blockers),
-                UnloadEvent::Dead => MasterEvent::Dead(generation),
-                UnloadEvent::Parked(images) => MasterEvent::Parked(generation, images),
-            },
-        );
+    fn raise(&self, event: &MasterEvent) {
+        Self::raise(self, event);
     }
 }
 
