@@ -23,7 +23,6 @@ pub mod crash_guard;
 mod deadline;
 #[doc(hidden)]
 pub mod development;
-mod dynamic_call;
 mod emit;
 mod entry_gate;
 mod error;

@@ -1,64 +1,18 @@
-//! How plugins call functions of the host without slots. What a native function has for it is made when a name of it is resolved;
-//! errors wait here until the caller fetches them.
+//! The answers of calls without slots, in which plugins call functions of the host. Errors wait here until the caller fetches them.
 
 use std::any::Any;
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::rc::Rc;
 
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
-use alcedo_abi::zcall::Slot;
 
 use crate::border::{CallError, trap};
-use crate::bridge::callees::Callees;
-use crate::bridge::calls::Dispatch;
-use crate::bridge::core::Core;
-use crate::handles::ObjectHandle;
-use crate::object::World;
-use crate::object::function::Function;
 use crate::object::native_value::NativeResult;
-use crate::zcall::black_code::BlackCode;
 
 thread_local! {
     /// Why the last direct call on this thread has failed.
     static FAILED: Cell<Option<CallError>> = const { Cell::new(None) };
-}
-
-/// What a native function has beside its thunk, as reflection keeps it for the floors above: it makes the code for one resolved name,
-/// and has the body as the host itself calls it.
-pub(crate) struct DirectMaker {
-    make: Box<Make>,
-    body: Box<OwnBody>,
-}
-
-/// With what callees by class, where that is not always the function itself.
-type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
-
-/// Runs the body of a native function on an object, with the slots of its parameters, which are of the kinds that it has. What it
-/// gives is the slot of the result. A panic goes through it.
-pub(crate) type OwnBody = dyn Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError>;
-
-impl DirectMaker {
-    /// One that makes it so, as a function keeps it.
-    pub(crate) fn kept(
-        make: impl Fn(&Rc<Core>, Option<Callees>) -> BlackCode + 'static,
-        body: impl Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError> + 'static,
-    ) -> Rc<dyn Any> {
-        Rc::new(Self { make: Box::new(make), body: Box::new(body) })
-    }
-
-    /// The body.
-    #[inline]
-    pub(crate) fn body(&self) -> &OwnBody {
-        &*self.body
-    }
-}
-
-/// The code of a function, if it has any, for calls of that sort.
-pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
-    let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
-    Some((maker.make)(core, Callees::of_event(function, dispatch)))
 }
 
 /// Does a direct call. What it throws is stopped here, which costs nothing where nothing is thrown.

@@ -2,22 +2,27 @@
 //! module. It is looked up once for each class, and good until the version of direct calls changes.
 #![expect(unsafe_code, reason = "enters modules by ways that were looked up")]
 
+use std::any::Any;
 use std::rc::Rc;
 
 use alcedo_abi::direct::{DirectAnswer, DirectStatus, MOST_WORDS};
 use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::kinds::property_flags;
+use alcedo_abi::zcall::Slot;
 
+use crate::border::CallError;
 use crate::bridge::black_direct::failed_with;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::ways::{Called, MethodWay, Ways, Words};
 use crate::handles::{ClassId, ObjectHandle};
+use crate::object::World;
 use crate::object::function::Function;
 use crate::object::property::Property;
 use crate::object::row::Row;
 use crate::trap::caught;
+use crate::zcall::black_code::BlackCode;
 
 /// What answers on objects of a class.
 #[derive(Clone, Copy)]
@@ -139,6 +144,42 @@ impl Callees {
         self.known.keep(Known { version, class: class.id, callee });
         Some(callee)
     }
+}
+
+/// What a native function has beside its thunk, as reflection keeps it for the floors above: it makes the code for one resolved name,
+/// and has the body as the host itself calls it.
+pub(crate) struct DirectMaker {
+    make: Box<Make>,
+    body: Box<OwnBody>,
+}
+
+/// With what callees by class, where that is not always the function itself.
+type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
+
+/// Runs the body of a native function on an object, with the slots of its parameters, which are of the kinds that it has. What it
+/// gives is the slot of the result. A panic goes through it.
+pub(crate) type OwnBody = dyn Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError>;
+
+impl DirectMaker {
+    /// One that makes it so, as a function keeps it.
+    pub(crate) fn kept(
+        make: impl Fn(&Rc<Core>, Option<Callees>) -> BlackCode + 'static,
+        body: impl Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError> + 'static,
+    ) -> Rc<dyn Any> {
+        Rc::new(Self { make: Box::new(make), body: Box::new(body) })
+    }
+
+    /// The body.
+    #[inline]
+    pub(crate) fn body(&self) -> &OwnBody {
+        &*self.body
+    }
+}
+
+/// The code of a function, if it has any, for calls of that sort.
+pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
+    let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
+    Some((maker.make)(core, Callees::of_event(function, dispatch)))
 }
 
 /// Calls a function of a module on an object, which has this entry. `settle` is called where the frame leaves something to be done.

@@ -2,21 +2,15 @@
 //! conjugate's number. The callee's signature, in words, says where that is. What goes in is copied, since the callee
 //! may well end the conjugate; what comes out is a black of the caller's.
 
-use std::time::Instant;
-
-use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 
 use crate::border::CallError;
-use crate::bridge::conjugates;
+use crate::bridge::conjugates::{give, read};
 use crate::bridge::core::Core;
+use crate::bridge::dynamic_call::{self, RECEIVER};
 use crate::bridge::nd;
-use crate::dynamic_call::{self, RECEIVER, get_plain, set_plain};
 use crate::handles::{ModuleId, ZCallHandle};
-use crate::object::owned::OwnedValue;
-use crate::object::property::PropertyType;
 use crate::object::type_text::{SignatureText, TypeText};
-use crate::object::value::Value;
 use crate::signature;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
@@ -120,40 +114,6 @@ fn plan_property<'a>(buffer: &BufferMut<'_>, signature: &'a SignatureText) -> Re
     let result = if is_write { None } else { value };
     arguments.extend(value.filter(|_| is_write));
     Ok(Plan { arguments, result })
-}
-
-/// The value that a slot holds or names.
-pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeText) -> Result<Value, CallError> {
-    if word.kind().fits_slot() {
-        return get_plain(buffer, at, word.kind());
-    }
-    let (value, _number) = conjugates::copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
-    // Names of classes and the like are compared when the value is written to its parameter.
-    if value.ty().kind() != word.kind() {
-        let message = format!("slot {at} holds a conjugate of {}, the call wants {word}", value.ty());
-        return Err(CallError::Buffer { message });
-    }
-    Ok(value.read())
-}
-
-/// Puts a value into a slot, as a black of the module's where it has a conjugate.
-pub(super) fn give(
-    core: &Core,
-    module: ModuleId,
-    buffer: &mut BufferMut<'_>,
-    at: usize,
-    word: &TypeText,
-    value: &Value,
-) -> Result<(), CallError> {
-    if word.kind().fits_slot() {
-        return set_plain(buffer, at, value);
-    }
-    let ty = PropertyType::resolve(word, &core.world.types)
-        .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be given back: {error}") })?;
-    let mut own = OwnedValue::zero(ty);
-    own.write(value).map_err(|error| CallError::other(error.to_string()))?;
-    let black = core.blacks.make(module, TypeNumber::NONE, own, None, Instant::now())?;
-    buffer.set(at, ConjugateHandle::from(black))
 }
 
 #[cfg(test)]

@@ -10,16 +10,19 @@ use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::delegates::DelegateMark;
+use crate::bridge::dynamic_call::{get_plain, set_plain};
 use crate::conjugate::Color;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::serials::{Age, Facts};
-use crate::handles::ObjectHandle;
+use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::body::Body;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::structs::StructType;
+use crate::object::type_text::TypeText;
 use crate::object::value::Value;
 use crate::object::values::ptr::PtrMut;
+use crate::zcall::buffer::BufferMut;
 
 /// What can be read of any conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,6 +144,40 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
     };
     let written = with_value(core, handle, now, may, |target, _| target.write(value))?;
     written.map_err(|error| CallError::other(error.to_string()))
+}
+
+/// The value that a slot holds or names.
+pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeText) -> Result<Value, CallError> {
+    if word.kind().fits_slot() {
+        return get_plain(buffer, at, word.kind());
+    }
+    let (value, _number) = copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
+    // Names of classes and the like are compared when the value is written to its parameter.
+    if value.ty().kind() != word.kind() {
+        let message = format!("slot {at} holds a conjugate of {}, the call wants {word}", value.ty());
+        return Err(CallError::Buffer { message });
+    }
+    Ok(value.read())
+}
+
+/// Puts a value into a slot, as a black of the module's where it has a conjugate.
+pub(super) fn give(
+    core: &Core,
+    module: ModuleId,
+    buffer: &mut BufferMut<'_>,
+    at: usize,
+    word: &TypeText,
+    value: &Value,
+) -> Result<(), CallError> {
+    if word.kind().fits_slot() {
+        return set_plain(buffer, at, value);
+    }
+    let ty = PropertyType::resolve(word, &core.world.types)
+        .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be given back: {error}") })?;
+    let mut own = OwnedValue::zero(ty);
+    own.write(value).map_err(|error| CallError::other(error.to_string()))?;
+    let black = core.blacks.make(module, TypeNumber::NONE, own, None, Instant::now())?;
+    buffer.set(at, ConjugateHandle::from(black))
 }
 
 /// By what the delegate of a conjugate is known while it is called.

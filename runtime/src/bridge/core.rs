@@ -11,10 +11,8 @@ use alcedo_base::repeats::Repeats;
 use crate::border::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
+use crate::bridge::exports::Exports;
 use crate::bridge::frames::OpenFrames;
-use crate::bridge::nm::Exports;
-use crate::bridge::protocols;
-use crate::bridge::rebuild::Rebuild;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
 use crate::bridge::ways::Ways;
@@ -71,8 +69,6 @@ pub(crate) struct Core {
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
     /// Reports a thread that does not return, if the host has set one.
     pub(crate) watchdog: OnceCell<Watchdog>,
-    /// The rebuild that is running, if one is.
-    pub rebuild: RefCell<Option<Rebuild>>,
     /// What modules have scheduled to run later.
     pub tasks: Tasks,
     /// Delegates that are being called.
@@ -131,11 +127,11 @@ impl Drop for Core {
 }
 
 impl Core {
-    /// Empty stores; the calling thread becomes the game thread.
+    /// Empty stores, and the protocols of this chain, which leads nowhere yet; the calling thread becomes the game thread.
     ///
     /// # Errors
-    /// When the finalizer thread cannot be started.
-    pub(crate) fn new() -> std::io::Result<Rc<Self>> {
+    /// When the finalizer thread cannot be started, or this is the stack of a coroutine.
+    pub(super) fn with_chain(chain: ResolverChain) -> std::io::Result<Rc<Self>> {
         let world = World::new();
         let zcalls = ZCallTable::with_stamp(Rc::clone(&world.stamp));
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
@@ -156,14 +152,13 @@ impl Core {
             finalizer: Finalizer::start()?,
             hooks: RefCell::default(),
             zcalls,
-            chain: protocols::built_in(),
+            chain,
             explicit: Rc::new(Explicit::default()),
             exports: Rc::new(Exports::default()),
             logs: Arc::default(),
             failures: Repeats::new(),
             before_end: OnceCell::new(),
             watchdog: OnceCell::new(),
-            rebuild: RefCell::default(),
             tasks: Tasks::default(),
             delegates: Delegates::default(),
             collection: Collection::default(),
@@ -180,7 +175,6 @@ impl Core {
         });
         let host = HostOfWorld { ways: Rc::clone(&core.ways), core: Rc::downgrade(&core) };
         let _first = core.world.host.set(Rc::new(host));
-        protocols::install(&core);
         let mode = core.world.mode.clone();
         core.zcalls.stamp().on_change(move |is_observed| mode.follow(is_observed));
         #[cfg(feature = "script")]
@@ -239,11 +233,18 @@ impl Core {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
+    /// Runs the closures that were posted until now. Without effect while code of a plugin or of a script is on the stack.
+    pub(crate) fn pump_posted(&self) {
+        if !self.code_runs() {
+            self.tasks.pump_posted(&self.world, &self.red);
+        }
+    }
+
     /// Runs what goes on while the game thread waits for an unload: closures that were posted to it. While something comes
     /// up or is undone they wait: what they do would be refused, and they would be spent.
     pub(crate) fn meanwhile(&self) {
         if !self.world.mode.is_before_commit() {
-            self.tasks.pump_posted(self);
+            self.pump_posted();
         }
     }
 
@@ -311,6 +312,14 @@ impl Core {
     }
 }
 
+/// The stores, while there are any.
+///
+/// # Errors
+/// When the runtime has ended.
+pub(super) fn alive(core: &Weak<Core>) -> Result<Rc<Core>, CallError> {
+    core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
+}
+
 #[cfg(feature = "script")]
 mod scripts {
     //! What scripts ask of their host.
@@ -334,7 +343,7 @@ mod scripts {
             class: &Rc<Class>,
             args: ConstructionArgs,
         ) -> Result<ObjectHandle, CallError> {
-            let core = self.0.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
+            let core = super::alive(&self.0)?;
             // As for a plugin: see `host_api`.
             world.mode.may_act("spawning an object")?;
             world.slices.allow_change(&format_args!("spawning a {}", class.path))?;

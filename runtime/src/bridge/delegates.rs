@@ -14,7 +14,6 @@ use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::bridge::calls;
-use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
 use crate::object::World;
@@ -200,70 +199,6 @@ pub(crate) fn bind(
     world.write(object, property, &with(world.read(object, property)?, added))
 }
 
-/// Takes bindings out of a delegate property of type `ty`, as [`is_meant`] selects them. Returns their number.
-///
-/// # Errors
-/// When the property may not be written now.
-pub(crate) fn unbind(
-    core: &Core,
-    (object, property): (ObjectHandle, &str),
-    ty: &PropertyType,
-    target: ObjectHandle,
-    function: &str,
-) -> Result<u32, CallError> {
-    signature_of(ty)?;
-    let is_out = |binding: &_| is_meant(&core.world, binding, target, function);
-    let (left, removed) = keep(core.world.read(object, property)?, |binding| !is_out(binding));
-    // Before the write: a sparse one without bindings has no mark any more.
-    let mark = core.world.objects.delegate_mark(object, property, || None)?;
-    core.world.write(object, property, &left)?;
-    core.delegates.taken_out(mark, is_out);
-    Ok(removed)
-}
-
-/// Calls a delegate property of type `ty`. Bindings to objects that are gone are taken out.
-///
-/// # Errors
-/// Those of [`Delegates::call_with_values`].
-pub(crate) fn broadcast(
-    core: &Core,
-    (object, property): (ObjectHandle, &str),
-    ty: &PropertyType,
-    arguments: &[Value],
-) -> Result<Option<Value>, CallError> {
-    let mut now = core.world.read(object, property)?;
-    if !matches!(ty, PropertyType::Delegate(_)) {
-        let (left, dead) = keep(now, |binding| core.world.is_alive(binding.object));
-        if dead != 0 {
-            // The dead are skipped where the property may not be written now.
-            let _may_not = core.world.write(object, property, &left);
-        }
-        now = left;
-    }
-    let mark = core.world.objects.delegate_mark(object, property, || core.delegates.fresh_mark())?;
-    core.delegates.call_with_values(&core.world, ty, mark, &now, arguments)
-}
-
-/// Calls a delegate property of type `ty` by the Rust types of its signature.
-///
-/// # Errors
-/// Those of [`broadcast`]; when the arguments have other types.
-pub(crate) fn call_by_types<A: ValueParams, R: NativeResult>(
-    core: &Core,
-    property: (ObjectHandle, &str),
-    ty: &PropertyType,
-    arguments: A,
-) -> Result<R, CallError> {
-    let words = core.delegates.signature(ty)?;
-    let of = |word| {
-        PropertyType::resolve(word, &core.world.types)
-            .map_err(|error| CallError::NotFound { message: error.to_string() })
-    };
-    let params = words.arguments.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-    let result = words.result.as_deref().map(of).transpose()?;
-    R::from_value(broadcast(core, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
-}
-
 /// Why a binding leads nowhere though its object is alive and awake; nothing where it leads somewhere.
 pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Option<String> {
     if !world.objects.is_alive(binding.object) || world.objects.waits_for(binding.object).is_some() {
@@ -356,6 +291,72 @@ impl Delegates {
             Ok(())
         })?;
         Ok(result)
+    }
+
+    /// Takes bindings out of a delegate property of type `ty`, as [`is_meant`] selects them. Returns their number.
+    ///
+    /// # Errors
+    /// When the property may not be written now.
+    pub(crate) fn unbind(
+        &self,
+        world: &World,
+        (object, property): (ObjectHandle, &str),
+        ty: &PropertyType,
+        target: ObjectHandle,
+        function: &str,
+    ) -> Result<u32, CallError> {
+        signature_of(ty)?;
+        let is_out = |binding: &_| is_meant(world, binding, target, function);
+        let (left, removed) = keep(world.read(object, property)?, |binding| !is_out(binding));
+        // Before the write: a sparse one without bindings has no mark any more.
+        let mark = world.objects.delegate_mark(object, property, || None)?;
+        world.write(object, property, &left)?;
+        self.taken_out(mark, is_out);
+        Ok(removed)
+    }
+
+    /// Calls a delegate property of type `ty`. Bindings to objects that are gone are taken out.
+    ///
+    /// # Errors
+    /// Those of [`Delegates::call_with_values`].
+    pub(crate) fn broadcast(
+        &self,
+        world: &World,
+        (object, property): (ObjectHandle, &str),
+        ty: &PropertyType,
+        arguments: &[Value],
+    ) -> Result<Option<Value>, CallError> {
+        let mut now = world.read(object, property)?;
+        if !matches!(ty, PropertyType::Delegate(_)) {
+            let (left, dead) = keep(now, |binding| world.is_alive(binding.object));
+            if dead != 0 {
+                // The dead are skipped where the property may not be written now.
+                let _may_not = world.write(object, property, &left);
+            }
+            now = left;
+        }
+        let mark = world.objects.delegate_mark(object, property, || self.fresh_mark())?;
+        self.call_with_values(world, ty, mark, &now, arguments)
+    }
+
+    /// Calls a delegate property of type `ty` by the Rust types of its signature.
+    ///
+    /// # Errors
+    /// Those of [`Delegates::broadcast`]; when the arguments have other types.
+    pub(crate) fn call_by_types<A: ValueParams, R: NativeResult>(
+        &self,
+        world: &World,
+        property: (ObjectHandle, &str),
+        ty: &PropertyType,
+        arguments: A,
+    ) -> Result<R, CallError> {
+        let words = self.signature(ty)?;
+        let of = |word| {
+            PropertyType::resolve(word, &world.types).map_err(|error| CallError::NotFound { message: error.to_string() })
+        };
+        let params = words.arguments.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let result = words.result.as_deref().map(of).transpose()?;
+        R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
     /// A mark for a delegate that is about to be called for the first time. The numbers begin anew after the last, which

@@ -7,16 +7,13 @@ use alcedo_abi::direct::DirectMethod;
 
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
-use crate::bridge::module_thunk::ExportDispatcher;
-use crate::bridge::nm::Export;
-use crate::bridge::uf::FunctionDispatcher;
+use crate::bridge::exports::Export;
 use crate::bridge::ways::{MethodWay, StaticWay};
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::function::Function;
 use crate::object::origin::Origin;
 use crate::object::type_text::SignatureText;
-use crate::zcall::call::Callee;
 
 /// A method by its name: which one, and whether an override answers.
 #[derive(Clone)]
@@ -25,13 +22,8 @@ pub(crate) struct MethodCall {
     dispatch: Dispatch,
 }
 
-/// The way into a static function of a module, or of a class of one, where there is a short one.
-pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
-    let found = callee.inner()?;
-    if let Some(export) = found.downcast_ref::<ExportDispatcher>() {
-        return export_way(core, &export.export, &export.what);
-    }
-    let FunctionDispatcher { function, .. } = found.downcast_ref::<FunctionDispatcher>()?;
+/// The way into a static function of a class of a module, where there is a short one.
+pub(super) fn class_way(core: &Core, function: &Function) -> Option<StaticWay> {
     if core.world.mode.is_before_commit() || !calls::is_static(function) {
         return None;
     }
@@ -59,12 +51,6 @@ pub(super) fn export_way(core: &Core, export: &Export, what: &Rc<str>) -> Option
     let frame = core.red.hot().number(gate.tag().id, what);
     // SAFETY: the shell is that of the export, and its own signature says how many parameters it has; its gate is open.
     Some(unsafe { StaticWay::new(core.zcalls.stamp().count(), shell, count, frame) })
-}
-
-/// The method behind a name, if it is one.
-pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
-    let FunctionDispatcher { function, dispatch, .. } = callee.inner()?.downcast_ref::<FunctionDispatcher>()?;
-    (!calls::is_static(function)).then(|| MethodCall { function: Rc::clone(function), dispatch: *dispatch })
 }
 
 impl MethodCall {

@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 use alcedo_abi::zcall::{Slot, SlotType};
 
 use crate::border::CallError;
-use crate::bridge::black_direct::DirectMaker;
+use crate::bridge::callees::DirectMaker;
 use crate::bridge::calls;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;

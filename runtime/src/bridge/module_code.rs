@@ -14,7 +14,7 @@ use crate::bridge::callees::{Callee, Callees, answer_of, enter_on, settle};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::bridge::direct::{export_way, parameters};
-use crate::bridge::nm::Export;
+use crate::bridge::exports::Export;
 use crate::bridge::ways::{StaticWay, Ways};
 use crate::handles::ObjectHandle;
 use crate::object::function::Function;

@@ -9,8 +9,7 @@ use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::protocols::{ProtocolDesc, Resolution, ResolutionKind, ResolverDesc};
 
 use crate::border::{CallError, from_module};
-use crate::bridge::core::Core;
-use crate::bridge::protocols::alive;
+use crate::bridge::core::{Core, alive};
 use crate::conjugate::gate::Gate;
 use crate::handles::ModuleId;
 use crate::object::mode::Reach;

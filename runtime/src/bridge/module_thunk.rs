@@ -11,8 +11,8 @@ use alcedo_abi::kinds::function_flags;
 use crate::border::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
+use crate::bridge::exports::Export;
 use crate::bridge::module_code::static_code;
-use crate::bridge::nm::Export;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::handles::ObjectHandle;
@@ -81,12 +81,16 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         (std::ptr::null_mut(), std::ptr::null_mut())
     } else {
         let stale = || CallError::Stale { handle: object };
-        // In a reload an object may be called before its turn; it has it now.
-        crate::bridge::rebuild::rebuild_one(core, object)?;
+        let look = || core.pairs.look(&core.world.objects, object, function_of(frame).owner);
+        let part = match look() {
+            None => {
+                core.pairs.late(object)?;
+                look()
+            }
+            part => part,
+        };
         let memory = core.world.objects.memory(object).ok_or_else(stale)?;
-        let part = core.pairs.look(&core.world.objects, object, function_of(frame).owner);
-        let part = part.ok_or_else(|| no_plugin_part(core, object, what))?;
-        (memory, part.0)
+        (memory, part.ok_or_else(|| no_plugin_part(core, object, what))?.0)
     };
     let run = || {
         gate.through(|| {

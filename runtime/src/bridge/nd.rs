@@ -10,12 +10,10 @@ use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
 
 use crate::border::CallError;
-use crate::bridge::conjugate_calls::{give, read};
-use crate::bridge::conjugates;
-use crate::bridge::core::Core;
+use crate::bridge::conjugates::{self, give, read};
+use crate::bridge::core::{Core, alive};
 use crate::bridge::delegates;
-use crate::bridge::protocols::alive;
-use crate::dynamic_call::set_plain;
+use crate::bridge::dynamic_call::set_plain;
 use crate::handles::ModuleId;
 use crate::object::type_text::TypeText;
 use crate::signature::described;

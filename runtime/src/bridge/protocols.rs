@@ -1,9 +1,9 @@
 //! The protocols that are built in, and the resolvers of their names. Each is an implementation of the traits of
 //! `alcedo-zcall`, in a file of its own, as a host's are.
 
-use std::rc::{Rc, Weak};
+use std::io;
+use std::rc::Rc;
 
-use crate::border::CallError;
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::bridge::nd::{DelegateResolver, Nd};
@@ -31,29 +31,28 @@ pub(crate) fn built_in() -> ResolverChain {
     chain
 }
 
-/// Gives each a resolver.
-pub(super) fn install(core: &Rc<Core>) {
-    let weak = || Rc::downgrade(core);
-    let functions = |dispatch| Rc::new(FunctionResolver { core: weak(), dispatch });
-    let resolvers: [(&str, Rc<dyn Resolver>); 6] = [
-        ("ex", Rc::clone(&core.explicit) as _),
-        ("uf", functions(Dispatch::Virtual)),
-        ("uf!", functions(Dispatch::Final)),
-        ("up", Rc::new(PropertyResolver(weak()))),
-        ("nm", Rc::new(MethodResolver(weak()))),
-        ("nd", Rc::new(DelegateResolver(weak()))),
-    ];
-    for (word, resolver) in resolvers {
-        core.chain.add(word, Origin::BuiltIn, 0, word, resolver).expect("it is the only one");
+impl Core {
+    /// Empty stores, and a resolver for each protocol; the calling thread becomes the game thread.
+    ///
+    /// # Errors
+    /// When the finalizer thread cannot be started, or this is the stack of a coroutine.
+    pub(crate) fn new() -> io::Result<Rc<Self>> {
+        let core = Self::with_chain(built_in())?;
+        let weak = || Rc::downgrade(&core);
+        let functions = |dispatch| Rc::new(FunctionResolver { core: weak(), dispatch });
+        let resolvers: [(&str, Rc<dyn Resolver>); 6] = [
+            ("ex", Rc::clone(&core.explicit) as _),
+            ("uf", functions(Dispatch::Virtual)),
+            ("uf!", functions(Dispatch::Final)),
+            ("up", Rc::new(PropertyResolver(weak()))),
+            ("nm", Rc::new(MethodResolver(weak()))),
+            ("nd", Rc::new(DelegateResolver(weak()))),
+        ];
+        for (word, resolver) in resolvers {
+            core.chain.add(word, Origin::BuiltIn, 0, word, resolver).expect("it is the only one");
+        }
+        Ok(core)
     }
-}
-
-/// The stores, while there are any.
-///
-/// # Errors
-/// When the runtime has ended.
-pub(super) fn alive(core: &Weak<Core>) -> Result<Rc<Core>, CallError> {
-    core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
 }
 
 #[cfg(test)]

@@ -1,47 +1,46 @@
-//! One object's turn in a reload: its plugin part is built anew and takes its kept fields back. An object that is
-//! called before its turn has it at that moment, once.
+//! The turns of objects in a reload: the plugin part of each is built anew and takes its kept fields back. An object that is
+//! called before its turn has it at that moment, once: see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
 
-use std::collections::HashSet;
+use std::rc::Rc;
 
-use alcedo_abi::host::mode;
 use rustc_hash::FxHashMap;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
+use crate::cells::RefCell;
 use crate::conjugate::build::Misfit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::dormant::{FieldAside, KeptField};
 
-/// What a rebuild keeps track of while it runs.
-#[derive(Debug, Default)]
-pub(crate) struct Rebuild {
-    /// The fields that were saved, by object; taken out when the object had its turn.
-    pub kept: FxHashMap<ObjectHandle, Vec<KeptField>>,
-    /// Objects whose plugin part is there already, since they were born anew: they only take their kept fields back.
-    pub reborn: HashSet<ObjectHandle>,
-    /// Objects that had their turn.
-    pub rebuilt: u64,
-    /// Fields that were put back.
+/// The fields that were saved, by object.
+pub(crate) type KeptFields = FxHashMap<ObjectHandle, Vec<KeptField>>;
+
+/// Result of a rebuild.
+#[derive(Default)]
+pub(crate) struct Rebuilt {
+    /// Living objects whose plugin part was built anew.
+    pub conjugates: u64,
+    /// Kept fields that were put back.
     pub fields_kept: u64,
+    /// Kept fields that no longer fit, a line for each field and reason.
+    pub fields_lost: Vec<String>,
+}
+
+/// A rebuild that runs.
+#[derive(Default)]
+struct Turns {
+    /// The fields of objects that have not had their turn.
+    kept: KeptFields,
+    /// Objects that had their turn.
+    rebuilt: u64,
+    /// Fields that were put back.
+    fields_kept: u64,
     /// Fields that were not put back, by class, field and reason, and of how many objects.
     fields_lost: Vec<(KeptField, Misfit, u64)>,
 }
 
-impl Rebuild {
-    /// A line for every field that was not put back.
-    pub(crate) fn lost_lines(&self) -> Vec<String> {
-        let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
-            let why = match misfit {
-                Misfit::Gone => "is not kept any more",
-                Misfit::Failed(words) => words,
-            };
-            let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
-            format!("{class}.{} {why}: {objects} values put aside", field.name)
-        };
-        self.fields_lost.iter().map(line).collect()
-    }
-
+impl Turns {
     fn lose(&mut self, lost: KeptField, misfit: Misfit) {
         let is_same = |(field, why, _): &&mut (KeptField, Misfit, u64)| {
             field.class == lost.class && field.name == lost.name && *why == misfit
@@ -53,17 +52,46 @@ impl Rebuild {
     }
 }
 
-/// Gives `object` its turn, unless it had it.
+/// Gives each of these objects its turn, in this order. Those that were born anew have their plugin parts already, and take their
+/// kept fields back before the first of the others is built. Returns what was done until then with the first failure.
 ///
 /// # Errors
-/// The red constructor's own error, and in which class.
-pub(crate) fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
-    if core.world.mode.get() != mode::REBUILDING || core.world.objects.waits_for(object).is_some() {
+/// The red constructor's own error, and in which class, with the object.
+pub(crate) fn rebuild(
+    core: &Rc<Core>,
+    kept: KeptFields,
+    objects: &[ObjectHandle],
+) -> (Rebuilt, Result<(), (ObjectHandle, CallError)>) {
+    let turns = Rc::new(RefCell::new(Turns { kept, ..Turns::default() }));
+    let late = {
+        let (core, turns) = (Rc::clone(core), Rc::clone(&turns));
+        move |object| build_one(&core, &turns, object)
+    };
+    let _late = core.pairs.build_late(Rc::new(late));
+    let turn = |step: fn(&Core, &RefCell<Turns>, ObjectHandle) -> Result<(), CallError>| {
+        let turns = &turns;
+        move |object: &ObjectHandle| step(core, turns, *object).map_err(|error| (*object, error))
+    };
+    let has_part = |object: &&ObjectHandle| core.plugins().key_of(**object).is_some();
+    let reborn: Vec<_> = objects.iter().filter(has_part).copied().collect();
+    let done = reborn.iter().filter(has_part).try_for_each(turn(take_back));
+    let done = done.and_then(|()| objects.iter().try_for_each(turn(build_one)));
+    let Turns { rebuilt, fields_kept, fields_lost, .. } = turns.take();
+    let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
+        let why = match misfit {
+            Misfit::Gone => "is not kept any more",
+            Misfit::Failed(words) => words,
+        };
+        let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
+        format!("{class}.{} {why}: {objects} values put aside", field.name)
+    };
+    (Rebuilt { conjugates: rebuilt, fields_kept, fields_lost: fields_lost.iter().map(line).collect() }, done)
+}
+
+/// Gives `object` its turn, unless it had it.
+fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
+    if core.world.objects.waits_for(object).is_some() || core.plugins().key_of(object).is_some() {
         return Ok(());
-    }
-    if core.plugins().key_of(object).is_some() {
-        let is_reborn = core.rebuild.borrow_mut().as_mut().is_some_and(|rebuild| rebuild.reborn.remove(&object));
-        return if is_reborn { take_back(core, object) } else { Ok(()) };
     }
     // One that ended meanwhile has no turn.
     let Some(class) = core.world.objects.class(object) else { return Ok(()) };
@@ -72,13 +100,12 @@ pub(crate) fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallE
     let built = core.plugins().build(object, &class);
     core.world.mode.rebuild_turn(before);
     built.map_err(|unbuilt| failed(core, object, unbuilt.class.short_path(), &unbuilt.error))?;
-    take_back(core, object)
+    take_back(core, turns, object)
 }
 
 /// The object's kept fields go into its plugin part.
-fn take_back(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
-    let take = |rebuild: &mut Rebuild| if rebuild.kept.is_empty() { None } else { rebuild.kept.remove(&object) };
-    let kept = core.rebuild.borrow_mut().as_mut().and_then(take).unwrap_or_default();
+fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
+    let kept = turns.borrow_mut().kept.remove(&object).unwrap_or_default();
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
     let (mut fields_kept, mut lost, mut aside) = (0, Vec::new(), Vec::new());
@@ -125,11 +152,10 @@ fn take_back(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
         let aside = aside.into_iter().map(|field| FieldAside { instead: instead(&field), field });
         objects.replace_fields_aside(object, aside.collect());
     }
-    if let Some(rebuild) = core.rebuild.borrow_mut().as_mut() {
-        rebuild.rebuilt += 1;
-        rebuild.fields_kept += fields_kept;
-        lost.into_iter().for_each(|(field, misfit)| rebuild.lose(field, misfit));
-    }
+    let mut turns = turns.borrow_mut();
+    turns.rebuilt += 1;
+    turns.fields_kept += fields_kept;
+    lost.into_iter().for_each(|(field, misfit)| turns.lose(field, misfit));
     Ok(())
 }
 

@@ -20,17 +20,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alcedo_abi::task::{Job, JobId, JobKind};
-use alcedo_base::repeats::times;
+use alcedo_base::repeats::{Repeats, times};
 use crossbeam_channel::{Receiver, Select};
 use serde::{Deserialize, Serialize};
 
 use crate::border::{CallError, trap};
-use crate::bridge::core::Core;
 use crate::cells::{Counted, RefCell};
 use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::conjugate::red::RedStack;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
 use crate::logs;
+use crate::object::World;
 
 use inbox::Message;
 use store::{Begin, Entry, JobKey, JobOwner, State, Store, Turn, Waiting};
@@ -88,6 +89,8 @@ pub(crate) struct Tasks {
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
     /// Depth of the runs of posted closures, each inside of a closure of the run before.
     pumps: Cell<u32>,
+    /// Counts failures that were logged.
+    failures: Repeats,
     /// How the root runs a closure of the host's own.
     pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostJob)>>,
 }
@@ -101,6 +104,7 @@ impl Default for Tasks {
             store: RefCell::default(),
             gates: RefCell::default(),
             pumps: Cell::default(),
+            failures: Repeats::new(),
             run_for_host: OnceCell::default(),
         }
     }
@@ -128,20 +132,26 @@ impl Tasks {
     ///
     /// # Errors
     /// When its module is over or unloading, or its object is gone.
-    pub(crate) fn take(&self, core: &Core, module: ModuleId, job: &Job<'_>, code: Code) -> Result<JobId, CallError> {
+    pub(crate) fn take(
+        &self,
+        (world, red): (&World, &RedStack),
+        module: ModuleId,
+        job: &Job<'_>,
+        code: Code,
+    ) -> Result<JobId, CallError> {
         let kind = match job.kind {
             JobKind::TASK => LeaseKind::Task,
             JobKind::AFTER | JobKind::EVERY => LeaseKind::Timer,
             other => return Err(CallError::other(format!("a job of the unknown kind {}", other.0))),
         };
         let place = place_of(job);
-        let life = JobOwner::of(&core.world.objects, job.object)?;
+        let life = JobOwner::of(&world.objects, job.object)?;
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
-        if core.world.objects.is_template(job.object) {
+        if world.objects.is_template(job.object) {
             // A class default object does not live in the world: its red constructor runs like any other's, and what it
             // starts is what its instances will start.
-            return self.end_unborn(core, &gate, kind, &place, code);
+            return self.end_unborn(red, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();
         let (now, made) = (store.schedule.now(), store.next_number());
@@ -164,7 +174,7 @@ impl Tasks {
                 made,
                 waking,
                 state: State::Waiting,
-                timing: timing(core),
+                timing: timing(world),
                 ran_in: 0,
                 _lease: lease,
             }
@@ -181,10 +191,10 @@ impl Tasks {
     }
 
     /// Ends a job before its time: now, or when it has returned. Without effect on one that has ended.
-    pub(crate) fn cancel(&self, core: &Core, job: JobId) {
+    pub(crate) fn cancel(&self, red: &RedStack, job: JobId) {
         let key = store::key_of(job);
         let ended = self.store.borrow_mut().cancel(key);
-        end_all(core, ended);
+        end_all(red, ended);
     }
 
     /// Whether it has neither ended nor been cancelled.
@@ -211,12 +221,9 @@ impl Tasks {
         self.store.borrow_mut().schedule.advance(seconds);
     }
 
-    /// Runs timers and tasks of this tick. Without effect while code of a plugin or of a script is on the stack.
-    pub(crate) fn run(&self, core: &Core) {
-        if core.code_runs() {
-            return;
-        }
-        self.end_expired(core);
+    /// Runs timers and tasks of this tick, while no code of a plugin or of a script is on the stack.
+    pub(crate) fn run(&self, world: &World, red: &RedStack) {
+        self.end_expired(world, red);
         let due = {
             let mut store = self.store.borrow_mut();
             store.tick += 1;
@@ -226,14 +233,14 @@ impl Tasks {
         for key in due {
             let is_still_due = self.store.borrow().is_due(key);
             if is_still_due {
-                self.run_one(core, key);
+                self.run_one(world, red, key);
             }
         }
         let mut later = Vec::new();
         loop {
-            self.receive(core);
+            self.receive(world, red);
             let Some(key) = self.store.borrow_mut().ready.pop_front() else { break };
-            if !self.run_one(core, key) {
+            if !self.run_one(world, red, key) {
                 later.push(key);
             }
         }
@@ -244,19 +251,19 @@ impl Tasks {
 
     /// Runs what was posted until now. For safe points, and for waits on the game thread. Inside of a posted closure, which may have
     /// a loop of its own, it runs the closures behind that, down to [`MOST_PUMPS`] inside of each other.
-    pub(crate) fn pump_posted(&self, core: &Core) {
-        if core.code_runs() || self.pumps.get() == MOST_PUMPS {
+    pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
+        if self.pumps.get() == MOST_PUMPS {
             return;
         }
         let _pumping = Counted::in_cell(&self.pumps);
-        self.receive(core);
+        self.receive(world, red);
         // What these post comes at the next safe point, or one might never end.
         let count = self.store.borrow().posted.len();
         for _ in 0..count {
             let next = self.store.borrow_mut().posted.pop_front();
             match next {
                 Some(Waiting::Module(key)) => {
-                    if !self.run_one(core, key) {
+                    if !self.run_one(world, red, key) {
                         self.store.borrow_mut().posted.push_back(Waiting::Module(key));
                     }
                 }
@@ -267,19 +274,19 @@ impl Tasks {
     }
 
     /// Ends every job whose object, or its plugin part, is gone.
-    pub(crate) fn end_expired(&self, core: &Core) {
-        let expired = self.store.borrow_mut().take_expired(&core.world);
-        end_all(core, expired);
+    pub(crate) fn end_expired(&self, world: &World, red: &RedStack) {
+        let expired = self.store.borrow_mut().take_expired(world);
+        end_all(red, expired);
     }
 
     /// Ends every job of a module, the first made first, and takes none from it any more. Says which they were.
-    pub(crate) fn end_module(&self, core: &Core, module: ModuleId) -> Vec<JobCount> {
+    pub(crate) fn end_module(&self, world: &World, red: &RedStack, module: ModuleId) -> Vec<JobCount> {
         self.inbox.expel(module);
         // What its threads have posted until then becomes an entry, and ends with the others.
-        self.receive(core);
+        self.receive(world, red);
         let ended = self.store.borrow_mut().take_module(module);
         let counts = counted(&ended);
-        end_all(core, ended);
+        end_all(red, ended);
         self.gates.borrow_mut().remove(&module);
         counts
     }
@@ -290,10 +297,10 @@ impl Tasks {
     }
 
     /// What was asked for since is dropped: there is no commit.
-    pub(crate) fn end_staged(&self, core: &Core) {
-        self.receive(core);
+    pub(crate) fn end_staged(&self, world: &World, red: &RedStack) {
+        self.receive(world, red);
         let ended = self.store.borrow_mut().take_staged();
-        end_all(core, ended);
+        end_all(red, ended);
     }
 
     /// What waits, in the order it was made.
@@ -311,16 +318,16 @@ impl Tasks {
     }
 
     /// Reads the inbox.
-    fn receive(&self, core: &Core) {
+    fn receive(&self, world: &World, red: &RedStack) {
         while let Ok(message) = self.messages.try_recv() {
             match message {
                 Message::Wake(job) => self.store.borrow_mut().wake(store::key_of(job)),
-                Message::Cancel(job) => self.cancel(core, job),
+                Message::Cancel(job) => self.cancel(red, job),
                 Message::Host(job) => self.store.borrow_mut().posted.push_back(Waiting::Host(job)),
                 Message::Post(posted) => {
                     // Its module was there when it was sent, and its end reads the inbox before it forgets the gate.
                     match self.gate(posted.module) {
-                        Ok(gate) => self.store.borrow_mut().take_post(gate, posted, &core.world),
+                        Ok(gate) => self.store.borrow_mut().take_post(gate, posted, world),
                         Err(error) => tracing::error!(%error, place = %posted.place, "a posted closure is lost"),
                     }
                 }
@@ -330,27 +337,27 @@ impl Tasks {
 
     /// Runs a job, unless it is gone. False when it cannot run now, and waits on: its generation is set aside, or it
     /// has had its turn in this tick.
-    fn run_one(&self, core: &Core, key: JobKey) -> bool {
-        let begun = self.store.borrow_mut().begin(key, &core.world);
+    fn run_one(&self, world: &World, red: &RedStack, key: JobKey) -> bool {
+        let begun = self.store.borrow_mut().begin(key, world);
         let turn = match begun {
             Begin::Run(turn) => turn,
             Begin::Gone => return true,
             Begin::NotNow => return false,
             Begin::Expired(entry) => {
-                end_all(core, [*entry]);
+                end_all(red, [*entry]);
                 return true;
             }
         };
         let Turn { code, gate, what, waking } = turn;
-        let outcome = code.run(&core.red, &gate, &what, waking.as_ref());
+        let outcome = code.run(red, &gate, &what, waking.as_ref());
         drop(waking);
         // A timer that failed would fail at its next turn too.
         let is_done = outcome.as_ref().map_or(true, |is_done| *is_done);
         let ended = self.store.borrow_mut().finish(key, is_done);
-        let failed = ended.and_then(|entry| end(core, entry));
+        let failed = ended.and_then(|entry| end(red, entry));
         if let Err(error) = &outcome {
             let tag = gate.tag();
-            if let Some(count) = core.failures.note(tag.generation.0, &(&what, logs::location(error))) {
+            if let Some(count) = self.failures.note(tag.generation.0, &(&what, logs::location(error))) {
                 let times = times(count);
                 tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends{times}");
             }
@@ -374,17 +381,17 @@ impl Tasks {
 
     fn end_unborn(
         &self,
-        core: &Core,
+        red: &RedStack,
         gate: &Rc<Gate>,
         kind: LeaseKind,
         place: &Arc<str>,
         code: Code,
     ) -> Result<JobId, CallError> {
         let what = what(kind, gate.tag(), place);
-        if !core.red.hot().stack().is_here() {
+        if !red.hot().stack().is_here() {
             return Err(CallError::WrongStack { action: format!("dropping a {what}") });
         }
-        if let Err(error) = code.end(&core.red, &what) {
+        if let Err(error) = code.end(red, &what) {
             DropFailed { gate: Rc::clone(gate), what, error }.tell();
         }
         Ok(JobId::NONE)
@@ -393,8 +400,8 @@ impl Tasks {
 
 /// Whether what is asked for now, on the game thread, waits for a commit. It does whosever code it is: that of a module that
 /// stays runs too, for the plugin parts of classes that build on its own.
-pub(crate) fn timing(core: &Core) -> Timing {
-    if core.world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
+pub(crate) fn timing(world: &World) -> Timing {
+    if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
 
 /// What a job held has failed to drop.
@@ -414,9 +421,9 @@ impl DropFailed {
 /// Drops what a job holds, and then its lease. Logs nothing: a listener may reload or unload, and would wait for
 /// that lease in vain, so it is logged when the job is gone.
 #[must_use]
-fn end(core: &Core, entry: Entry) -> Option<DropFailed> {
+fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;
-    let ended = code.end(&core.red, what);
+    let ended = code.end(red, what);
     let (gate, what) = (Rc::clone(gate), Rc::clone(what));
     drop(entry);
     ended.err().map(|error| DropFailed { gate, what, error })
@@ -440,8 +447,8 @@ fn counted(entries: &[Entry]) -> Vec<JobCount> {
 }
 
 /// Ends jobs in this order. What failed is logged when all of them are gone.
-fn end_all(core: &Core, entries: impl IntoIterator<Item = Entry>) {
-    let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(core, entry)).collect();
+fn end_all(red: &RedStack, entries: impl IntoIterator<Item = Entry>) {
+    let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(red, entry)).collect();
     failed.iter().for_each(DropFailed::tell);
 }
 

@@ -4,18 +4,20 @@ use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
-use crate::bridge::black_direct::direct_of;
+use crate::bridge::callees::direct_of;
 use crate::bridge::calls::{self, Dispatch};
-use crate::bridge::core::Core;
+use crate::bridge::core::{Core, alive};
+use crate::bridge::direct::{MethodCall, class_way, export_way};
 use crate::bridge::module_code::method_code;
+use crate::bridge::module_thunk::ExportDispatcher;
 use crate::bridge::paths::member_path;
-use crate::bridge::protocols::alive;
 use crate::bridge::slots;
+use crate::bridge::ways::StaticWay;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::function::Function;
 use crate::object::thunk::ParamBlock;
 use crate::signature::described;
-use crate::zcall::call::{Call, Dispatcher, Resolved};
+use crate::zcall::call::{Call, Callee, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Resolver};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
@@ -73,6 +75,21 @@ pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
     ModuleId(class.map_or(tag, |class| class.tag))
 }
 
+/// The way into a static function of a module, or of a class of one, where there is a short one.
+pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
+    let found = callee.inner()?;
+    match found.downcast_ref::<ExportDispatcher>() {
+        Some(export) => export_way(core, &export.export, &export.what),
+        None => class_way(core, &found.downcast_ref::<FunctionDispatcher>()?.function),
+    }
+}
+
+/// The method behind a name, if it is one.
+pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
+    let FunctionDispatcher { function, dispatch, .. } = callee.inner()?.downcast_ref::<FunctionDispatcher>()?;
+    (!calls::is_static(function)).then(|| MethodCall::new(function, *dispatch))
+}
+
 /// A call of a function.
 pub(super) fn function_call(core: &Weak<Core>, function: Rc<Function>, dispatch: Dispatch) -> Resolved {
     let signature = described(&function.signature(), function.fingerprint);
@@ -80,10 +97,10 @@ pub(super) fn function_call(core: &Weak<Core>, function: Rc<Function>, dispatch:
 }
 
 /// Calls a function with the buffer of slots.
-pub(super) struct FunctionDispatcher {
+struct FunctionDispatcher {
     core: Weak<Core>,
-    pub(super) function: Rc<Function>,
-    pub(super) dispatch: Dispatch,
+    function: Rc<Function>,
+    dispatch: Dispatch,
 }
 
 impl Dispatcher for FunctionDispatcher {

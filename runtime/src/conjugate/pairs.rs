@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
+use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::ClassHooks;
 use crate::conjugate::gate::Gate;
@@ -144,11 +145,25 @@ impl PairSlots {
     }
 }
 
+/// Builds the plugin part of an object, unless it has one.
+pub(crate) type BuildLate = dyn Fn(ObjectHandle) -> Result<(), CallError>;
+
 /// All pairs. Game thread only; no borrow is held while plugin code runs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Pairs {
     entries: RefCell<PairSlots>,
     built: Cell<u64>,
+    /// Set while plugin parts are built anew.
+    late: RefCell<Option<Rc<BuildLate>>>,
+}
+
+/// Until this is dropped, an object that is called and has no plugin part gets one first.
+pub(crate) struct LateParts<'a>(&'a Pairs);
+
+impl Drop for LateParts<'_> {
+    fn drop(&mut self) {
+        let _it = self.0.late.take();
+    }
 }
 
 impl Pairs {
@@ -224,6 +239,22 @@ impl Pairs {
             Some(part) => Some(PartPtr(part)),
             None => self.part_of(objects, object, class).map(|part| part.ptr),
         }
+    }
+
+    /// While the guard is there, `build` is called for an object that is called and has no plugin part.
+    pub(crate) fn build_late(&self, build: Rc<BuildLate>) -> LateParts<'_> {
+        *self.late.borrow_mut() = Some(build);
+        LateParts(self)
+    }
+
+    /// Builds the part that an object without one should have, if it is the time for that.
+    ///
+    /// # Errors
+    /// The red constructor's own error.
+    #[cold]
+    pub(crate) fn late(&self, object: ObjectHandle) -> Result<(), CallError> {
+        let build = self.late.borrow().clone();
+        build.map_or(Ok(()), |build| build(object))
     }
 
     /// The part for `class` of the conjugate of a living object, and whose it is, when it is not expired.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::bridge::core::Core;
+use crate::bridge::exports::Export;
 use crate::bridge::module_thunk::export_call;
-use crate::bridge::nm::Export;
 use crate::conjugate::class_hook_table::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;

@@ -10,7 +10,8 @@ use alcedo_abi::zcall::{Slot, SlotValue};
 use crate::border::CallError;
 use crate::bridge::batches::{Done, Groups, Terms};
 use crate::bridge::core::Core;
-use crate::bridge::direct::{self, MethodCall};
+use crate::bridge::direct::MethodCall;
+use crate::bridge::uf;
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -215,7 +216,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         if found != wanted {
             return Err(refused(found).into());
         }
-        let Some(method) = direct::method_call(&callee) else {
+        let Some(method) = uf::method_call(&callee) else {
             return Err(refused(format!("{found}, of no object")).into());
         };
         let are_words = are_as_declared::<A, R>(&signature)

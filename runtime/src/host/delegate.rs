@@ -90,7 +90,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
 
     /// Calls what is bound, of an object whose class declares the delegate with these types.
     pub(crate) fn call_in(&self, core: &Core, arguments: A) -> Result<R, CallError> {
-        delegates::call_by_types(core, (self.object, self.name), &self.ty(&core.world)?, arguments)
+        core.delegates.call_by_types(&core.world, (self.object, self.name), &self.ty(&core.world)?, arguments)
     }
 
     /// Binds it to a function of an object, likewise.
@@ -100,7 +100,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
 
     /// Takes bindings out, likewise.
     pub(crate) fn unbind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<u32, CallError> {
-        delegates::unbind(core, (self.object, self.name), &self.ty(&core.world)?, target, function)
+        core.delegates.unbind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }
 
     /// Returns the functions that are bound, likewise.

@@ -9,12 +9,13 @@ use alcedo_abi::zcall::Slot;
 
 use crate::border::{CallError, trap};
 use crate::bridge::core::Core;
-use crate::bridge::direct::{self, MethodCall};
+use crate::bridge::direct::MethodCall;
+use crate::bridge::dynamic_call;
 use crate::bridge::method_ways::MethodWays;
 pub(super) use crate::bridge::method_ways::result_slot;
+use crate::bridge::uf;
 use crate::bridge::ways::{HotShell, StaticWay, Ways};
 use crate::cells::RefCell;
-use crate::dynamic_call;
 use crate::error::Error;
 use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::kinds::PropertyKind;
@@ -381,8 +382,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.handle.replace(Some(kept));
         let core = runtime.core();
         self.methods.forget();
-        self.method.replace(direct::method_call(&callee).filter(|_| takes_object));
-        self.way.set(direct::static_way(core, &callee).filter(|_| !takes_object));
+        self.method.replace(uf::method_call(&callee).filter(|_| takes_object));
+        self.way.set(uf::static_way(core, &callee).filter(|_| !takes_object));
         let has_way = self.way.get().is_some() || self.method.borrow().is_some();
         // What was looked up before a commit is looked up again after it.
         let is_lasting = in_slots && has_way && !core.world.mode.is_before_commit();

@@ -13,7 +13,7 @@ use super::given::Given;
 use crate::border::CallError;
 use crate::bridge::black_direct::take_failure;
 use crate::bridge::core::Core;
-use crate::bridge::direct::method_call;
+use crate::bridge::uf::method_call;
 use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Slots;

@@ -13,11 +13,11 @@ pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<
     let OwnedJob { job, code } = job;
     if job.kind == JobKind::POSTED {
         // Only the game thread works on what may be taken back.
-        let timing = host.enter(|core| Ok::<_, CallError>(tasks::timing(core))).unwrap_or(Timing::Certain);
+        let timing = host.enter(|core| Ok::<_, CallError>(tasks::timing(&core.world))).unwrap_or(Timing::Certain);
         host.inbox.post(module, job, code, timing)?;
         return Ok(JobId::NONE);
     }
-    host.enter(|core| core.tasks.take(core, module, job, code))
+    host.enter(|core| core.tasks.take((&core.world, &core.red), module, job, code))
 }
 
 pub(super) fn job_cancel(host: CallerContext<'_>, job: JobId) -> Result<(), CallError> {
@@ -26,7 +26,7 @@ pub(super) fn job_cancel(host: CallerContext<'_>, job: JobId) -> Result<(), Call
         if !core.red.hot().stack().is_here() {
             return Err(CallError::WrongStack { action: "canceling a job".to_owned() });
         }
-        core.tasks.cancel(core, job);
+        core.tasks.cancel(&core.red, job);
         Ok(())
     });
     if let Err(CallError::WrongThread { .. } | CallError::WrongStack { .. }) = ended {

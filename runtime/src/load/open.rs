@@ -262,7 +262,7 @@ pub(crate) fn open(
     };
     let whole = |module| admitted(core, module, tag);
     let undo = |module: &Rc<MasterModule>| {
-        core.tasks.end_module(core, id);
+        core.tasks.end_module(&core.world, &core.red, id);
         core.blacks.end_modules(&BTreeSet::from([id]));
         core.blacks.forget(&[id]);
         core.world.slices.forget(id.0);

@@ -14,8 +14,8 @@ use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
-use crate::bridge::black_direct::{DirectMaker, attempted, beside_failure, failed, given, guarded};
-use crate::bridge::callees::{Callee, Callees, enter_on, settle};
+use crate::bridge::black_direct::{attempted, beside_failure, failed, given, guarded};
+use crate::bridge::callees::{Callee, Callees, DirectMaker, enter_on, settle};
 use crate::bridge::core::Core;
 use crate::bridge::ways::Ways;
 use crate::handles::ObjectHandle;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::bridge::rebuild::Rebuilt;
 use crate::handles::ObjectHandle;
 use crate::load::master::BroughtUp;
 use crate::load::module::master::MasterModule;
@@ -50,17 +51,6 @@ pub(crate) struct Changes {
     pub classes: Vec<ClassFate>,
     /// Default subobjects that were made or taken, and inserted base classes.
     pub structure: Vec<String>,
-}
-
-/// What the rebuild did.
-#[derive(Default)]
-pub(crate) struct Rebuilt {
-    /// Living objects whose plugin part was built anew.
-    pub conjugates: u64,
-    /// Kept fields that were put back.
-    pub fields_kept: u64,
-    /// Kept fields that no longer fit.
-    pub fields_lost: Vec<String>,
 }
 
 /// What a rollback does not take back.

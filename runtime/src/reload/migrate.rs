@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
+use crate::bridge::rebuild::KeptFields;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::load::error::LoadError;
@@ -46,6 +47,7 @@ struct Growing {
 struct Walk<'a> {
     core: &'a Core,
     goals: Goals,
+    kept: KeptFields,
     plans: HashMap<ClassKey, Rc<ClassPlan>>,
     doomed: HashSet<ObjectHandle>,
     /// Objects that get subobjects they do not have yet.
@@ -59,20 +61,22 @@ struct Walk<'a> {
     have_moved: bool,
 }
 
-/// Stages new memory for every living object.
+/// Stages new memory for every living object. Of the fields that were saved, those of objects that sleep from now on stay in the new
+/// memory; returns the others, with the fields of those that wake.
 ///
 /// # Errors
 /// When a subobject that a new class adds cannot be born, or an object cannot be born anew.
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
-    goals: Goals,
+    (goals, kept): (Goals, KeptFields),
     changes: &mut Changes,
-) -> Result<Migration, LoadError> {
+) -> Result<(Migration, KeptFields), LoadError> {
     let before = core.world.objects.living().len();
     let mut walk = Walk {
         core,
         goals,
+        kept,
         plans: HashMap::new(),
         doomed: HashSet::new(),
         growing: Vec::new(),
@@ -97,12 +101,13 @@ pub(crate) fn migrate(
     changes.values = ValueCounts::of(&changes.properties);
     changes.properties.retain(|change| !change.change.is_empty());
     let is_rebuilt = |object: &&ObjectHandle| !walk.doomed.contains(*object) && !walk.sleeping.contains(*object);
-    Ok(Migration {
+    let migration = Migration {
         objects: living.iter().filter(is_rebuilt).copied().collect(),
         kept: (before - walk.removed_subobjects.len()) as u64,
         removed_subobjects: walk.removed_subobjects,
         have_moved: walk.have_moved,
-    })
+    };
+    Ok((migration, walk.kept))
 }
 
 /// Whether one build of a class is derived from others, or implements others, than the other one.
@@ -144,8 +149,8 @@ impl Walk<'_> {
             }
             Fate::Asleep { .. } => {
                 let mut body = carry(from, carried, &plan, changes, &mut self.to_own)?;
-                let fields = core.rebuild.borrow_mut().as_mut().and_then(|rebuild| rebuild.kept.remove(&object));
-                let dormant = asleep(from, carried, &plan, fields.unwrap_or_default(), (&mut body, changes))?;
+                let fields = self.kept.remove(&object).unwrap_or_default();
+                let dormant = asleep(from, carried, &plan, fields, (&mut body, changes))?;
                 body.dormant = Some(Box::new(dormant));
                 objects.stage(object, body)?;
                 self.sleeping.insert(object);
@@ -214,8 +219,8 @@ impl Walk<'_> {
                 body.dormant.as_ref().map(|dormant| dormant.fields.clone()).unwrap_or_default()
             });
         let fields = fields.unwrap_or_default();
-        if let Some(rebuild) = self.core.rebuild.borrow_mut().as_mut().filter(|_| !fields.is_empty()) {
-            rebuild.kept.insert(object, fields);
+        if !fields.is_empty() {
+            self.kept.insert(object, fields);
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use alcedo_abi::host::mode;
 
 use crate::bridge::core::Core;
-use crate::bridge::rebuild::{Rebuild, rebuild_one};
+use crate::bridge::rebuild::{KeptFields, rebuild};
 use crate::bridge::unbinding::unbind_broken;
 use crate::emit::batch::emit;
 use crate::faults::{self, ReloadStep};
@@ -25,7 +25,7 @@ use crate::object::lazy;
 use crate::object::mode::ComingUp;
 use crate::reload::changes::Phase;
 use crate::reload::goals::{self, Goals};
-use crate::reload::journal::{Journal, Rebuilt};
+use crate::reload::journal::Journal;
 use crate::reload::migrate::{self, Migration};
 use crate::reload::references;
 use crate::reload::report::Reload;
@@ -153,11 +153,13 @@ impl Run<'_> {
     fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
         let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
-        let (living, goals) = self.phase(Phase::Quiesce, Self::quiesce)?;
+        let (living, goals, kept) = self.phase(Phase::Quiesce, Self::quiesce)?;
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
-        let migration = self.phase(Phase::Migrate, |run| run.migrate(&living, goals))?;
-        self.phase(Phase::Rebuild, |run| run.rebuild(&migration))?;
+        let (migration, kept) = self.phase(Phase::Migrate, |run| {
+            migrate::migrate(run.core, &living, (goals, kept), &mut run.journal.changes)
+        })?;
+        self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
         self.phase(Phase::Commit, |run| {
             faults::at(ReloadStep::BeforeCommit)?;
             Ok(Some(run.commit(paths, migration)))
@@ -219,7 +221,7 @@ impl Run<'_> {
     }
 
     /// The old generation is set aside, not dropped: its conjugates are stale from here on.
-    fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, Goals), LoadError> {
+    fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, Goals, KeptFields), LoadError> {
         let core = self.core;
         self.tell_unloading()?;
         // From here on nothing is done that the rollback could not put back.
@@ -232,16 +234,15 @@ impl Run<'_> {
         let living = goals::living_of(core, &replaced);
         let goals = goals::decide(core, &replaced);
         faults::at(ReloadStep::Survivors)?;
-        let mut rebuild = Rebuild::default();
+        let mut kept = KeptFields::default();
         for object in &living {
             let failed = |error| LoadError::Keep { object: core.world.objects.shown(*object).to_string(), error };
-            let kept = core.plugins().save_kept(*object).map_err(failed)?;
-            if !kept.is_empty() {
-                rebuild.kept.insert(*object, kept);
+            let fields = core.plugins().save_kept(*object).map_err(failed)?;
+            if !fields.is_empty() {
+                kept.insert(*object, fields);
             }
             faults::at(ReloadStep::SaveKept)?;
         }
-        *core.rebuild.borrow_mut() = Some(rebuild);
         for module in &self.replaced {
             module.gate().close();
         }
@@ -249,7 +250,7 @@ impl Run<'_> {
             self.loads.raise(&MasterEvent::Kept(self.generation, self.journal.kept_modules.clone()));
         }
         faults::at(ReloadStep::ShutGates)?;
-        Ok((living, goals))
+        Ok((living, goals, kept))
     }
 
     /// The old generation is still alive while listeners are called for its end, and what it does then counts as
@@ -277,29 +278,17 @@ impl Run<'_> {
         master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced)
     }
 
-    /// Every living object in its new body.
-    fn migrate(&mut self, living: &[ObjectHandle], goals: Goals) -> Result<Migration, LoadError> {
-        let migration = migrate::migrate(self.core, living, goals, &mut self.journal.changes)?;
-        let has_plugin_part = |object: &&ObjectHandle| self.core.plugins().key_of(**object).is_some();
-        if let Some(rebuild) = self.core.rebuild.borrow_mut().as_mut() {
-            rebuild.reborn = migration.objects.iter().filter(has_plugin_part).copied().collect();
-        }
-        Ok(migration)
-    }
-
     /// One new plugin part for every living object, in creation order.
-    fn rebuild(&mut self, migration: &Migration) -> Result<(), LoadError> {
+    fn rebuild(&mut self, objects: &[ObjectHandle], kept: KeptFields) -> Result<(), LoadError> {
         let core = self.core;
         if self.loads.planted_rerun {
-            planted_rerun(core, &migration.objects);
+            planted_rerun(core, objects);
         }
         core.world.mode.set(mode::REBUILDING);
-        let rebuilt = migration.objects.iter().try_for_each(|object| rebuild_one(core, *object));
+        let (rebuilt, done) = rebuild(core, kept, objects);
         core.world.mode.set(mode::STAGING);
-        let rebuild = core.rebuild.borrow_mut().take().unwrap_or_default();
-        let fields_lost = rebuild.lost_lines();
-        self.journal.rebuilt = Rebuilt { conjugates: rebuild.rebuilt, fields_kept: rebuild.fields_kept, fields_lost };
-        rebuilt.map_err(|error| LoadError::Rebuild { error })
+        self.journal.rebuilt = rebuilt;
+        done.map_err(|(_object, error)| LoadError::Rebuild { error })
     }
 
     /// Pointer swaps. Runs no plugin code and cannot fail.
@@ -373,7 +362,6 @@ impl Run<'_> {
     fn roll_back(mut self, phase: Phase, error: &LoadError) -> Reload {
         let core = self.core;
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
-        core.rebuild.borrow_mut().take();
         if let Some(Staged { modules, is_known, has_shadow, .. }) = self.staged.take() {
             let unload = GenerationUnload {
                 cause: UnloadCause::RolledBack,
@@ -383,7 +371,7 @@ impl Run<'_> {
             };
             let ticket = generation::unload(core, self.loads, &unload, &mut |step| match step {
                 // What others than the new modules asked for since.
-                UnloadStep::DropJobs => core.tasks.end_staged(core),
+                UnloadStep::DropJobs => core.tasks.end_staged(&core.world, &core.red),
                 UnloadStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
                         self.journal.done.constructions = master::undo_constructions(core);

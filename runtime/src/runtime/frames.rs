@@ -53,8 +53,9 @@ impl Runtime {
         let begun = Instant::now();
         self.inner.core.blacks.flush(&mut || begun.elapsed());
         self.call_tickers(budget.seconds);
-        if self.inner.busy.get().is_none() {
-            self.inner.core.tasks.run(&self.inner.core);
+        let core = &self.inner.core;
+        if self.inner.busy.get().is_none() && !core.code_runs() {
+            core.tasks.run(&core.world, &core.red);
         }
         self.safe_point_within(budget.collection);
     }
@@ -101,8 +102,8 @@ impl Runtime {
             tracing::warn!("a safe point on the stack of a coroutine does nothing");
             return;
         }
-        self.inner.core.tasks.end_expired(&self.inner.core);
-        self.inner.core.tasks.pump_posted(&self.inner.core);
+        core.tasks.end_expired(&core.world, &core.red);
+        core.pump_posted();
         self.inner.core.finalizer.release();
         self.inner.hear_finalizers();
         self.tend_unloads();

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::Runtime;
 use crate::border::CallError;
+use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::protocols::built_in;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
-use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::handles::ZCallHandle;
 use crate::object::value::Value;

@@ -132,8 +132,8 @@ impl Links<'_> {
         target: ObjectHandle,
         function: &str,
     ) -> Result<u32, Error> {
-        let ty = self.type_of(object, property)?;
-        Ok(delegates::unbind(self.0.core(), (object, property), &ty, target, function)?)
+        let (core, ty) = (self.0.core(), self.type_of(object, property)?);
+        Ok(core.delegates.unbind(&core.world, (object, property), &ty, target, function)?)
     }
 
     /// Calls a delegate property: all that are bound, those added last first. The result is that of a single one. Bindings
@@ -144,8 +144,8 @@ impl Links<'_> {
     /// When a single one is bound to nothing, the arguments do not fit, calls of delegates are too deep inside each other,
     /// and what a callee says; of several the first that fails, after all were called.
     pub fn broadcast(&self, object: ObjectHandle, property: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        let ty = self.type_of(object, property)?;
-        Ok(delegates::broadcast(self.0.core(), (object, property), &ty, arguments)?)
+        let (core, ty) = (self.0.core(), self.type_of(object, property)?);
+        Ok(core.delegates.broadcast(&core.world, (object, property), &ty, arguments)?)
     }
 
     pub(super) fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use super::{Calls, HostBody, HostFunction, Runtime};
 use crate::border::{CallError, trap};
+use crate::bridge::dynamic_call::{self, Effect};
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
-use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::object::value::Value;
 use crate::signature::Signature;

@@ -53,7 +53,7 @@ fn step_now<M: UnloadModule>(
             let ended = modules
                 .iter()
                 .map(|module| module.id())
-                .flat_map(|module| core.tasks.end_module(core, module))
+                .flat_map(|module| core.tasks.end_module(&core.world, &core.red, module))
                 .collect();
             host.unloads().note_jobs(generation, ended);
         }

@@ -8,7 +8,7 @@ use alcedo_abi::value::LazyRaw;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
-use crate::bridge::rebuild::{Rebuild, rebuild_one};
+use crate::bridge::rebuild::{KeptFields, Rebuilt, rebuild};
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
@@ -33,7 +33,7 @@ use crate::world::report::WorldLoad;
 
 /// Objects on their way into the world.
 pub(super) struct Bringing<'a> {
-    core: &'a Core,
+    core: &'a Rc<Core>,
     file: &'a WorldFile,
     plans: &'a [ClassPlan],
     report: &'a mut WorldLoad,
@@ -80,7 +80,12 @@ impl FromFile for References<'_> {
 
 impl<'a> Bringing<'a> {
     /// Nothing made yet.
-    pub(super) fn new(core: &'a Core, file: &'a WorldFile, plans: &'a [ClassPlan], report: &'a mut WorldLoad) -> Self {
+    pub(super) fn new(
+        core: &'a Rc<Core>,
+        file: &'a WorldFile,
+        plans: &'a [ClassPlan],
+        report: &'a mut WorldLoad,
+    ) -> Self {
         let (objects, doomed, to_own) = Default::default();
         Self { core, file, plans, report, objects, doomed, to_own }
     }
@@ -104,29 +109,22 @@ impl<'a> Bringing<'a> {
 
     /// The plugin parts, in the order in which the objects were made once; kept fields go into them.
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
-        let core = self.core;
-        let mut rebuild = Rebuild::default();
+        let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         for (object, record, plan) in self.all() {
-            let has_plugin_part = !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_part();
-            if has_plugin_part && !record.kept.is_empty() {
-                rebuild.kept.insert(object, record.kept.iter().map(kept_field).collect());
-            }
-            if core.plugins().key_of(object).is_some() {
-                rebuild.reborn.insert(object);
+            if !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_part() {
+                objects.push(object);
+                if !record.kept.is_empty() {
+                    kept.insert(object, record.kept.iter().map(kept_field).collect());
+                }
             }
         }
-        *core.rebuild.borrow_mut() = Some(rebuild);
-        for (object, record, plan) in self.all() {
-            let has_plugin_part = !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_part();
-            if has_plugin_part && core.world.objects.is_alive(object) {
-                rebuild_one(core, object).map_err(|error| failed(record, error))?;
-            }
-        }
-        let rebuild = core.rebuild.borrow_mut().take().unwrap_or_default();
-        self.report.conjugates_built = rebuild.rebuilt;
-        self.report.fields_kept = rebuild.fields_kept;
-        self.report.fields_lost = rebuild.lost_lines();
-        Ok(())
+        let (Rebuilt { conjugates, fields_kept, fields_lost }, done) = rebuild(self.core, kept, &objects);
+        let report = &mut *self.report;
+        (report.conjugates_built, report.fields_kept, report.fields_lost) = (conjugates, fields_kept, fields_lost);
+        done.map_err(|(object, error)| match self.all().find(|(made, _, _)| *made == object) {
+            Some((_, record, _)) => failed(record, error),
+            None => WorldError::Object { object: object.to_string(), error },
+        })
     }
 
     /// The objects that were made and are still there, in the order of the file.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use alcedo_abi::host::mode;
 
@@ -26,7 +27,7 @@ use crate::world::report::WorldLoad;
 ///
 /// # Errors
 /// When the file is no whole world, or an object cannot be made; the world is as it was then.
-pub(crate) fn load(core: &Core, path: &Path) -> Result<WorldLoad, WorldError> {
+pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError> {
     let bytes = disk::read(path)?;
     let file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
     drop(bytes);
@@ -39,10 +40,9 @@ pub(crate) fn load(core: &Core, path: &Path) -> Result<WorldLoad, WorldError> {
     core.world.mode.set(mode::STAGING);
     let made = trap(|| Ok(bring(core, &file, &mut report)));
     let made = made.unwrap_or_else(|error| Err(WorldError::Object { object: "an object".to_owned(), error }));
-    core.rebuild.borrow_mut().take();
     if let Err(error) = made {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
-        core.tasks.end_staged(core);
+        core.tasks.end_staged(&core.world, &core.red);
         let _births = undo_constructions(core);
         core.world.mode.set(mode::NORMAL);
         core.world.lazy.restore(ids);
@@ -59,7 +59,7 @@ pub(crate) fn load(core: &Core, path: &Path) -> Result<WorldLoad, WorldError> {
 }
 
 /// All that may fail.
-fn bring(core: &Core, file: &WorldFile, report: &mut WorldLoad) -> Result<(), WorldError> {
+fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoad) -> Result<(), WorldError> {
     let plans = file.classes.iter().map(|class| plan_class(core, class, report));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
     report.classes = fates(file, &plans);

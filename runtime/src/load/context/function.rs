@@ -12,8 +12,8 @@ use alcedo_abi::direct::DirectShell;
 use arc_swap::ArcSwapOption;
 
 use crate::border::CallError;
+use crate::bridge::dynamic_call;
 use crate::bridge::ways::HotShell;
-use crate::dynamic_call;
 use crate::entry_gate::{Calling, EntryGate};
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
 use crate::load::context::free_context::FreeContext;

@@ -13,9 +13,9 @@ use arc_swap::ArcSwapOption;
 
 use crate::border::CallError;
 use crate::bridge::black_direct::{failed, guarded};
+use crate::bridge::dynamic_call::PlainBody;
 use crate::bridge::module_code;
 use crate::callback::{HostId, Registered, Site, let_go};
-use crate::dynamic_call::PlainBody;
 use crate::handles::ObjectHandle;
 use crate::signature::Signature;
 use crate::zcall::black_code::LeafCode;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::bridge::nm::is_type;
+use crate::bridge::exports::is_type;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::module::info::ModuleInfo;
 use crate::load::order::titled;

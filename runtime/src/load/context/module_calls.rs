@@ -14,7 +14,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use alcedo_abi::black_direct::DirectCallee;
 
 use crate::border::CallError;
-use crate::bridge::nm::{Method, is_type};
+use crate::bridge::exports::is_type;
+use crate::bridge::nm::Method;
 use crate::bridge::protocols::built_in;
 use crate::entry_gate::{Calling, EntryGate};
 use crate::handles::ZCallHandle;

@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use crate::bridge::nm::is_type;
+use crate::bridge::exports::is_type;
 
 /// A type as it was requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
