@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::callback::Callbacks;
-use crate::load::context::handle::{Contexts, LoadContext};
 use crate::load::context::home::Home;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
@@ -21,21 +20,6 @@ pub struct ContextEvent {
     pub event: ContextEventKind,
     /// The way back to it.
     pub(super) home: Home,
-}
-
-impl ContextEvent {
-    /// The context that this happened to, for as long as there is a handle to it: none for a Slim whose last handle was
-    /// dropped, and for the Master, which has no such handle.
-    #[must_use]
-    pub fn load_context(&self) -> Option<LoadContext> {
-        self.home.load_context()
-    }
-
-    /// All contexts of its host; none once the last handle to them is gone.
-    #[must_use]
-    pub fn contexts(&self) -> Option<Contexts> {
-        self.home.contexts()
-    }
 }
 
 /// What can happen to a load context. The words are those of [`MasterEvent`](crate::MasterEvent), which says the same to

@@ -20,6 +20,7 @@ use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeExport;
 use crate::load::context::lookup::{self, Target};
+use crate::load::context::registry::ContextRegistry;
 use crate::load::context::scope;
 use crate::load::context_id::ContextId;
 use crate::load::error::LoadError;
@@ -74,7 +75,8 @@ impl Bound {
         method: &str,
         signature: &Signature,
     ) -> Result<Self, ContextError> {
-        let Target { home, place, lent, export } = lookup::function(generation, || line.registry(), type_path, method)?;
+        let Target { home, place, lent, export } =
+            lookup::function(generation, || ContextRegistry::of(line), type_path, method)?;
         // Two signatures may have one number, by chance or on purpose; they have not one text.
         let is_other = |words: Signature| words != *signature;
         if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {

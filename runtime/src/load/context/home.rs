@@ -1,35 +1,30 @@
 //! The way from what a callback is given back to the context that it is about. It keeps nothing alive, so whatever holds a
-//! request or an event closes no circle.
+//! request or an event closes no circle. What it leads to is known to the floor above.
 
+use std::any::Any;
 use std::fmt;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
-use crate::load::context::free_context::FreeContext;
-use crate::load::context::handle::{Contexts, LoadContext};
-use crate::load::context::registry::ContextRegistry;
+/// Leads to a value of a floor above, and keeps nothing alive.
+pub(super) type Opaque = Weak<dyn Any + Send + Sync>;
 
-/// A context of a host. The one of nothing leads nowhere.
-#[derive(Clone, Default)]
-pub(super) struct Home {
-    registry: Weak<ContextRegistry>,
-    line: Weak<FreeContext>,
+/// The value behind it, while it is there.
+pub(super) fn behind<T: Any + Send + Sync>(way: &Opaque) -> Option<Arc<T>> {
+    way.upgrade()?.downcast().ok()
 }
 
-impl Home {
-    /// The way to a context.
-    pub(super) fn new(registry: &Weak<ContextRegistry>, line: &Weak<FreeContext>) -> Self {
-        Self { registry: Weak::clone(registry), line: Weak::clone(line) }
-    }
+/// A context of a host. The one of nothing leads nowhere.
+#[derive(Clone)]
+pub(super) struct Home {
+    /// To the registry.
+    pub registry: Opaque,
+    /// To the context.
+    pub line: Opaque,
+}
 
-    /// All contexts, while there is a handle to them.
-    pub(super) fn contexts(&self) -> Option<Contexts> {
-        self.registry.upgrade().as_ref().map(Contexts::of)
-    }
-
-    /// The context, while there is a handle to it.
-    pub(super) fn load_context(&self) -> Option<LoadContext> {
-        let (registry, line) = (self.registry.upgrade()?, self.line.upgrade()?);
-        LoadContext::of(&registry, &line)
+impl Default for Home {
+    fn default() -> Self {
+        Self { registry: Weak::<()>::new(), line: Weak::<()>::new() }
     }
 }
 

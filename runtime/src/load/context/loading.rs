@@ -1,99 +1,31 @@
 //! Brings modules into a context: a library and all that it needs, in the order of need, each main on this thread.
 //! Either all of them are in afterwards, or none.
 
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use alcedo_sys::{ImageFile, StageDir};
 use semver::VersionReq;
 
 use crate::lease::LeaseKind;
 use crate::load::context::event::ContextEventKind;
+use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::{FreeGeneration, dependent};
 use crate::load::context::free_module::{FreeModule, ModulePlace};
+use crate::load::context::library::{Library, name_of_bytes};
 use crate::load::context::module_calls::ModuleCalls;
-use crate::load::context::peek;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Name, claim, will_do};
 use crate::load::context::resolvers::ModuleRequest;
-use crate::load::context::search::{Answer, name_of_bytes, search};
+use crate::load::context::search::{Answer, search};
 use crate::load::context::under_way;
 use crate::load::context::waits::{Sort, Work};
+use crate::load::context_id::ContextId;
 use crate::load::error::LoadError;
-use crate::load::error::context::ContextError;
+use crate::load::error::context::{ContextError, Wanted};
 use crate::load::module::info::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
-
-/// A library that was read and admitted.
-pub(super) struct Library {
-    /// What it says of itself.
-    pub info: ModuleInfo,
-    image: ImageFile,
-    symbols: Option<Vec<u8>>,
-    /// The versions that will do where it was requested by name: another build of it that has come meanwhile does as
-    /// well.
-    range: Option<VersionReq>,
-}
-
-impl Library {
-    /// From a file.
-    ///
-    /// # Errors
-    /// As [`peek::read_copy`].
-    pub(super) fn read(path: &Path, dir: &StageDir) -> Result<Self, ContextError> {
-        let (image, mut info) = peek::read_copy(path, dir)?;
-        info.origin = Some(path.to_owned());
-        Ok(Self { info, image, symbols: None, range: None })
-    }
-
-    /// From memory.
-    ///
-    /// # Errors
-    /// As [`peek::copy_bytes`].
-    pub(super) fn from_bytes(
-        name: &str,
-        image: &[u8],
-        symbols: Option<Vec<u8>>,
-        dir: &StageDir,
-    ) -> Result<Self, ContextError> {
-        let (image, info) = peek::copy_bytes(&name_of_bytes(name), image, dir)?;
-        Ok(Self { info, image, symbols, range: None })
-    }
-
-    /// From wherever it can be read, to the end.
-    ///
-    /// # Errors
-    /// As [`peek::copy_bytes`], and when a reader fails or does not end where the host has enough.
-    pub(super) fn from_reader(
-        name: &str,
-        image: impl Read,
-        symbols: Option<&mut dyn Read>,
-        dir: &StageDir,
-    ) -> Result<Self, ContextError> {
-        let largest = dir.demands().largest;
-        let image = read_all(&name_of_bytes(name).display().to_string(), image, largest)?;
-        let symbols = symbols.map(|symbols| read_all(&format!("the symbols of <{name}>"), symbols, largest));
-        Self::from_bytes(name, &image, symbols.transpose()?, dir)
-    }
-
-    /// It is the answer to a question for a name and these versions.
-    pub(super) fn found_for(self, range: &VersionReq) -> Self {
-        Self { range: Some(range.clone()), ..self }
-    }
-}
-
-/// At most `largest` bytes, and one more by which to see that there are more.
-fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, ContextError> {
-    let mut bytes = Vec::new();
-    let read = reader.take(largest.saturating_add(1)).read_to_end(&mut bytes);
-    read.map_err(|source| ContextError::Reading { name: name.to_owned(), source })?;
-    match bytes.len() as u64 > largest {
-        true => Err(ContextError::ReadsTooLong { name: name.to_owned(), largest }),
-        false => Ok(bytes),
-    }
-}
+use crate::unload::ticket::UnloadTicket;
 
 /// Loads a library and what it needs into `generation`, which is to take the place of `old` if there is one: its modules are
 /// suspended before the first main, and resumed if the load fails after that.
@@ -130,6 +62,67 @@ pub(super) fn load(
         registry.tell(generation, ContextEventKind::Loaded(module.name().to_owned()));
     }
     Ok(asked_for)
+}
+
+impl FreeContext {
+    /// Loads a library into the current generation.
+    ///
+    /// # Errors
+    /// Why not; nothing of it is in the context then.
+    pub(super) fn load(&self, registry: &ContextRegistry, library: Library) -> Result<Arc<FreeModule>, ContextError> {
+        let name = library.info.name.clone();
+        let generation = self.open(format!("loading {name}"))?;
+        load(registry, &generation, library, None)
+    }
+
+    /// Loads what a name stands for into the current generation.
+    ///
+    /// # Errors
+    /// Why not; nothing of it is in the context then.
+    pub(super) fn load_name(
+        &self,
+        registry: &ContextRegistry,
+        name: &str,
+        range: &VersionReq,
+    ) -> Result<Arc<FreeModule>, ContextError> {
+        let generation = self.open(format!("loading {name}"))?;
+        load_name(registry, &generation, name, range)
+    }
+
+    /// Makes a new generation of `library` and what it needs, and lets the old one go. Until the new one is complete the
+    /// old one answers, and it goes on answering when the new one does not come up.
+    ///
+    /// # Errors
+    /// Why the new one did not come up, or that the context is unloading.
+    pub(super) fn replace(&self, registry: &ContextRegistry, library: Library) -> Result<UnloadTicket, ContextError> {
+        self.expect_collectible()?;
+        let _one_at_a_time =
+            under_way::begin(Sort::Claiming, &[Work::new(self.place, self.title(), Wanted::Replacement)])?;
+        let action = format!("replacing it by {}", library.info.name);
+        let current = self.open(action.as_str())?;
+        // An unload that begins meanwhile waits until the new generation is in its place, or is known as one that ends.
+        let busy = current.leases.take_inside(LeaseKind::Call, action.as_str());
+        let busy = busy.map_err(|sealed| ContextError::sealed(sealed, action.as_str()))?;
+        let id = ContextId { index: self.index, generation: self.generation.load(Ordering::Relaxed) + 1 };
+        let next = FreeGeneration::new(id, self.kind, &self.name, &self.resolvers);
+        load(registry, &next, library, Some(&current))?;
+        let old = {
+            let mut life = self.life();
+            if life.unload.is_some() {
+                // It never was the current one, and is listed until it has ended.
+                life.generations.push(Arc::clone(&next));
+                drop(life);
+                let _ticket = self.seal(registry, &next, format!("{} generation {}", self.title(), id.generation));
+                return Err(self.unloading(action));
+            }
+            self.generation.store(id.generation, Ordering::Relaxed);
+            life.generations.push(Arc::clone(&next));
+            self.current.swap(Some(next))
+        };
+        drop(busy);
+        let old = old.ok_or_else(|| self.unloading(action))?;
+        Ok(self.seal(registry, &old, format!("{} generation {}", self.title(), old.id.generation)))
+    }
 }
 
 /// Loads what a name stands for.

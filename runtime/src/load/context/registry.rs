@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use alcedo_abi::names::{Excerpt, shows_itself};
 use alcedo_sys::StageDir;
@@ -20,11 +20,10 @@ use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tel
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::home::Home;
+use crate::load::context::home::{Home, behind};
 use crate::load::context::host_functions::HostFunctions;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
-use crate::load::context::unloading::Abandoned;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
@@ -32,7 +31,6 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::stays::Told;
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
-use crate::unload::blockers::kept_by;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::reaper::Reaper;
 use crate::unload::report::BlockerReport;
@@ -81,7 +79,7 @@ pub(crate) struct ContextRegistry {
     reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
-    default: Arc<FreeContext>,
+    pub(super) default: Arc<FreeContext>,
     slims: Mutex<Slims>,
     master: Mutex<BTreeMap<Generation, Picture>>,
     retained: Mutex<Vec<RetainedNative>>,
@@ -90,7 +88,7 @@ pub(crate) struct ContextRegistry {
     /// What the log has said of images that will stay.
     told: Told,
     /// Whether the runtime has ended: what was waited for once is not waited for again.
-    has_closed: AtomicBool,
+    pub(super) has_closed: AtomicBool,
 }
 
 /// So many unloads may be driven one inside the other on one thread.
@@ -173,7 +171,12 @@ impl ContextRegistry {
             reaper: Arc::default(),
             policy: Mutex::default(),
             last_module: Arc::clone(last_module),
-            default: FreeContext::new(own, ContextId::DEFAULT.index, ContextKind::Default, "Default"),
+            default: FreeContext::new(
+                Weak::<Self>::clone(own),
+                ContextId::DEFAULT.index,
+                ContextKind::Default,
+                "Default",
+            ),
             slims: Mutex::new(Slims { last: 1, lines: BTreeMap::new() }),
             master: Mutex::default(),
             retained: Mutex::default(),
@@ -181,6 +184,14 @@ impl ContextRegistry {
             told: Told::default(),
             has_closed: AtomicBool::new(false),
         })
+    }
+
+    /// The registry of a context.
+    ///
+    /// # Errors
+    /// When the runtime is gone.
+    pub(super) fn of(line: &FreeContext) -> Result<Arc<Self>, ContextError> {
+        behind(&line.resolvers.home().registry).ok_or_else(|| line.unloading("using it after its runtime"))
     }
 
     /// Logs the warnings of a module that is about to be mapped, unless they were logged before.
@@ -211,7 +222,7 @@ impl ContextRegistry {
             return Err(refuse(format!("one is {} under this name: {way_out}", living.state())));
         }
         slims.last += 1;
-        let line = FreeContext::new(&self.own, slims.last, kind, name);
+        let line = FreeContext::new(self.weak(), slims.last, kind, name);
         slims.lines.insert(line.index, Arc::clone(&line));
         Ok(line)
     }
@@ -307,19 +318,10 @@ impl ContextRegistry {
 
     /// Calls every listener for an event of a generation of the Master. Only on the game thread.
     pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextEventKind) {
-        let home = Home::new(&self.own, &Weak::new());
+        let home = Home { registry: self.weak(), ..Home::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
         // What goes wrong stands in the log.
         let _problems = tell(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, home });
-    }
-
-    /// Begins to end modules that never came into their context.
-    pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
-        if modules.is_empty() {
-            return;
-        }
-        let work = Abandoned::new(modules, self.policy());
-        self.drive(self.ticket(format!("what {} did not take", generation.title()), work));
     }
 
     /// A ticket for a generation on its way out.
@@ -375,7 +377,7 @@ impl ContextRegistry {
 
     /// A generation has come to its end.
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
-        self.retained().extend(generation.natives.retire(generation));
+        self.retained().extend(generation.natives.retire(generation.id));
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).extend(parked.iter().cloned());
         let line = self.slims().lines.get(&generation.id.index).cloned();
         if let Some(line) = line.as_ref().filter(|_| parked.is_empty())
@@ -418,7 +420,7 @@ impl ContextRegistry {
         let mut natives = self.retained().clone();
         let lines: Vec<_> = self.slims().lines.values().cloned().chain([Arc::clone(&self.default)]).collect();
         for generation in lines.iter().flat_map(|line| line.generations()) {
-            natives.extend(generation.natives.list(&generation));
+            natives.extend(generation.natives.list(generation.id));
         }
         natives
     }
@@ -529,40 +531,32 @@ impl ContextRegistry {
         }
     }
 
-    /// The host ends: the listeners of all contexts are called, and every Slim is unloaded. Returns what is not gone
-    /// until `deadline`; a second call does not wait.
-    pub(crate) fn close(&self, deadline: Duration) -> Unended {
-        let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
-        let until = crate::deadline::after(deadline);
-        let mut lines = self.lines();
-        lines.push(Arc::clone(&self.default));
-        // The listeners of one that is never unloaded are called when the others are gone.
-        lines.retain(|line| matches!(line.begin_unload("the host ends"), Err(ContextError::NotCollectible { .. })));
-        let mut end = Unended { left: self.parked(), blockers: Vec::new() };
-        for (id, ticket) in self.unloads() {
-            if id.index == ContextId::master(0).index || ticket.state() == ContextState::Parked {
-                continue;
-            }
-            if let Err(report) = ticket.wait(until.saturating_duration_since(Instant::now())) {
-                let kept = if report.blockers.is_empty() { String::new() } else { kept_by(&report.blockers) };
-                end.left.push(format!("{} is {}: {kept}", report.subject, report.state));
-                end.blockers.extend(report.blockers);
-            }
-        }
-        lines.iter().for_each(|line| self.tell_context(line));
-        end
-    }
-
     /// The process ends: calls the listeners of every context that does not unload yet. Nothing of any module runs.
     pub(super) fn tell_end(&self) {
         self.lines().iter().chain([&self.default]).for_each(|line| self.tell_context(line));
     }
 
-    fn tell_context(&self, line: &FreeContext) {
-        line.generations().iter().for_each(|generation| line.tell_unloading(self, generation));
+    pub(super) fn tell_context(&self, line: &FreeContext) {
+        line.generations().iter().for_each(|generation| self.tell_unloading(line, generation));
     }
 
-    fn lines(&self) -> Vec<Arc<FreeContext>> {
+    /// Calls every listener when a generation takes nothing new any more, or its process ends: once, whichever comes
+    /// first.
+    pub(super) fn tell_unloading(&self, line: &FreeContext, generation: &FreeGeneration) {
+        if !generation.begin_telling() {
+            return;
+        }
+        self.tell(generation, ContextEventKind::Unloading);
+        let event = ContextEventKind::Unloading;
+        let home = line.resolvers.home();
+        let event = ContextEvent { id: generation.id, kind: line.kind, name: line.name.to_string(), event, home };
+        for problem in tell(&line.unloading, &event) {
+            generation.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
+        }
+    }
+
+    /// Slims and pinned contexts.
+    pub(super) fn lines(&self) -> Vec<Arc<FreeContext>> {
         self.slims().lines.values().cloned().collect()
     }
 

@@ -10,7 +10,6 @@ use semver::VersionReq;
 
 use crate::callback::{Registered, Share, Site, drop_caught};
 use crate::load::canary::Canary;
-use crate::load::context::handle::{Contexts, LoadContext};
 use crate::load::context::home::Home;
 use crate::load::context::info::ModuleSummary;
 use crate::load::error::context::ContextError;
@@ -29,20 +28,6 @@ pub struct ModuleRequest {
     pub context: String,
     /// The way back to it.
     pub(super) home: Home,
-}
-
-impl ModuleRequest {
-    /// The context that looks for it, for as long as there is a handle to it.
-    #[must_use]
-    pub fn load_context(&self) -> Option<LoadContext> {
-        self.home.load_context()
-    }
-
-    /// All contexts of its host.
-    #[must_use]
-    pub fn contexts(&self) -> Option<Contexts> {
-        self.home.contexts()
-    }
 }
 
 impl fmt::Display for ModuleRequest {

@@ -1,13 +1,13 @@
 //! Looks a module's name up: searches where `resolve` says, and checks the answers.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::callback::Share;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::info::ModuleSummary;
-use crate::load::context::loading::{self, Library};
+use crate::load::context::library::Library;
+use crate::load::context::loading;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, after, will_do};
 use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, ask};
@@ -223,9 +223,4 @@ fn refuse_unloading(
         let action = format!("lending {} to {}", found.name, request.context);
         Err(ContextError::ContextUnloading { context: registry.title_of(found.context), since: ticket.age(), action })
     })
-}
-
-/// What errors call a library that came as bytes.
-pub(super) fn name_of_bytes(name: &str) -> PathBuf {
-    PathBuf::from(format!("<{name}>"))
 }

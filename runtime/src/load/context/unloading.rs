@@ -4,16 +4,23 @@
 //! What a module depends on was complete before it was mapped, and what it holds is counted with that very module. So
 //! modules never wait for each other in a ring, whatever contexts they are in and in whatever order these unload.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use crate::lease::Blocker;
+use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::registry::ContextRegistry;
+use crate::load::context::registry::{ContextRegistry, Unended};
+use crate::load::context_id::ContextId;
+use crate::load::error::context::ContextError;
 use crate::unload::blockers::kept_by;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::policy::UnloadPolicy;
+use crate::unload::state::ContextState;
 use crate::unload::steps::{UnloadCause, UnloadStep};
+use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// Modules on their way out: the exit hook of each runs when it is no longer used, and its image goes when no module
@@ -107,7 +114,7 @@ impl Going {
 }
 
 /// Modules that never came into their context: no event has named them.
-pub(super) struct Abandoned(Going);
+struct Abandoned(Going);
 
 impl Abandoned {
     /// In the order in which they were mapped.
@@ -127,7 +134,7 @@ impl UnloadWork for Abandoned {
 }
 
 /// A generation on its way out.
-pub(super) struct SpaceUnload {
+struct SpaceUnload {
     registry: Weak<ContextRegistry>,
     generation: Arc<FreeGeneration>,
     policy: UnloadPolicy,
@@ -137,11 +144,11 @@ pub(super) struct SpaceUnload {
 impl SpaceUnload {
     /// Of a generation that takes nothing new.
     pub(super) fn new(
-        registry: &Weak<ContextRegistry>,
+        registry: Weak<ContextRegistry>,
         generation: &Arc<FreeGeneration>,
         policy: UnloadPolicy,
     ) -> Box<Self> {
-        Box::new(Self { registry: Weak::clone(registry), generation: Arc::clone(generation), policy, modules: None })
+        Box::new(Self { registry, generation: Arc::clone(generation), policy, modules: None })
     }
 
     fn kept(blockers: Vec<Blocker>) -> Progress {
@@ -195,6 +202,105 @@ impl UnloadWork for SpaceUnload {
         };
         self.over(&unloaded);
         unloaded
+    }
+}
+
+impl FreeContext {
+    /// Begins to unload the context. A second call gives the same ticket. It does not wait; exit hooks run in here when
+    /// nothing is inside.
+    ///
+    /// # Errors
+    /// [`ContextError::NotCollectible`] for the Default and pinned ones.
+    pub(super) fn begin_unload(&self, registry: &ContextRegistry, why: &str) -> Result<UnloadTicket, ContextError> {
+        self.expect_collectible()?;
+        let (generation, ticket) = {
+            let mut life = self.life();
+            if let Some((_, ticket)) = &life.unload {
+                return Ok(ticket.clone());
+            }
+            let generation = self.current.swap(None);
+            // The current generation is taken away only here, under this lock.
+            let Some(generation) = generation else { return Err(self.unloading("unloading it")) };
+            let ticket = self.begin(registry, &generation, self.title());
+            life.unload = Some((Instant::now(), ticket.0.clone()));
+            (generation, ticket)
+        };
+        // Not under the lock: a subscriber may look at contexts.
+        tracing::debug!(context = self.title(), why, "a load context begins to unload");
+        Ok(self.announce(registry, &generation, ticket))
+    }
+
+    /// Begins to unload a generation.
+    pub(super) fn seal(
+        &self,
+        registry: &ContextRegistry,
+        generation: &Arc<FreeGeneration>,
+        subject: String,
+    ) -> UnloadTicket {
+        let begun = self.begin(registry, generation, subject);
+        self.announce(registry, generation, begun)
+    }
+
+    fn begin(
+        &self,
+        registry: &ContextRegistry,
+        generation: &Arc<FreeGeneration>,
+        subject: String,
+    ) -> (UnloadTicket, bool) {
+        generation.seal(|| registry.ticket(subject, SpaceUnload::new(registry.weak(), generation, registry.policy())))
+    }
+
+    /// Calls every listener once, then takes the unload as far as it goes.
+    fn announce(
+        &self,
+        registry: &ContextRegistry,
+        generation: &Arc<FreeGeneration>,
+        (ticket, is_first): (UnloadTicket, bool),
+    ) -> UnloadTicket {
+        if is_first {
+            registry.tell_unloading(self, generation);
+            generation.modules().iter().for_each(|module| module.ask_to_stop());
+            generation.set_announced();
+            registry.drive(ticket.clone());
+        }
+        ticket
+    }
+}
+
+impl ContextRegistry {
+    /// Begins to end modules that never came into their context.
+    pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
+        if modules.is_empty() {
+            return;
+        }
+        let work = Abandoned::new(modules, self.policy());
+        self.drive(self.ticket(format!("what {} did not take", generation.title()), work));
+    }
+
+    /// The host ends: the listeners of all contexts are called, and every Slim is unloaded. Returns what is not gone
+    /// until `deadline`; a second call does not wait.
+    pub(crate) fn close(&self, deadline: Duration) -> Unended {
+        let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
+        let until = crate::deadline::after(deadline);
+        let mut lines = self.lines();
+        lines.push(Arc::clone(&self.default));
+        // The listeners of one that is never unloaded are called when the others are gone.
+        lines.retain(|line| {
+            matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
+        });
+        let mut end = Unended { left: self.parked(), blockers: Vec::new() };
+        for (id, ticket) in self.unloads() {
+            if id.index == ContextId::master(0).index || ticket.state() == ContextState::Parked {
+                continue;
+            }
+            if let Err(report) = ticket.wait(until.saturating_duration_since(Instant::now())) {
+                let kept = if report.blockers.is_empty() { String::new() } else { kept_by(&report.blockers) };
+                end.left.push(format!("{} is {}: {kept}", report.subject, report.state));
+                end.blockers.extend(report.blockers);
+            }
+        }
+        lines.iter().for_each(|line| self.tell_context(line));
+        end
     }
 }
 

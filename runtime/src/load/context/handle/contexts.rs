@@ -13,6 +13,7 @@ use crate::load::context::event::{ContextEvent, Listener};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::function::ContextFunction;
+use crate::load::context::home::behind;
 use crate::load::context::identity::{TypeRef, owner_of};
 use crate::load::context::info::ContextInfo;
 use crate::load::context::lookup;
@@ -77,7 +78,7 @@ impl Contexts {
     #[must_use]
     pub fn slim(&self, name: &str) -> Option<LoadContext> {
         let line = self.registry.named(name).filter(|line| line.kind == ContextKind::Slim)?;
-        line.handle().upgrade().map(|kept| LoadContext { kept })
+        behind(&line.handle()).map(|kept| LoadContext { kept })
     }
 
     /// The Default: modules in it are shared by all contexts and never unloaded.
@@ -284,7 +285,8 @@ impl Contexts {
 
     pub(super) fn handle(&self, line: Arc<FreeContext>, made_at: &'static Location<'static>) -> LoadContext {
         let kept = Arc::new(Kept { registry: Arc::clone(&self.registry), line, made_at });
-        kept.line.set_handle(Arc::downgrade(&kept));
+        let handle = Arc::downgrade(&kept);
+        kept.line.set_handle(handle);
         LoadContext { kept }
     }
 }

@@ -10,8 +10,11 @@ use std::sync::{Arc, Weak};
 use alcedo_sys::process;
 
 use crate::callback::handle_goes;
+use crate::load::context::event::ContextEvent;
 use crate::load::context::free_context::FreeContext;
+use crate::load::context::home::{Home, behind};
 use crate::load::context::registry::ContextRegistry;
+use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context_id::ContextKind;
 
 /// The load contexts of one runtime: the Default, every Slim and pinned one, and what any thread may know of the Master. A
@@ -60,6 +63,47 @@ impl WeakLoadContext {
     }
 }
 
+impl Home {
+    /// All contexts, while there is a handle to them.
+    fn contexts(&self) -> Option<Contexts> {
+        behind(&self.registry).as_ref().map(Contexts::of)
+    }
+
+    /// The context, while there is a handle to it.
+    fn load_context(&self) -> Option<LoadContext> {
+        LoadContext::of(&behind(&self.registry)?, &behind(&self.line)?)
+    }
+}
+
+impl ContextEvent {
+    /// The context that this happened to, for as long as there is a handle to it: none for a Slim whose last handle was
+    /// dropped, and for the Master, which has no such handle.
+    #[must_use]
+    pub fn load_context(&self) -> Option<LoadContext> {
+        self.home.load_context()
+    }
+
+    /// All contexts of its host; none once the last handle to them is gone.
+    #[must_use]
+    pub fn contexts(&self) -> Option<Contexts> {
+        self.home.contexts()
+    }
+}
+
+impl ModuleRequest {
+    /// The context that looks for it, for as long as there is a handle to it.
+    #[must_use]
+    pub fn load_context(&self) -> Option<LoadContext> {
+        self.home.load_context()
+    }
+
+    /// All contexts of its host.
+    #[must_use]
+    pub fn contexts(&self) -> Option<Contexts> {
+        self.home.contexts()
+    }
+}
+
 impl fmt::Debug for WeakContexts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a weak handle to load contexts")
@@ -76,7 +120,7 @@ impl fmt::Debug for WeakLoadContext {
 }
 
 /// Lives as long as any handle to the context.
-pub(super) struct Kept {
+struct Kept {
     /// The registry stays as long as any context in it can be reached.
     registry: Arc<ContextRegistry>,
     line: Arc<FreeContext>,
@@ -94,7 +138,7 @@ impl Drop for Kept {
             made_at = %self.made_at,
             "the last handle to a load context was dropped, so it unloads"
         );
-        let _ticket = self.line.begin_unload("its last handle was dropped");
+        let _ticket = self.line.begin_unload(&self.registry, "its last handle was dropped");
     }
 }
 

@@ -6,6 +6,7 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use alcedo_sys::StageDir;
 use semver::VersionReq;
 
 use crate::callback::{Registered, Registration, Site};
@@ -14,11 +15,13 @@ use crate::load::canary::Canary;
 use crate::load::context::event::{ContextEvent, Listener};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::function::{ContextFunction, FunctionPointer, TableModule};
+use crate::load::context::home::behind;
 use crate::load::context::identity::TypeRef;
 use crate::load::context::info::ModuleSummary;
-use crate::load::context::loading::Library;
+use crate::load::context::library::Library;
 use crate::load::context::lookup;
-use crate::load::context::native_libs::{self, NativeLibrary};
+use crate::load::context::native_libs::NativeLibrary;
+use crate::load::context::native_search;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
 use crate::load::context::scope::{ContextScope, Scoped};
@@ -35,7 +38,7 @@ impl LoadContext {
     /// A handle to a context: to a Slim where there is one already, to what is never unloaded always.
     #[track_caller]
     pub(in crate::load::context) fn of(registry: &Arc<ContextRegistry>, line: &Arc<FreeContext>) -> Option<Self> {
-        match line.handle().upgrade() {
+        match behind(&line.handle()) {
             Some(kept) => Some(Self { kept }),
             None if !line.kind.is_collectible() => {
                 Some(Contexts::of(registry).handle(Arc::clone(line), Location::caller()))
@@ -101,7 +104,7 @@ impl LoadContext {
     #[track_caller]
     pub fn load_path(&self, path: impl AsRef<Path>) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading a file")?);
-        self.load(Library::read(path.as_ref(), &*self.line().stage_dir()?)?)
+        self.load(Library::read(path.as_ref(), self.stage_dir())?)
     }
 
     /// Loads a library that is in memory, and what it needs; `name` stands for its path in errors. `symbols` is what
@@ -112,8 +115,8 @@ impl LoadContext {
     #[track_caller]
     pub fn load_bytes(&self, name: &str, image: &[u8], symbols: Option<&[u8]>) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading from memory")?);
-        let dir = self.line().stage_dir()?;
-        self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), &dir)?)
+        let dir = self.stage_dir();
+        self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
     /// Loads a library from wherever it can be read, and what it needs: from where `image` stands to its end. Otherwise as
@@ -130,7 +133,7 @@ impl LoadContext {
         symbols: Option<&mut dyn Read>,
     ) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading from a reader")?);
-        self.load(Library::from_reader(name, image, symbols, &*self.line().stage_dir()?)?)
+        self.load(Library::from_reader(name, image, symbols, self.stage_dir())?)
     }
 
     /// Loads what a name stands for: what it has, what its resolver finds, what the Default has, what the handlers find,
@@ -141,7 +144,7 @@ impl LoadContext {
     #[track_caller]
     pub fn load_name(&self, name: &str, range: &VersionReq) -> Result<ModuleSummary, ContextError> {
         let _door = host_verb();
-        let module = self.line().load_name(name, range)?;
+        let module = self.line().load_name(self.registry(), name, range)?;
         Ok(module.summary())
     }
 
@@ -156,7 +159,7 @@ impl LoadContext {
     #[track_caller]
     pub fn replace(&self, path: impl AsRef<Path>) -> Result<UnloadTicket, ContextError> {
         let _door = host_verb();
-        self.line().replace(Library::read(path.as_ref(), &*self.line().stage_dir()?)?)
+        self.line().replace(self.registry(), Library::read(path.as_ref(), self.stage_dir())?)
     }
 
     /// As [`LoadContext::replace`], with a library that is in memory.
@@ -170,8 +173,8 @@ impl LoadContext {
         image: &[u8],
         symbols: Option<&[u8]>,
     ) -> Result<UnloadTicket, ContextError> {
-        let (_door, dir) = (host_verb(), self.line().stage_dir()?);
-        self.line().replace(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), &dir)?)
+        let (_door, dir) = (host_verb(), self.stage_dir());
+        self.line().replace(self.registry(), Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
     /// As [`LoadContext::replace`], with a library that is read as in [`LoadContext::load_reader`].
@@ -186,7 +189,7 @@ impl LoadContext {
         symbols: Option<&mut dyn Read>,
     ) -> Result<UnloadTicket, ContextError> {
         let _door = host_verb();
-        self.line().replace(Library::from_reader(name, image, symbols, &*self.line().stage_dir()?)?)
+        self.line().replace(self.registry(), Library::from_reader(name, image, symbols, self.stage_dir())?)
     }
 
     /// Begins to unload it, and does not wait. A second call gives the same ticket. The `Unloading` event and the
@@ -195,7 +198,7 @@ impl LoadContext {
     /// # Errors
     /// [`ContextError::NotCollectible`] for the Default and for pinned contexts.
     pub fn begin_unload(&self) -> Result<UnloadTicket, ContextError> {
-        self.line().begin_unload("it was requested")
+        self.line().begin_unload(self.registry(), "it was requested")
     }
 
     /// The unloads of its generations that are under way or blocked, oldest first.
@@ -292,7 +295,7 @@ impl LoadContext {
     /// When it is not there, several modules have one, the module that is named is not to be found, or the context unloads.
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
         let generation = self.line().open(format!("looking up the type {path}"))?;
-        lookup::type_of(&generation, &self.line().registry()?, path)
+        lookup::type_of(&generation, self.registry(), path)
     }
 
     /// Which process loads new modules of this context before the host does, from the next load on: [`Canary::Off`]
@@ -340,7 +343,7 @@ impl LoadContext {
     pub fn native_library(&self, name: &str, for_module: Option<&str>) -> Result<NativeLibrary, ContextError> {
         let _door = host_verb();
         let generation = self.line().open(format!("looking up the native library {name}"))?;
-        native_libs::find(&generation, name, for_module)
+        native_search::find(&generation, name, for_module)
     }
 
     /// Sets the resolver for the native libraries of one module, called first.
@@ -405,11 +408,20 @@ impl LoadContext {
     }
 
     fn load(&self, library: Library) -> Result<ModuleSummary, ContextError> {
-        let module = self.line().load(library)?;
+        let module = self.line().load(self.registry(), library)?;
         Ok(module.summary())
     }
 
     pub(super) fn line(&self) -> &Arc<FreeContext> {
         &self.kept.line
+    }
+
+    fn registry(&self) -> &Arc<ContextRegistry> {
+        &self.kept.registry
+    }
+
+    /// Where libraries are copied to before they are looked at.
+    fn stage_dir(&self) -> &StageDir {
+        &self.kept.registry.stage_dir
     }
 }

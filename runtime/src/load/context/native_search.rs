@@ -1,0 +1,112 @@
+//! Finds native libraries that the modules of a context need, in a fixed order.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use alcedo_sys::NativePlace;
+
+use crate::callback::Share;
+use crate::lease::LeaseKind;
+use crate::load::context::free_generation::FreeGeneration;
+use crate::load::context::native_libs::{NativeLibrary, Source};
+use crate::load::context::resolvers::{NativeResolver, ask};
+use crate::load::context::under_way;
+use crate::load::context::waits::Sort;
+use crate::load::error::context::{Attempt, ContextError};
+use crate::load::paths::ensure_absolute;
+
+/// Finds a native library for `generation`, and for one of its modules where that is named.
+///
+/// # Errors
+/// When it is not found, a resolver fails or gives a path that is not absolute, or the loader refuses what was found.
+pub(super) fn find(
+    generation: &Arc<FreeGeneration>,
+    name: &str,
+    module: Option<&str>,
+) -> Result<NativeLibrary, ContextError> {
+    let action = format!("looking up the native library {name}");
+    let lease = generation.leases.take_inside(LeaseKind::Call, action.as_str());
+    let _busy = lease.map_err(|sealed| ContextError::sealed(sealed, action))?;
+    let mut search = Search { generation, name, trace: Vec::new() };
+    if name.is_empty() {
+        // To the system's loader that would be this very program.
+        let trace = vec![Attempt::new("the name", "is empty")];
+        return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
+    }
+    if let Some(found) = generation.natives.get(name) {
+        return Ok(found);
+    }
+    let _asking = under_way::begin(Sort::Asking, &[generation.native_work(name, module)])?;
+    search.trace.push(Attempt::new("own libraries", "did not have it"));
+    let resolvers = generation.resolvers.of_natives(module);
+    let of_module = module.zip(resolvers.of_module.as_ref());
+    if let Some((module, resolver)) = of_module
+        && let Some(found) = search.ask(&format!("the resolver of module {module}"), resolver)?
+    {
+        return Ok(found);
+    }
+    if let Some(resolver) = &resolvers.resolver
+        && let Some(found) = search.ask("the resolver", resolver)?
+    {
+        return Ok(found);
+    }
+    if let Some(found) = search.probe(module)? {
+        return Ok(found);
+    }
+    for (at, handler) in resolvers.handlers.iter().enumerate() {
+        if let Some(found) = search.ask(&format!("handler {}", at + 1), handler)? {
+            return Ok(found);
+        }
+    }
+    let Search { trace, .. } = search;
+    Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace })
+}
+
+struct Search<'a> {
+    generation: &'a Arc<FreeGeneration>,
+    name: &'a str,
+    trace: Vec<Attempt>,
+}
+
+impl Search<'_> {
+    /// Asks a resolver, which answers with a path.
+    fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
+        let Some(path) = ask(&self.generation.title(), who, self.name, || resolver(self.name))? else {
+            self.trace.push(Attempt::new(who, "did not have it"));
+            return Ok(None);
+        };
+        ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;
+        self.open(Source::File(&path))
+    }
+
+    /// What is tried without a resolver: the name as a path, the folders of the modules, the system.
+    fn probe(&mut self, module: Option<&str>) -> Result<Option<NativeLibrary>, ContextError> {
+        let path = Path::new(self.name);
+        if path.is_absolute() {
+            if path.exists() {
+                return self.open(Source::File(path));
+            }
+            self.trace.push(Attempt::new("the path itself", "is no file"));
+            return Ok(None);
+        }
+        let modules = self.generation.modules();
+        let asking = modules.iter().filter(|known| module.is_none_or(|module| known.name() == module));
+        let mut folders: Vec<_> = asking.filter_map(|module| module.folder()).collect();
+        folders.dedup();
+        for folder in folders {
+            if let Some(found) = self.open(Source::Place(NativePlace::Folder(folder)))? {
+                return Ok(Some(found));
+            }
+            self.trace.push(Attempt::new(format!("the folder {}", folder.display()), "has none"));
+        }
+        if let Some(found) = self.open(Source::Place(NativePlace::System))? {
+            return Ok(Some(found));
+        }
+        self.trace.push(Attempt::new("the system's loader", "did not find it"));
+        Ok(None)
+    }
+
+    fn open(&self, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
+        self.generation.natives.open(source, self.name)
+    }
+}
