@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "follows the context that stands beside the code")]
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -15,22 +16,32 @@ use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::bridge::direct::{export_way, parameters};
 use crate::bridge::exports::Export;
-use crate::bridge::ways::{StaticWay, Ways};
+use crate::bridge::ways::{StaticWay, Ways, Words};
 use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
-/// What the code of a method is given.
-struct MethodContext {
+/// What the code of a function is given.
+struct Context<T> {
     ways: Ways,
     core: NonNull<Core>,
-    callees: Callees,
+    target: T,
 }
 
-/// What the code of a static function is given.
-struct StaticContext {
-    ways: Ways,
-    core: NonNull<Core>,
+/// A function, with the ways into it that are kept.
+trait Target: Sized {
+    /// Calls it by the way that is kept; none where there is none for this object, or it is not right any more.
+    ///
+    /// # Safety
+    /// There are as many words as the function takes.
+    unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer>;
+
+    /// Looks the way up, and keeps it.
+    fn look(found: &Context<Self>, object: ObjectHandle);
+}
+
+/// A static function.
+struct StaticTarget {
     /// The version under which the way was looked up.
     version: Cell<u64>,
     way: Cell<Option<StaticWay>>,
@@ -40,107 +51,83 @@ struct StaticContext {
     count: usize,
 }
 
-/// The code of methods.
-struct OfMethod;
-
-/// The code of static functions.
-struct OfStatic;
+/// The code of functions.
+struct CodeOf<T>(PhantomData<T>);
 
 /// The same where the way has to be looked up.
-struct LookFor<Body>(Body);
+struct LookFor<T>(PhantomData<T>);
 
-impl<Bits: DirectBits> DirectBody<Bits> for OfMethod {
+/// The answer of a call that is to go the way by slots.
+const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
+
+impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
     #[inline]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: `method_code` has put this context beside the code, and the caller promises that the runtime is there, whose table
+        // SAFETY: `code_of` has put this context beside the code, and the caller promises that the runtime is there, whose table
         // has it; nothing of either ends while a red frame is open, without which nothing is done below.
-        let found = unsafe { &*context.cast::<MethodContext>() };
-        let MethodContext { ways, callees, .. } = found;
-        if !ways.in_a_frame() {
-            return DirectAnswer::without(DirectStatus::NOT_DONE);
+        let found = unsafe { &*context.cast::<Context<T>>() };
+        if !found.ways.in_a_frame() {
+            return NOT_DONE;
         }
-        let entry = ways.columns().find(object);
-        let way = entry.and_then(|entry| callees.known(ways, entry.class));
-        match (entry, way) {
-            // SAFETY: it was found for this class under the version that still is; the entry is that of the object. Callers have as many
-            // words as the function takes.
-            (Some(entry), Some(Callee::Module(way))) => unsafe {
-                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
-            },
-            (_, Some(_)) => DirectAnswer::without(DirectStatus::NOT_DONE),
+        // SAFETY: callers have as many words as the function takes.
+        match unsafe { T::enter(found, object, bits.words()) } {
+            Some(answer) => answer,
             // SAFETY: as for this function.
-            _ => unsafe { bits.apart::<LookFor<Self>>(context, object) },
+            None => unsafe { bits.apart::<LookFor<T>>(context, object) },
         }
     }
 }
 
-impl<Bits: DirectBits> DirectBody<Bits> for LookFor<OfMethod> {
+impl<Bits: DirectBits, T: Target> DirectBody<Bits> for LookFor<T> {
     #[cold]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: as in `OfMethod::run`.
-        let found = unsafe { &*context.cast::<MethodContext>() };
-        let MethodContext { ways, callees, .. } = found;
-        match (ways.columns().find(object), callees.look(found.core(), object)) {
-            // SAFETY: it was found just now; the rest as in `OfMethod::run`.
-            (Some(entry), Some(Callee::Module(way))) => unsafe {
-                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
-            },
-            _ => DirectAnswer::without(DirectStatus::NOT_DONE),
-        }
+        // SAFETY: as in `CodeOf::run`.
+        let found = unsafe { &*context.cast::<Context<T>>() };
+        T::look(found, object);
+        // SAFETY: as in `CodeOf::run`.
+        unsafe { T::enter(found, object, bits.words()) }.unwrap_or(NOT_DONE)
     }
 }
 
-impl MethodContext {
+impl<T> Context<T> {
     fn core(&self) -> &Core {
         // SAFETY: the context stands in the table of this core.
         unsafe { self.core.as_ref() }
     }
 }
 
-impl<Bits: DirectBits> DirectBody<Bits> for OfStatic {
-    #[inline]
-    unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: as for methods, by `static_code`.
-        let found = unsafe { &*context.cast::<StaticContext>() };
-        if !found.ways.in_a_frame() {
-            return DirectAnswer::without(DirectStatus::NOT_DONE);
+impl Target for Callees {
+    #[inline(always)]
+    unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
+        let entry = found.ways.columns().find(object)?;
+        match found.target.known(&found.ways, entry.class)? {
+            Callee::Module(way) => {
+                // SAFETY: it was found for this class under the version that still is; the entry is that of the object; the words are
+                // promised by the caller.
+                Some(unsafe { enter_on(&found.ways, way, (object, entry), words, |lent| settle(found.core(), lent)) })
+            }
+            Callee::Itself | Callee::WithSlots => Some(NOT_DONE),
         }
-        match found.way.get() {
-            // SAFETY: it was looked up under the version that still is, and takes as many words as the callers have.
-            Some(way) if found.ways.is_version(found.version.get()) => unsafe {
-                answer_of(found.ways.enter(&way, bits.words(), |lent| settle(found.core(), lent)))
-            },
-            // SAFETY: as for this function.
-            _ => unsafe { bits.apart::<LookFor<Self>>(context, object) },
-        }
+    }
+
+    fn look(found: &Context<Self>, object: ObjectHandle) {
+        let _kept = found.target.look(found.core(), object);
     }
 }
 
-impl<Bits: DirectBits> DirectBody<Bits> for LookFor<OfStatic> {
-    #[cold]
-    unsafe fn run(context: *const (), _object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: as in `OfStatic::run`.
-        let found = unsafe { &*context.cast::<StaticContext>() };
-        match found.look() {
-            // SAFETY: it was found just now, and takes as many words as the callers have.
-            Some(way) => unsafe { answer_of(found.ways.enter(&way, bits.words(), |lent| settle(found.core(), lent))) },
-            None => DirectAnswer::without(DirectStatus::NOT_DONE),
-        }
-    }
-}
-
-impl StaticContext {
-    fn core(&self) -> &Core {
-        // SAFETY: as for methods.
-        unsafe { self.core.as_ref() }
+impl Target for StaticTarget {
+    #[inline(always)]
+    unsafe fn enter(found: &Context<Self>, _object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
+        let way = found.target.way.get().filter(|_| found.ways.is_version(found.target.version.get()))?;
+        // SAFETY: it was looked up under the version that still is, and takes as many words as the callers have.
+        Some(answer_of(unsafe { found.ways.enter(&way, words, |lent| settle(found.core(), lent)) }))
     }
 
-    fn look(&self) -> Option<StaticWay> {
-        let version = self.ways.version_of_ways()?;
-        let way = export_way(self.core(), &self.export, &self.what).filter(|way| way.takes(self.count));
-        self.way.set(way);
-        self.version.set(version);
-        way
+    fn look(found: &Context<Self>, _object: ObjectHandle) {
+        let (target, version) = (&found.target, found.ways.version_of_ways());
+        let way = version.and_then(|_| export_way(found.core(), &target.export, &target.what));
+        target.way.set(way.filter(|way| way.takes(target.count)));
+        target.version.set(version.unwrap_or(u64::MAX));
     }
 }
 
@@ -167,30 +154,24 @@ where
     })
 }
 
-/// How plugins call directly what callees a function of objects, if they may.
-pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
-    let callees = Callees::of_module(function, dispatch)?;
-    let code = code::<OfMethod>(function.arguments().len())?;
-    let context = MethodContext { ways: (*core.ways).clone(), core: NonNull::from(&**core), callees };
-    // SAFETY: the code has the form for so many arguments, which lie in slots as the result does. Its context stands in the table of the
-    // core that it leads to.
+/// The code of a function with so many parameters, and what it is given.
+fn code_of<T: Target + 'static>(core: &Rc<Core>, count: usize, target: T) -> Option<BlackCode> {
+    let code = code::<CodeOf<T>>(count)?;
+    let context = Context { ways: (*core.ways).clone(), core: NonNull::from(&**core), target };
+    // SAFETY: the code has the form for so many arguments, which lie in slots as the result does: `Callees::of_module` sees to that for
+    // methods, and a module has direct shells for such functions alone. Its context stands in the table of the core that it leads to.
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
+}
+
+/// How plugins call directly what answers a function of objects, if they may.
+pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
+    code_of(core, function.arguments().len(), Callees::of_module(function, dispatch)?)
 }
 
 /// How plugins call a static function of a module directly, if they may.
 pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
     let count = parameters(export)?;
-    let code = code::<OfStatic>(count)?;
-    let context = StaticContext {
-        ways: (*core.ways).clone(),
-        core: NonNull::from(&**core),
-        version: Cell::new(u64::MAX),
-        way: Cell::new(None),
-        export: export.clone(),
-        what: Rc::clone(what),
-        count,
-    };
-    // SAFETY: as for a method; a module has direct shells for functions alone whose values lie in slots.
-    Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
+    let (version, way) = (Cell::new(u64::MAX), Cell::new(None));
+    code_of(core, count, StaticTarget { version, way, export: export.clone(), what: Rc::clone(what), count })
 }
