@@ -1,7 +1,7 @@
 //! One generation of a context that belongs to no thread: its modules, the gate for calls, and the leases that keep it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -43,9 +43,9 @@ pub(super) struct FreeGeneration {
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
     /// Whether the telling that it unloads has begun: that is done once.
-    is_told: AtomicBool,
+    pub is_told: AtomicBool,
     /// Whether every listener was called for its unload, so that its images may go.
-    announced: AtomicBool,
+    pub announced: AtomicBool,
 }
 
 #[derive(Default)]
@@ -283,21 +283,6 @@ impl FreeGeneration {
     fn given_up(&self, action: String) -> ContextError {
         let since = self.ticket.get().map_or(Duration::ZERO, UnloadTicket::age);
         ContextError::ContextUnloading { context: self.title(), since, action }
-    }
-
-    /// True for the first call only: that caller announces the end to the listeners.
-    pub(super) fn begin_telling(&self) -> bool {
-        !self.is_told.swap(true, Ordering::AcqRel)
-    }
-
-    /// Every listener was called for its unload.
-    pub(super) fn set_announced(&self) {
-        self.announced.store(true, Ordering::Release);
-    }
-
-    /// Whether every listener was called for its unload.
-    pub(super) fn is_announced(&self) -> bool {
-        self.announced.load(Ordering::Acquire)
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {

@@ -108,22 +108,12 @@ impl ContextFunction {
         Self::of(line, &generation, type_path, method, signature, false)
     }
 
-    /// Looks the function up in the generation whose scope this thread is in. On a thread in a scope of `line` it is of the
-    /// generation of that scope.
+    /// Looks the function up in this generation, and compares the signature. One that follows scopes is called, on a thread in a scope of
+    /// `line`, in the generation of that scope.
     ///
     /// # Errors
     /// Returns the errors of [`ContextFunction::new`].
-    pub(super) fn of_scope(
-        line: &Arc<FreeContext>,
-        generation: &Arc<FreeGeneration>,
-        type_path: &str,
-        method: &str,
-        signature: &Signature,
-    ) -> Result<Self, ContextError> {
-        Self::of(line, generation, type_path, method, signature, true)
-    }
-
-    fn of(
+    pub(super) fn of(
         line: &Arc<FreeContext>,
         generation: &Arc<FreeGeneration>,
         type_path: &str,

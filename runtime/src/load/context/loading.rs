@@ -65,30 +65,6 @@ pub(super) fn load(
 }
 
 impl FreeContext {
-    /// Loads a library into the current generation.
-    ///
-    /// # Errors
-    /// Why not; nothing of it is in the context then.
-    pub(super) fn load(&self, registry: &ContextRegistry, library: Library) -> Result<Arc<FreeModule>, ContextError> {
-        let name = library.info.name.clone();
-        let generation = self.open(format!("loading {name}"))?;
-        load(registry, &generation, library, None)
-    }
-
-    /// Loads what a name stands for into the current generation.
-    ///
-    /// # Errors
-    /// Why not; nothing of it is in the context then.
-    pub(super) fn load_name(
-        &self,
-        registry: &ContextRegistry,
-        name: &str,
-        range: &VersionReq,
-    ) -> Result<Arc<FreeModule>, ContextError> {
-        let generation = self.open(format!("loading {name}"))?;
-        load_name(registry, &generation, name, range)
-    }
-
     /// Makes a new generation of `library` and what it needs, and lets the old one go. Until the new one is complete the
     /// old one answers, and it goes on answering when the new one does not come up.
     ///

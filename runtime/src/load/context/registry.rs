@@ -76,9 +76,11 @@ pub(crate) struct ContextRegistry {
     pub(crate) functions: HostFunctions,
     /// Tables of functions that the host offers and expects.
     pub(crate) tables: HostTables,
-    reaper: Arc<Reaper>,
+    /// Watches the unloads that are under way.
+    pub(super) reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
+    /// The Default.
     pub(super) default: Arc<FreeContext>,
     slims: Mutex<Slims>,
     master: Mutex<BTreeMap<Generation, Picture>>,
@@ -227,11 +229,6 @@ impl ContextRegistry {
         Ok(line)
     }
 
-    /// The Default.
-    pub(super) fn default_context(&self) -> &Arc<FreeContext> {
-        &self.default
-    }
-
     /// The one generation of the Default.
     pub(super) fn default_generation(&self) -> Arc<FreeGeneration> {
         self.default.current().expect("the Default has one generation, which never ends")
@@ -351,11 +348,6 @@ impl ContextRegistry {
         if !is_over {
             self.reaper.watch(ticket);
         }
-    }
-
-    /// From now on contexts that do not end are given up after this long; `None` waits for ever.
-    pub(super) fn set_park_after(&self, after: Option<Duration>) {
-        self.reaper.set_park_after(after);
     }
 
     /// Images of these contexts that stay mapped, and why.
@@ -543,7 +535,7 @@ impl ContextRegistry {
     /// Calls every listener when a generation takes nothing new any more, or its process ends: once, whichever comes
     /// first.
     pub(super) fn tell_unloading(&self, line: &FreeContext, generation: &FreeGeneration) {
-        if !generation.begin_telling() {
+        if generation.is_told.swap(true, Ordering::AcqRel) {
             return;
         }
         self.tell(generation, ContextEventKind::Unloading);

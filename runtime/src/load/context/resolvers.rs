@@ -79,14 +79,15 @@ pub(super) type RegisteredModuleResolver = Registered<Arc<ModuleResolver>>;
 /// The same for native libraries.
 pub(super) type RegisteredNativeResolver = Registered<Arc<NativeResolver>>;
 
+/// Resolvers and handlers, each as it was registered.
 #[derive(Default)]
-struct Told {
-    resolver: Option<RegisteredModuleResolver>,
-    handlers: Vec<RegisteredModuleResolver>,
-    native_resolver: Option<RegisteredNativeResolver>,
-    native_by_module: HashMap<String, RegisteredNativeResolver>,
-    native_handlers: Vec<RegisteredNativeResolver>,
-    canary: Option<Canary>,
+pub(super) struct Told {
+    pub resolver: Option<RegisteredModuleResolver>,
+    pub handlers: Vec<RegisteredModuleResolver>,
+    pub native_resolver: Option<RegisteredNativeResolver>,
+    pub native_by_module: HashMap<String, RegisteredNativeResolver>,
+    pub native_handlers: Vec<RegisteredNativeResolver>,
+    pub canary: Option<Canary>,
 }
 
 impl Resolvers {
@@ -111,37 +112,15 @@ impl Resolvers {
         (modules, natives)
     }
 
-    pub(super) fn set_canary(&self, canary: Canary) {
-        self.told().canary = Some(canary);
-    }
-
     /// Which process loads new modules of this context first, where the context has a setting of its own.
     pub(super) fn canary(&self) -> Option<Canary> {
         self.told().canary.clone()
     }
 
-    pub(super) fn set_resolver(&self, resolver: RegisteredModuleResolver) {
-        let before = self.told().resolver.replace(resolver);
-        // What it owned may come back in here when it is dropped, so not under the lock. The others likewise.
-        drop(before);
-    }
-
-    pub(super) fn add_handler(&self, handler: RegisteredModuleResolver) {
-        self.told().handlers.push(handler);
-    }
-
-    pub(super) fn set_native_resolver(&self, resolver: RegisteredNativeResolver) {
-        let before = self.told().native_resolver.replace(resolver);
-        drop(before);
-    }
-
-    pub(super) fn set_native_resolver_of(&self, module: &str, resolver: RegisteredNativeResolver) {
-        let before = self.told().native_by_module.insert(module.to_owned(), resolver);
-        drop(before);
-    }
-
-    pub(super) fn add_native_handler(&self, handler: RegisteredNativeResolver) {
-        self.told().native_handlers.push(handler);
+    /// Changes what the host has set. A resolver that is replaced may own what comes back in here when it is dropped, so it is returned,
+    /// to be dropped when nothing is locked.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Told) -> T) -> T {
+        change(&mut self.told())
     }
 
     /// Takes a resolver or handler back.

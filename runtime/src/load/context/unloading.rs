@@ -142,15 +142,6 @@ struct SpaceUnload {
 }
 
 impl SpaceUnload {
-    /// Of a generation that takes nothing new.
-    pub(super) fn new(
-        registry: Weak<ContextRegistry>,
-        generation: &Arc<FreeGeneration>,
-        policy: UnloadPolicy,
-    ) -> Box<Self> {
-        Box::new(Self { registry, generation: Arc::clone(generation), policy, modules: None })
-    }
-
     fn kept(blockers: Vec<Blocker>) -> Progress {
         Progress::Waiting { blockers, drained: false }
     }
@@ -168,7 +159,7 @@ impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
             // Another thread may hold the ticket while the listeners are still being called.
-            if !self.generation.is_announced() {
+            if !self.generation.announced.load(Ordering::Acquire) {
                 return Self::kept(Vec::new());
             }
             if !self.generation.held_by().is_empty() {
@@ -247,7 +238,13 @@ impl FreeContext {
         generation: &Arc<FreeGeneration>,
         subject: String,
     ) -> (UnloadTicket, bool) {
-        generation.seal(|| registry.ticket(subject, SpaceUnload::new(registry.weak(), generation, registry.policy())))
+        let work = || SpaceUnload {
+            registry: registry.weak(),
+            generation: Arc::clone(generation),
+            policy: registry.policy(),
+            modules: None,
+        };
+        generation.seal(|| registry.ticket(subject, Box::new(work())))
     }
 
     /// Calls every listener once, then takes the unload as far as it goes.
@@ -260,7 +257,7 @@ impl FreeContext {
         if is_first {
             registry.tell_unloading(self, generation);
             generation.modules().iter().for_each(|module| module.ask_to_stop());
-            generation.set_announced();
+            generation.announced.store(true, Ordering::Release);
             registry.drive(ticket.clone());
         }
         ticket

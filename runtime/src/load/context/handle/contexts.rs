@@ -85,7 +85,7 @@ impl Contexts {
     #[must_use]
     #[track_caller]
     pub fn default_context(&self) -> LoadContext {
-        self.handle(Arc::clone(self.registry.default_context()), Location::caller())
+        self.handle(Arc::clone(&self.registry.default), Location::caller())
     }
 
     /// Every generation of every context that is not dead, the Master's included; what cannot die stays listed.
@@ -227,8 +227,8 @@ impl Contexts {
         signature: &str,
     ) -> Result<ContextFunction, ContextError> {
         let here = self.here();
-        let line = self.registry.line(here.id).unwrap_or_else(|| Arc::clone(self.registry.default_context()));
-        ContextFunction::of_scope(&line, &here, type_path, method, &signature.parse::<Signature>()?)
+        let line = self.registry.line(here.id).unwrap_or_else(|| Arc::clone(&self.registry.default));
+        ContextFunction::of(&line, &here, type_path, method, &signature.parse::<Signature>()?, true)
     }
 
     /// Finds a type for a generation, also of the Master, which looks in its own modules and in the Default. Names and
@@ -272,7 +272,7 @@ impl Contexts {
     /// Gives up Slims that have been unloading for this long: their images stay mapped. `None`, as at first, waits for
     /// ever.
     pub fn park_after(&self, after: Option<Duration>) {
-        self.registry.set_park_after(after);
+        self.registry.reaper.set_park_after(after);
     }
 
     /// The context whose scope this thread is in, if it is one of these; else the Default.

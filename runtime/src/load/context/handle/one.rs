@@ -19,11 +19,14 @@ use crate::load::context::home::behind;
 use crate::load::context::identity::TypeRef;
 use crate::load::context::info::ModuleSummary;
 use crate::load::context::library::Library;
+use crate::load::context::loading;
 use crate::load::context::lookup;
 use crate::load::context::native_libs::NativeLibrary;
 use crate::load::context::native_search;
 use crate::load::context::registry::ContextRegistry;
-use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
+use crate::load::context::resolvers::{
+    FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure, Told,
+};
 use crate::load::context::scope::{ContextScope, Scoped};
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::ContextError;
@@ -144,8 +147,8 @@ impl LoadContext {
     #[track_caller]
     pub fn load_name(&self, name: &str, range: &VersionReq) -> Result<ModuleSummary, ContextError> {
         let _door = host_verb();
-        let module = self.line().load_name(self.registry(), name, range)?;
-        Ok(module.summary())
+        let generation = self.line().open(format!("loading {name}"))?;
+        Ok(loading::load_name(self.registry(), &generation, name, range)?.summary())
     }
 
     /// Swaps in a new generation with this library and what it needs, and lets the current one go: the ticket is the old
@@ -302,7 +305,7 @@ impl LoadContext {
     /// spares a load of trusted libraries a few milliseconds. What [`Builder::canary`](crate::Builder::canary) says
     /// holds until then.
     pub fn set_canary(&self, canary: Canary) {
-        self.line().resolvers.set_canary(canary);
+        self.line().resolvers.change(|told| told.canary = Some(canary));
     }
 
     /// Sets the resolver for modules that are not here, called before the Default is searched, on any thread.
@@ -317,8 +320,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("resolver", &resolver);
         let code: Arc<ModuleResolver> = Arc::new(resolver);
-        self.line().resolvers.set_resolver(Registered { code, site });
-        self.resolving(site)
+        self.resolving(site, |told| told.resolver.replace(Registered { code, site }))
     }
 
     /// Adds a handler for modules that neither the resolver nor the Default has, called in the order in which they were
@@ -330,8 +332,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("handler for modules", &handler);
         let code: Arc<ModuleResolver> = Arc::new(handler);
-        self.line().resolvers.add_handler(Registered { code, site });
-        self.resolving(site)
+        self.resolving(site, |told| told.handlers.push(Registered { code, site }))
     }
 
     /// Finds a native library: what it has, the resolver of the module, its own resolver, the folders of its modules and
@@ -355,8 +356,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("resolver of native libraries", &resolver);
         let code: Arc<NativeResolver> = Arc::new(resolver);
-        self.line().resolvers.set_native_resolver_of(module, Registered { code, site });
-        self.resolving(site)
+        self.resolving(site, |told| told.native_by_module.insert(module.to_owned(), Registered { code, site }))
     }
 
     /// Sets the resolver for native libraries, called before the folders and the system are searched.
@@ -367,8 +367,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("resolver of native libraries", &resolver);
         let code: Arc<NativeResolver> = Arc::new(resolver);
-        self.line().resolvers.set_native_resolver(Registered { code, site });
-        self.resolving(site)
+        self.resolving(site, |told| told.native_resolver.replace(Registered { code, site }))
     }
 
     /// Adds a handler for native libraries, called after all others, in the order in which they were added.
@@ -379,8 +378,7 @@ impl LoadContext {
     ) -> Registration {
         let site = Site::new("handler for native libraries", &handler);
         let code: Arc<NativeResolver> = Arc::new(handler);
-        self.line().resolvers.add_native_handler(Registered { code, site });
-        self.resolving(site)
+        self.resolving(site, |told| told.native_handlers.push(Registered { code, site }))
     }
 
     /// This thread is in the context until the guard is dropped.
@@ -401,15 +399,16 @@ impl LoadContext {
         Scoped::new(self.line().open("entering its scope")?, future)
     }
 
-    /// The registration of one of its resolvers or handlers.
-    fn resolving(&self, site: Site) -> Registration {
+    /// Registers one of its resolvers or handlers.
+    fn resolving<T>(&self, site: Site, put: impl FnOnce(&mut Told) -> T) -> Registration {
+        drop(self.line().resolvers.change(put));
         let line = Arc::downgrade(self.line());
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))
     }
 
     fn load(&self, library: Library) -> Result<ModuleSummary, ContextError> {
-        let module = self.line().load(self.registry(), library)?;
-        Ok(module.summary())
+        let generation = self.line().open(format!("loading {}", library.info.name))?;
+        Ok(loading::load(self.registry(), &generation, library, None)?.summary())
     }
 
     pub(super) fn line(&self) -> &Arc<FreeContext> {
