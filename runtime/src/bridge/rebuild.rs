@@ -32,24 +32,10 @@ pub(crate) struct Rebuilt {
 struct Turns {
     /// The fields of objects that have not had their turn.
     kept: KeptFields,
-    /// Objects that had their turn.
-    rebuilt: u64,
-    /// Fields that were put back.
-    fields_kept: u64,
+    /// Done until now, without the lines.
+    done: Rebuilt,
     /// Fields that were not put back, by class, field and reason, and of how many objects.
-    fields_lost: Vec<(KeptField, Misfit, u64)>,
-}
-
-impl Turns {
-    fn lose(&mut self, lost: KeptField, misfit: Misfit) {
-        let is_same = |(field, why, _): &&mut (KeptField, Misfit, u64)| {
-            field.class == lost.class && field.name == lost.name && *why == misfit
-        };
-        match self.fields_lost.iter_mut().find(is_same) {
-            Some((_, _, objects)) => *objects += 1,
-            None => self.fields_lost.push((lost, misfit, 1)),
-        }
-    }
+    lost: Vec<(KeptField, Misfit, u64)>,
 }
 
 /// Gives each of these objects its turn, in this order. Those that were born anew have their plugin parts already, and take their
@@ -76,7 +62,7 @@ pub(crate) fn rebuild(
     let reborn: Vec<_> = objects.iter().filter(has_part).copied().collect();
     let done = reborn.iter().filter(has_part).try_for_each(turn(take_back));
     let done = done.and_then(|()| objects.iter().try_for_each(turn(build_one)));
-    let Turns { rebuilt, fields_kept, fields_lost, .. } = turns.take();
+    let Turns { done: mut rebuilt, lost, .. } = turns.take();
     let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
         let why = match misfit {
             Misfit::Gone => "is not kept any more",
@@ -85,7 +71,8 @@ pub(crate) fn rebuild(
         let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
         format!("{class}.{} {why}: {objects} values put aside", field.name)
     };
-    (Rebuilt { conjugates: rebuilt, fields_kept, fields_lost: fields_lost.iter().map(line).collect() }, done)
+    rebuilt.fields_lost = lost.iter().map(line).collect();
+    (rebuilt, done)
 }
 
 /// Gives `object` its turn, unless it had it.
@@ -153,9 +140,14 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
         objects.replace_fields_aside(object, aside.collect());
     }
     let mut turns = turns.borrow_mut();
-    turns.rebuilt += 1;
-    turns.fields_kept += fields_kept;
-    lost.into_iter().for_each(|(field, misfit)| turns.lose(field, misfit));
+    turns.done.conjugates += 1;
+    turns.done.fields_kept += fields_kept;
+    for (field, misfit) in lost {
+        match turns.lost.iter_mut().find(|(lost, why, _)| lost.is_same(&field) && *why == misfit) {
+            Some((_, _, objects)) => *objects += 1,
+            None => turns.lost.push((field, misfit, 1)),
+        }
+    }
     Ok(())
 }
 

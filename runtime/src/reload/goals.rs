@@ -62,16 +62,16 @@ pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>
     core.world.objects.with_body(object, |body| body.dormant.is_none().then(|| Rc::clone(body.class()))).ok()?
 }
 
-/// Decides for the class of every living object of these modules where it goes, now that the new types are declared.
-pub(crate) fn decide(core: &Core, modules: &BTreeSet<ModuleId>) -> Goals {
+/// Decides where the objects of each class go, for the classes of these objects, now that the new types are declared.
+pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> Goals {
     let types = &core.world.types;
     let mut goals = Goals::default();
-    for object in living_of(core, modules) {
-        let Some(key) = key_of(core, object) else { continue };
+    for object in living {
+        let Some(key) = key_of(core, *object) else { continue };
         if goals.0.contains_key(&key) {
             continue;
         }
-        let Some(before) = before(core, object) else { continue };
+        let Some(before) = before(core, *object) else { continue };
         let fate = fate(&before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
         let to = match &fate {
             Fate::Asleep { seen_as } => seen_as,

@@ -75,7 +75,7 @@ pub(crate) fn reload(
     match run.forward(paths) {
         Ok(None) => {
             run.journal.warnings.push("no library has changed, so nothing was replaced".into());
-            Ok(run.unchanged())
+            Ok(Reload::unchanged(run.close()))
         }
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
@@ -87,7 +87,7 @@ pub(crate) fn reload(
             }) {
                 run.journal.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
             }
-            Ok(run.committed(objects_kept))
+            Ok(Reload::committed(run.close(), generation.0, objects_kept))
         }
         Err((phase, error)) => Ok(run.roll_back(phase, &error)),
     }
@@ -232,7 +232,7 @@ impl Run<'_> {
         faults::at(ReloadStep::Callbacks)?;
         let replaced = master::ids(&self.replaced).collect();
         let living = goals::living_of(core, &replaced);
-        let goals = goals::decide(core, &replaced);
+        let goals = goals::decide(core, &living);
         faults::at(ReloadStep::Survivors)?;
         let mut kept = KeptFields::default();
         for object in &living {
@@ -347,15 +347,6 @@ impl Run<'_> {
         journal.done.calls = core.world.mode.take_calls();
         journal.done.resolved = core.zcalls.names_since(self.before.given);
         journal
-    }
-
-    fn unchanged(self) -> Reload {
-        Reload::unchanged(self.close())
-    }
-
-    fn committed(self, objects_kept: u64) -> Reload {
-        let generation = self.generation.0;
-        Reload::committed(self.close(), generation, objects_kept)
     }
 
     /// Drops the new side and sets the old back as it was.
