@@ -8,7 +8,6 @@ use alcedo_abi::zcall::{Slot, SlotType};
 
 use crate::border::CallError;
 use crate::bridge::callees::DirectMaker;
-use crate::bridge::calls;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::slots;
@@ -18,7 +17,6 @@ use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::function::Function;
 use crate::object::native_value::{NativeResult, SlotRow};
-use crate::object::thunk::ParamBlock;
 use crate::zcall::buffer::BufferMut;
 
 /// The ways into what answers calls of one method. It keeps nothing alive. Game thread only.
@@ -85,7 +83,7 @@ impl MethodWays {
             Some(Err(error)) => return Err(*error),
             None => {
                 let slots = &mut slots[..A::COUNT + usize::from(R::VALUE.is_some())];
-                call_with_slots(world, &*function()?, object, slots)?;
+                slots::call(world, &*function()?, object, &mut BufferMut::over(slots), 0)?;
                 slots.last().copied().unwrap_or(Slot::EMPTY)
             }
         };
@@ -179,22 +177,4 @@ pub(crate) fn result_slot<R: NativeResult>(bits: u64) -> Slot {
 #[cold]
 fn other_result() -> CallError {
     CallError::Buffer { message: "a function gave another result than its signature says".to_owned() }
-}
-
-/// Calls exactly this function on an object the long way; the slots are those of its parameters and of its result.
-///
-/// # Errors
-/// When the slots are others, and what the body fails with.
-#[cold]
-fn call_with_slots(
-    world: &World,
-    function: &Function,
-    object: ObjectHandle,
-    slots: &mut [Slot],
-) -> Result<(), CallError> {
-    let mut buffer = BufferMut::over(slots);
-    let mut block = ParamBlock::new(function);
-    slots::read_parameters(&buffer, 0, function, &block)?;
-    calls::invoke(world, function, object, &mut block)?;
-    slots::write_results(&mut buffer, function, &block)
 }

@@ -8,7 +8,7 @@ use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::protocols::{ProtocolDesc, Resolution, ResolutionKind, ResolverDesc};
 
-use crate::border::{CallError, from_module};
+use crate::border::CallError;
 use crate::bridge::core::{Core, alive};
 use crate::conjugate::gate::Gate;
 use crate::handles::ModuleId;
@@ -92,10 +92,9 @@ impl Registered {
     /// Runs code of the module, for the call `name`.
     fn enter(&self, name: &str, call: impl FnOnce(&mut Failure) -> Status) -> Result<(), CallError> {
         let core = alive(&self.core)?;
-        let tag = self.gate.tag();
         core.world.slices.allow_change(&self.what)?;
-        core.world.mode.may_call(name, || Reach::Static(tag.id))?;
-        core.red.enter_module(&tag.name, &self.what, || self.gate.through(|| from_module(call)))
+        core.world.mode.may_call(name, || Reach::Static(self.gate.tag().id))?;
+        core.red.call_module(&self.gate, &self.what, call)
     }
 }
 

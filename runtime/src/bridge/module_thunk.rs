@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::call::{self, Invoke};
+use alcedo_abi::call::{self, Failure, Invoke};
 use alcedo_abi::kinds::function_flags;
 
 use crate::border::{CallError, from_module};
@@ -14,7 +14,6 @@ use crate::bridge::core::Core;
 use crate::bridge::exports::Export;
 use crate::bridge::module_code::static_code;
 use crate::conjugate::gate::Gate;
-use crate::conjugate::red::RedStack;
 use crate::handles::ObjectHandle;
 use crate::object::mode::Reach;
 use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
@@ -92,18 +91,14 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let memory = core.world.objects.memory(object).ok_or_else(stale)?;
         (memory, part.ok_or_else(|| no_plugin_part(core, object, what))?.0)
     };
-    let run = || {
-        gate.through(|| {
-            from_module(|failure| {
-                let mut call = call::Call { object, memory, part, params, failure };
-                // SAFETY: the gate is open, so the image is mapped; memory and part were looked up for this object
-                // and this function's class just now; the block was laid out from the same description that the
-                // module's shell was made from, which the load compared.
-                unsafe { (invoke.0)(&mut call) }
-            })
-        })
+    let run = |failure: &mut Failure| {
+        let mut call = call::Call { object, memory, part, params, failure };
+        // SAFETY: the gate is open, so the image is mapped; memory and part were looked up for this object and this function's
+        // class just now; the block was laid out from the same description that the module's shell was made from, which the
+        // load compared.
+        unsafe { (invoke.0)(&mut call) }
     };
-    core.zcalls.watched("method", what, || core.red.enter_module(&gate.tag().name, what, run))
+    core.zcalls.watched("method", what, || core.red.call_module(gate, what, run))
 }
 
 /// Why there is no plugin part to call.
@@ -146,15 +141,10 @@ impl Dispatcher for ExportDispatcher {
         let mut buffer = call.into_buffer();
         let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
         core.world.mode.may_call(&self.name, || Reach::Static(self.export.gate.tag().id))?;
-        let red: &RedStack = &core.red;
-        red.enter_module(&self.export.gate.tag().name, &self.what, || {
-            self.export.gate.through(|| {
-                from_module(|failure| {
-                    // SAFETY: the gate is open, so the image is mapped; the buffer is lent for the call, and its
-                    // pointer slots are what the fingerprint, compared when the name was resolved, says.
-                    unsafe { (self.export.invoke.0)(buffer.raw(), failure) }
-                })
-            })
+        core.red.call_module(&self.export.gate, &self.what, |failure| {
+            // SAFETY: the gate is open, so the image is mapped; the buffer is lent for the call, and its pointer slots are what
+            // the fingerprint, compared when the name was resolved, says.
+            unsafe { (self.export.invoke.0)(buffer.raw(), failure) }
         })
     }
 }

@@ -5,7 +5,9 @@
 use std::rc::Rc;
 
 use crate::border::CallError;
+use crate::bridge::calls;
 use crate::handles::{Name, ObjectHandle};
+use crate::object::World;
 use crate::object::class::Class;
 use crate::object::function::Function;
 use crate::object::objects::Objects;
@@ -17,11 +19,28 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::owned::DynBuffer;
 
+/// Calls exactly this function on an object. The slots from `first` on are those of its parameters; the last one is that of its result.
+///
+/// # Errors
+/// When the slots are others, and the failure of the body.
+pub(crate) fn call(
+    world: &World,
+    function: &Function,
+    object: ObjectHandle,
+    buffer: &mut BufferMut<'_>,
+    first: usize,
+) -> Result<(), CallError> {
+    let mut block = ParamBlock::new(function);
+    read_parameters(buffer, first, function, &block)?;
+    calls::invoke(world, function, object, &mut block)?;
+    write_results(buffer, function, &block)
+}
+
 /// Copies the parameters of `function` from the slots from `first` on into `block`.
 ///
 /// # Errors
 /// When the number or the type of the slots is not the signature's; nothing was called then.
-pub(crate) fn read_parameters(
+fn read_parameters(
     buffer: &BufferMut<'_>,
     first: usize,
     function: &Function,
@@ -49,11 +68,7 @@ pub(crate) fn read_parameters(
 ///
 /// # Errors
 /// When a slot is not what the type needs.
-pub(crate) fn write_results(
-    buffer: &mut BufferMut<'_>,
-    function: &Function,
-    block: &ParamBlock<'_>,
-) -> Result<(), CallError> {
+fn write_results(buffer: &mut BufferMut<'_>, function: &Function, block: &ParamBlock<'_>) -> Result<(), CallError> {
     let back = function.outs().count() + usize::from(function.result().is_some());
     let first = buffer.len() - back;
     for (at, property) in function.outs().chain(function.result()).enumerate() {

@@ -15,7 +15,6 @@ use crate::bridge::slots;
 use crate::bridge::ways::StaticWay;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::function::Function;
-use crate::object::thunk::ParamBlock;
 use crate::signature::described;
 use crate::zcall::call::{Call, Callee, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Resolver};
@@ -117,9 +116,6 @@ impl Dispatcher for FunctionDispatcher {
             (buffer.get::<ObjectHandle>(0)?, 1)
         };
         let function = calls::target(&core.world, &self.function, object, self.dispatch)?;
-        let mut block = ParamBlock::new(&function);
-        slots::read_parameters(&buffer, first, &function, &block)?;
-        calls::invoke(&core.world, &function, object, &mut block)?;
-        slots::write_results(&mut buffer, &function, &block)
+        slots::call(&core.world, &function, object, &mut buffer, first)
     }
 }

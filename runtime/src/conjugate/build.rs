@@ -9,7 +9,7 @@ use std::slice::from_raw_parts;
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::value::{KeepSink, TextView};
 
-use crate::border::{CallError, from_module, reported};
+use crate::border::{CallError, reported};
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::{ClassHookTable, ClassHooks};
 use crate::conjugate::finalizer::Finalizer;
@@ -162,11 +162,9 @@ impl Plugins<'_> {
             let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
             let sink = KeepSink { context: (&raw mut fields).cast(), put: put_kept };
             // The author's code may end the object: what ends while a frame is open waits for the next safe point.
-            self.red.enter_module(&part.gate.tag().name, &part.names.keep, || {
-                part.gate.through(|| {
-                    // SAFETY: the part is this module's. It is finalized at a safe point, and there is none while the frame is open.
-                    from_module(|failure| unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) })
-                })
+            self.red.call_module(&part.gate, &part.names.keep, |failure| {
+                // SAFETY: the part is this module's. It is finalized at a safe point, and there is none while the frame is open.
+                unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
             })?;
             kept.extend(fields.into_iter().map(|(name, data)| KeptField { class: class.path.to_string(), name, data }));
         }
@@ -185,8 +183,12 @@ impl Plugins<'_> {
         let is_of = |class: Rc<Class>| class.path == path;
         let part = parts.iter().find(|part| types.class(part.class).is_some_and(is_of)).ok_or(Misfit::Gone)?;
         let load = |name: &str| {
-            let load = || part.gate.through(|| load_one(part, name, &field.data));
-            self.red.enter_module(&part.gate.tag().name, &part.names.keep, load)
+            let (name, data) = (TextView::of(name), &field.data);
+            self.red.call_module(&part.gate, &part.names.keep, |failure| {
+                // SAFETY: the part is this module's, nobody borrows it between its red constructor and the commit, and name and data are
+                // lent for the call.
+                unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
+            })
         };
         let mut loaded = load(&field.name);
         if matches!(loaded, Err(CallError::NotFound { .. })) {
@@ -212,15 +214,11 @@ impl Plugins<'_> {
             what: format!("the plugin part of {} for {}", self.world.objects.shown(object), class.path),
         })?;
         let memory = self.memory(object)?;
-        self.red.enter_module(&part.gate.tag().name, what, || {
-            part.gate.through(|| {
-                from_module(|failure| {
-                    let mut call = call_of(object, memory, part.ptr, failure);
-                    // SAFETY: object, memory and part belong together: all three were looked up for this class just
-                    // now, and hooks take no parameters.
-                    unsafe { (invoke.0)(&mut call) }
-                })
-            })
+        self.red.call_module(&part.gate, what, |failure| {
+            let mut call = call_of(object, memory, part.ptr, failure);
+            // SAFETY: object, memory and part belong together: all three were looked up for this class just now, and hooks
+            // take no parameters.
+            unsafe { (invoke.0)(&mut call) }
         })
     }
 }
@@ -232,15 +230,6 @@ pub(crate) enum Misfit {
     Gone,
     /// The field does not take the value, reading it panicked, or could not be tried: the words.
     Failed(String),
-}
-
-fn load_one(part: &Part, name: &str, data: &[u8]) -> Result<(), CallError> {
-    let name = TextView::of(name);
-    from_module(|failure| {
-        // SAFETY: the part is this module's, nobody borrows it between its red constructor and the commit, and name
-        // and data are lent for the call.
-        unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
-    })
 }
 
 /// # Safety

@@ -5,11 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
+use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::handles::ConjugateHandle;
 
-use crate::border::CallError;
+use crate::border::{CallError, from_module};
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Opened;
+use crate::conjugate::gate::Gate;
 use crate::conjugate::hot::{self, HotFrames};
 use crate::conjugate::reds::Reds;
 use crate::watchdog::{Activities, Entered};
@@ -88,6 +90,19 @@ impl RedStack {
     ) -> Result<T, CallError> {
         let _open = self.open(module, what)?;
         call()
+    }
+
+    /// Runs a function of a module in a red frame of its own, behind the gate of the module.
+    ///
+    /// # Errors
+    /// The errors of [`HotFrames::may_open`], `Unavailable` when the gate is shut, and the failure of the function.
+    pub(crate) fn call_module(
+        &self,
+        gate: &Gate,
+        what: &Rc<str>,
+        call: impl FnOnce(&mut Failure) -> Status,
+    ) -> Result<(), CallError> {
+        self.enter_module(&gate.tag().name, what, || gate.through(|| from_module(call)))
     }
 
     /// Opens a red frame for code of `module`. It closes when what is given back is dropped.

@@ -4,12 +4,10 @@ use alcedo_abi::handles::ObjectHandle;
 
 use super::given::{LiveValue, Place};
 use crate::border::CallError;
-use crate::bridge::calls;
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots;
 use crate::object::property::PropertyType;
-use crate::object::thunk::ParamBlock;
 use crate::object::value::Value;
 use crate::zcall::buffer::BufferMut;
 
@@ -48,10 +46,7 @@ pub(super) fn delegate_call(core: &Core, delegate: Place<'_>, mut buffer: Buffer
     let now = without_dead(core, &mut delegate);
     let mark = delegate.ptr_mut().delegate_mark(|| core.delegates.fresh_mark());
     core.delegates.call(&core.world, delegate.ty(), mark, &now, &mut |function, object| {
-        let mut block = ParamBlock::new(function);
-        slots::read_parameters(&buffer, 0, function, &block)?;
-        calls::invoke(&core.world, function, object, &mut block)?;
-        slots::write_results(&mut buffer, function, &block)
+        slots::call(&core.world, function, object, &mut buffer, 0)
     })
 }
 

@@ -48,15 +48,11 @@ impl Code {
     ) -> Result<bool, CallError> {
         let waker = waking.map_or(std::ptr::null(), Waking::lend);
         let mut step = JobStep::FAILED;
-        red.enter_module(&gate.tag().name, what, || {
-            gate.through(|| {
-                from_module(|failure| {
-                    // SAFETY: the gate is open, so the image is mapped; `data` is the module's own and nobody else runs
-                    // it; the waker is held by the caller for the call.
-                    step = unsafe { (self.run.0)(self.data, waker, failure) };
-                    if step == JobStep::FAILED { Status::FAILED } else { Status::OK }
-                })
-            })
+        red.call_module(gate, what, |failure| {
+            // SAFETY: the gate is open, so the image is mapped; `data` is the module's own and nobody else runs it; the waker
+            // is held by the caller for the call.
+            step = unsafe { (self.run.0)(self.data, waker, failure) };
+            if step == JobStep::FAILED { Status::FAILED } else { Status::OK }
         })?;
         Ok(step == JobStep::DONE)
     }
