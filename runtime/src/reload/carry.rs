@@ -17,9 +17,7 @@ use crate::object::value::Value;
 use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::fate::Fate;
 use crate::reload::goals::Goals;
-use crate::reload::plan::{
-    Action, ClassPlan, NewDefault, OldDefault, OwnReference, OwnTarget, is_subobject, is_transient, with_own_parts,
-};
+use crate::reload::plan::{Action, ClassPlan, OwnReference, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
 
 /// Values by the name of their property.
@@ -78,7 +76,7 @@ enum Decision<'p> {
     /// This value, which fits.
     Write(Value),
     /// The default.
-    Default(&'p NewDefault),
+    Default(&'p PropertyDefault),
     /// Nothing yet.
     Leave,
 }
@@ -100,7 +98,7 @@ pub(super) fn carry(
             let own = match decide(sources, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => body.view().copy_from(property, sources.own, from).map(|()| None)?,
                 Decision::Write(value) => body.view().write(property, &value).map(|()| None)?,
-                Decision::Default(default) => give_default(sources, body.view(), property, default)?,
+                Decision::Default(default) => default.give(property, body.view(), sources.new_default)?,
                 Decision::Leave => None,
             };
             let property = &property.text;
@@ -148,7 +146,7 @@ pub(super) fn asleep(
     let mut removed = body.removed.take().map_or_else(RemovedValues::default, |removed| *removed);
     with_sources(around, carried.into(), plan, |sources| {
         for (property, was, change) in &plan.left {
-            let value = own_value(sources, property, was, removed.take(&property.text))?;
+            let value = own_value(sources, property, Some(was), removed.take(&property.text))?;
             let change = &mut changes[*change];
             *if value.is_some() { &mut change.dormant } else { &mut change.followed } += 1;
             values.push((Rc::clone(&property.text), value.map_or(KeptValue::Default, KeptValue::Own)));
@@ -211,7 +209,7 @@ fn keep_removed(
     removed: &mut RemovedValues,
 ) -> Result<(), CallError> {
     for (property, was, change) in &plan.removed {
-        match own_value(sources, property, was, removed.take(&property.text))? {
+        match own_value(sources, property, Some(was), removed.take(&property.text))? {
             Some(own) => {
                 removed.put(&property.text, own);
                 changes[*change].dormant += 1;
@@ -240,7 +238,7 @@ fn keep_removed(
 fn own_value(
     sources: &Sources<'_>,
     property: &Property,
-    was: &OldDefault,
+    was: Option<&PropertyDefault>,
     earlier: Option<Value>,
 ) -> Result<Option<Value>, CallError> {
     let has_default = has_default(sources, property, was)?;
@@ -264,10 +262,10 @@ fn own_value(
 fn keep<'p>(
     sources: &Sources<'_>,
     property: &Property,
-    (from, default): (&'p Rc<Property>, &NewDefault),
+    (from, default): (&'p Rc<Property>, &PropertyDefault),
     removed: &mut RemovedValues,
 ) -> Result<Decision<'p>, CallError> {
-    if matches!(default, NewDefault::Value) && sources.own.equal(from, sources.new_default, property)? {
+    if matches!(default, PropertyDefault::Value) && sources.own.equal(from, sources.new_default, property)? {
         removed.put(&property.text, sources.own.read(from)?);
     }
     Ok(Decision::Copy(from))
@@ -286,7 +284,7 @@ fn decide<'p>(
             let is_looked_at = is_looked_at(property);
             if !is_looked_at && (earlier.is_none() || is_subobject(property)) {
                 earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
-                if has_default(sources, from, was)? {
+                if has_default(sources, from, was.as_ref())? {
                     count(*change, |change| &mut change.followed);
                     return Ok(Decision::Default(default));
                 }
@@ -295,7 +293,7 @@ fn decide<'p>(
             }
             // What it referred to before that was no object of the right class, which it may be again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
-            let own = own_value(sources, from, was, earlier)?;
+            let own = own_value(sources, from, was.as_ref(), earlier)?;
             if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, own)) {
                 count(*change, |change| &mut change.kept);
                 return keep(sources, property, (from, default), removed);
@@ -305,7 +303,7 @@ fn decide<'p>(
         Action::Convert { names, from, was, default, change, is_same } => {
             // What an earlier type had, which this one may be again.
             let earlier = take(removed, names);
-            (own_value(sources, from, was, earlier)?, default, *change, Some(""), *is_same)
+            (own_value(sources, from, was.as_ref(), earlier)?, default, *change, Some(""), *is_same)
         }
         Action::Restore { names: known, default, change } => {
             let asleep = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));
@@ -339,7 +337,9 @@ fn decide<'p>(
     *which(&mut changes[change]) += 1;
     let is_put_aside = match &fitting {
         // Keeps an own value own that is equal to the new default.
-        Some((value, true)) => matches!(default, NewDefault::Value) && sources.new_default.read(property)? == *value,
+        Some((value, true)) => {
+            matches!(default, PropertyDefault::Value) && sources.new_default.read(property)? == *value
+        }
         _ => true,
     };
     if is_put_aside {
@@ -363,34 +363,9 @@ fn fitting(sources: &Sources<'_>, property: &Property, value: &Value) -> Option<
     suits.then_some((value, is_whole))
 }
 
-fn has_default(sources: &Sources<'_>, property: &Property, was: &OldDefault) -> Result<bool, CallError> {
-    let core = sources.around.core;
-    match was {
-        OldDefault::None => Ok(false),
-        OldDefault::Value => sources.own.equal(property, sources.old_default, property),
-        OldDefault::OwnSubobject(name) => {
-            let own = core.world.objects.subobject(sources.object, name);
-            Ok(own.is_some_and(|own| sources.own.get(property) == Ok(own)))
-        }
-        OldDefault::OwnParts => {
-            let default = with_own_parts(core, sources.old_default.read(property)?, sources.old_cdo, sources.object);
-            Ok(sources.own.read(property)? == default)
-        }
-    }
-}
-
-/// Gives the default. Returns what of the object's own the property is to refer to, where it does.
-fn give_default(
-    sources: &Sources<'_>,
-    to: View<'_>,
-    property: &Property,
-    default: &NewDefault,
-) -> Result<Option<OwnTarget>, CallError> {
-    match default {
-        NewDefault::OwnSubobject(subobject) => Ok(Some(OwnTarget::Subobject(Rc::clone(subobject)))),
-        NewDefault::OwnParts => to.copy_from(property, sources.new_default, property).map(|()| Some(OwnTarget::Parts)),
-        NewDefault::Value => to.copy_from(property, sources.new_default, property).map(|()| None),
-    }
+fn has_default(sources: &Sources<'_>, property: &Property, was: Option<&PropertyDefault>) -> Result<bool, CallError> {
+    let (own, default) = ((sources.object, sources.own), (sources.old_cdo, sources.old_default));
+    was.map_or(Ok(false), |was| was.is_had(sources.around.core, property, own, default))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
 use crate::object::path;
 use crate::object::property::{Property, PropertyType};
+use crate::object::storage::View;
 use crate::object::types::OldNames;
 use crate::object::value::{Value, with_objects};
 use crate::reload::changes::PropertyChange;
@@ -21,43 +22,82 @@ use crate::reload::fate::Fate;
 /// Action for one property of the new class. `change` is its line in the report.
 pub(super) enum Action {
     /// The old value, or the new default where the old one was the old default. `names` are those of values put aside.
-    Carry { names: Vec<String>, from: Rc<Property>, was: OldDefault, default: NewDefault, change: usize },
+    Carry {
+        names: Vec<String>,
+        from: Rc<Property>,
+        was: Option<PropertyDefault>,
+        default: PropertyDefault,
+        change: usize,
+    },
     /// Converts the old value to another type, as far as possible. `is_same` is set if only names in the type have changed.
     Convert {
         names: Vec<String>,
         from: Rc<Property>,
-        was: OldDefault,
-        default: NewDefault,
+        was: Option<PropertyDefault>,
+        default: PropertyDefault,
         change: usize,
         is_same: bool,
     },
     /// The value that the object kept under one of these names, while it was dormant or its class had no such property, else the
     /// new default.
-    Restore { names: Vec<String>, default: NewDefault, change: usize },
+    Restore { names: Vec<String>, default: PropertyDefault, change: usize },
     /// A subobject: it is made, or found again, when all objects have their new memory.
     Subobject,
 }
 
-/// What shows that an object never departed from the old default.
-pub(crate) enum OldDefault {
-    /// It has the value of the old class default object.
+/// The default of a property in one build of a class: shows that an object never departed from it, and is copied into one that follows it.
+#[derive(Clone)]
+pub(crate) enum PropertyDefault {
+    /// The value of the class default object.
     Value,
-    /// It refers to its own subobject of this name, as the old class default object did to its own.
+    /// The own subobject of this name, where the class default object refers to its own.
     OwnSubobject(Rc<str>),
-    /// It has the value of the old class default object, with its own subobjects in place of that one's.
+    /// The value of the class default object, with own subobjects in place of those of that one.
     OwnParts,
-    /// Nothing: the property holds its subobject.
-    None,
 }
 
-/// What an object gets that follows the new default.
-pub(crate) enum NewDefault {
-    /// The value of the new class default object.
-    Value,
-    /// Its own subobject of this name, where the class default object refers to its own.
-    OwnSubobject(Rc<str>),
-    /// The value of the new class default object, with its own subobjects in place of that one's.
-    OwnParts,
+impl PropertyDefault {
+    /// Reads the default from the value of the class default object.
+    pub(crate) fn of(core: &Core, class: &Class, value: &Value) -> Self {
+        match subobject_named(core, class, value) {
+            Some(name) => Self::OwnSubobject(name),
+            None if has_parts(core, class, value) => Self::OwnParts,
+            None => Self::Value,
+        }
+    }
+
+    /// Checks whether an object has it, by the body of the object and that of the class default object.
+    ///
+    /// # Errors
+    /// When the property is not one of both bodies.
+    pub(crate) fn is_had(
+        &self,
+        core: &Core,
+        property: &Property,
+        (object, own): (ObjectHandle, View<'_>),
+        (cdo, default): (ObjectHandle, View<'_>),
+    ) -> Result<bool, CallError> {
+        match self {
+            Self::Value => own.equal(property, default, property),
+            Self::OwnSubobject(name) => {
+                let part = core.world.objects.subobject(object, name);
+                Ok(part.is_some_and(|part| own.get(property) == Ok(part)))
+            }
+            Self::OwnParts => Ok(own.read(property)? == with_own_parts(core, default.read(property)?, cdo, object)),
+        }
+    }
+
+    /// Writes it to an object that follows it, from the body of the class default object. Returns it where the property is to refer to
+    /// objects of the own: [`refer_to_own`] sees to that when all have their new memory.
+    ///
+    /// # Errors
+    /// When the property is not one of both bodies.
+    pub(crate) fn give(&self, property: &Property, to: View<'_>, default: View<'_>) -> Result<Option<Self>, CallError> {
+        if !matches!(self, Self::OwnSubobject(_)) {
+            to.copy_from(property, default, property)?;
+        }
+        Ok((!matches!(self, Self::Value)).then(|| self.clone()))
+    }
 }
 
 /// All that is done with the objects of one class.
@@ -71,9 +111,9 @@ pub(super) struct ClassPlan {
     /// One for each property of the new class.
     pub(super) actions: Vec<(Rc<Property>, Action)>,
     /// Properties that are gone, each with its line of the report.
-    pub(super) removed: Vec<(Rc<Property>, OldDefault, usize)>,
+    pub(super) removed: Vec<(Rc<Property>, PropertyDefault, usize)>,
     /// Properties that a sleeper keeps by name, each with its line of the report.
-    pub(super) left: Vec<(Rc<Property>, OldDefault, usize)>,
+    pub(super) left: Vec<(Rc<Property>, PropertyDefault, usize)>,
     /// Class of the objects in the report, which may be another one than that of their bodies.
     pub(super) label: String,
     /// Line of the report that counts values which sleep on.
@@ -126,7 +166,7 @@ pub(super) fn plan_class(
             PropertyFate::Added if is_subobject(property) => Action::Subobject,
             PropertyFate::Added => {
                 let after = default_of(core, new, property)?;
-                let default = new_default(core, new, &after);
+                let default = PropertyDefault::of(core, new, &after);
                 let words = || match was_dormant {
                     true => "kept while its objects were dormant".to_owned(),
                     false => format!("added, default {}", print(core, &after)),
@@ -140,8 +180,8 @@ pub(super) fn plan_class(
                     notes.structure.push(format!("{short}.{from} is now called {}", property.text));
                 }
                 let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
-                let was = if is_subobject(property) { OldDefault::None } else { old_default(core, old, &before) };
-                let default = new_default(core, new, &after);
+                let was = (!is_subobject(property)).then(|| PropertyDefault::of(core, old, &before));
+                let default = PropertyDefault::of(core, new, &after);
                 let names = old_names.of(&property.text);
                 if matches!(fate, PropertyFate::Retyped { .. }) {
                     let (before, after) = (source.ty.to_string(), property.ty.to_string());
@@ -169,12 +209,12 @@ pub(super) fn plan_class(
             Some(property) if is_asleep && !is_part => {
                 let before = default_of(core, old, property)?;
                 let change = note(name, String::new(), notes.changes);
-                left.push((Rc::clone(property), old_default(core, old, &before), change));
+                left.push((Rc::clone(property), PropertyDefault::of(core, old, &before), change));
             }
             Some(property) if !is_asleep && !is_part => {
                 let before = default_of(core, old, property)?;
                 let change = note(name, "removed".into(), notes.changes);
-                removed.push((Rc::clone(property), old_default(core, old, &before), change));
+                removed.push((Rc::clone(property), PropertyDefault::of(core, old, &before), change));
             }
             _ => {}
         }
@@ -250,24 +290,6 @@ fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     found
 }
 
-/// What shows that an object never departed from this default of its class.
-pub(crate) fn old_default(core: &Core, class: &Class, default: &Value) -> OldDefault {
-    match subobject_named(core, class, default) {
-        Some(name) => OldDefault::OwnSubobject(name),
-        None if has_parts(core, class, default) => OldDefault::OwnParts,
-        None => OldDefault::Value,
-    }
-}
-
-/// What an object gets that follows this default of its class.
-pub(crate) fn new_default(core: &Core, class: &Class, default: &Value) -> NewDefault {
-    match subobject_named(core, class, default) {
-        Some(name) => NewDefault::OwnSubobject(name),
-        None if has_parts(core, class, default) => NewDefault::OwnParts,
-        None => NewDefault::Value,
-    }
-}
-
 fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {
     core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))?
 }
@@ -326,26 +348,19 @@ pub(crate) struct OwnReference {
     /// The property.
     pub property: Rc<str>,
     /// What it is to refer to.
-    pub to: OwnTarget,
-}
-
-/// What a property is to refer to.
-pub(crate) enum OwnTarget {
-    /// The object's own subobject of this name.
-    Subobject(Rc<str>),
-    /// Its own subobjects, wherever the value names those of the class default object.
-    Parts,
+    pub to: PropertyDefault,
 }
 
 /// All subobjects are there: a property that follows a default which names some refers to the object's own now.
 pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallError> {
     let (objects, object) = (&core.world.objects, own.object);
     match &own.to {
-        OwnTarget::Subobject(name) => {
+        PropertyDefault::Value => Ok(()),
+        PropertyDefault::OwnSubobject(name) => {
             let part = objects.subobject(object, name).unwrap_or(ObjectHandle::NONE);
             objects.write_unasked(object, &own.property, &Value::Object(part))
         }
-        OwnTarget::Parts => {
+        PropertyDefault::OwnParts => {
             let Some(class) = objects.class(object) else { return Ok(()) };
             let Some(property) = class.find_property(&own.property) else { return Ok(()) };
             let pairs = parts_of(core, class.cdo.get(), object);

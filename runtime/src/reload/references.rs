@@ -16,9 +16,7 @@ use crate::object::property::Property;
 use crate::object::transfer::fits;
 use crate::object::value::Value;
 use crate::reload::goals::class_awake;
-use crate::reload::plan::{
-    NewDefault, OwnReference, OwnTarget, is_subobject, new_default, refer_to_own, with_own_parts,
-};
+use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 
 /// What has changed of a property whose objects are of other classes than they were.
 pub(super) const MOVED: &str = "what it refers to is of another class now";
@@ -88,13 +86,9 @@ fn is_default(
 fn give_default(core: &Core, object: ObjectHandle, class: &Class, property: &Property) -> Result<(), CallError> {
     let objects = &core.world.objects;
     let default = objects.read_value(class.cdo.get(), &property.text)?;
-    let own = |to| OwnReference { object, property: Rc::clone(&property.text), to };
-    match new_default(core, class, &default) {
-        NewDefault::OwnSubobject(name) => refer_to_own(core, &own(OwnTarget::Subobject(name))),
-        NewDefault::OwnParts => {
-            objects.write_unasked(object, &property.text, &default)?;
-            refer_to_own(core, &own(OwnTarget::Parts))
-        }
-        NewDefault::Value => objects.write_unasked(object, &property.text, &default),
+    let to = PropertyDefault::of(core, class, &default);
+    if !matches!(to, PropertyDefault::OwnSubobject(_)) {
+        objects.write_unasked(object, &property.text, &default)?;
     }
+    refer_to_own(core, &OwnReference { object, property: Rc::clone(&property.text), to })
 }

@@ -23,7 +23,7 @@ use crate::object::transfer::fits;
 use crate::object::value::Value;
 use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::fate::Fate;
-use crate::reload::plan::{NewDefault, OwnReference, OwnTarget, refer_to_own};
+use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::shown::line;
 use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FromFile};
@@ -201,13 +201,7 @@ impl<'a> Bringing<'a> {
         let mut to_own = Vec::new();
         let mut give_defaults = |to: &Body, from: &Body| {
             for (property, default) in plan.defaults.iter().filter(|(property, _)| !is_saved(property)) {
-                let own = match default {
-                    NewDefault::OwnSubobject(part) => Some(OwnTarget::Subobject(Rc::clone(part))),
-                    other => {
-                        to.view().copy_from(property, from.view(), property)?;
-                        matches!(other, NewDefault::OwnParts).then_some(OwnTarget::Parts)
-                    }
-                };
+                let own = default.give(property, to.view(), from.view())?;
                 to_own.extend(own.map(|to| OwnReference { object, property: Rc::clone(&property.text), to }));
             }
             Ok::<_, CallError>(())

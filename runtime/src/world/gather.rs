@@ -15,7 +15,7 @@ use crate::object::class::Class;
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
 use crate::object::naming::{DEFAULT_PREFIX, name_problem};
 use crate::object::property::{Property, PropertyType};
-use crate::reload::plan::{OldDefault, is_subobject, is_transient, native_ancestor, old_default, with_own_parts};
+use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FileValue, ToFile};
 use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
@@ -27,7 +27,7 @@ struct ClassNotes {
     /// The class of their bodies.
     class: Rc<Class>,
     /// What is saved of a body, and what shows that it is the default.
-    properties: Vec<(Rc<Property>, OldDefault)>,
+    properties: Vec<(Rc<Property>, PropertyDefault)>,
 }
 
 /// Places of properties, and their values.
@@ -156,7 +156,7 @@ impl Gathering<'_> {
         let mut properties = Vec::new();
         for property in class.properties.iter().filter(|property| !is_transient(property) && !is_subobject(property)) {
             let default = self.core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))??;
-            properties.push((Rc::clone(property), old_default(self.core, &class, &default)));
+            properties.push((Rc::clone(property), PropertyDefault::of(self.core, &class, &default)));
             describe_structs(&property.ty, &mut self.structs);
         }
         let bases = bases.unwrap_or_else(|| {
@@ -187,18 +187,8 @@ impl Gathering<'_> {
         let mut values = Vec::new();
         world.objects.with_body(notes.class.cdo.get(), |cdo| {
             for ((property, default), place) in notes.properties.iter().zip(0..) {
-                let is_default = match default {
-                    OldDefault::Value | OldDefault::None => body.view().equal(property, cdo.view(), property)?,
-                    OldDefault::OwnSubobject(name) => {
-                        let own = world.objects.subobject(object, name);
-                        own.is_some_and(|own| body.view().get(property) == Ok(own))
-                    }
-                    OldDefault::OwnParts => {
-                        let default =
-                            with_own_parts(self.core, cdo.view().read(property)?, notes.class.cdo.get(), object);
-                        body.view().read(property)? == default
-                    }
-                };
+                let (own, cdo_and_default) = ((object, body.view()), (notes.class.cdo.get(), cdo.view()));
+                let is_default = default.is_had(self.core, property, own, cdo_and_default)?;
                 if !is_default {
                     let [own, default] = [body, cdo].map(|body| body.view().read(property));
                     let [own, default] = [own?, default?].map(|it| FileValue::of(&it, &world.names, &self.places));

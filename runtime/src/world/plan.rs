@@ -18,7 +18,7 @@ use crate::object::types::OldNames;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::fate::{Before, Fate, fate};
-use crate::reload::plan::{NewDefault, is_subobject, is_transient, native_ancestor, new_default};
+use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
 use crate::world::records::{ClassRecord, PropertyRecord};
 use crate::world::report::WorldLoad;
@@ -42,7 +42,7 @@ pub(super) struct ClassPlan {
     /// One for each saved property.
     pub(super) targets: Vec<Target>,
     /// What each property of the new class starts with, but for those that hold default subobjects.
-    pub(super) defaults: Vec<(Rc<Property>, NewDefault)>,
+    pub(super) defaults: Vec<(Rc<Property>, PropertyDefault)>,
     /// Lines of the report for properties that were not there when they were saved.
     pub(super) added: Vec<usize>,
     /// What default subobjects are called now, by what they were called.
@@ -186,11 +186,11 @@ fn shape(name: &str, ty: &str) -> PropertyShape {
     PropertyShape { name: name.to_owned(), key: TypeKey { signature: ty.to_owned(), layout: 0 } }
 }
 
-fn defaults(core: &Core, class: &Rc<Class>) -> Vec<(Rc<Property>, NewDefault)> {
+fn defaults(core: &Core, class: &Rc<Class>) -> Vec<(Rc<Property>, PropertyDefault)> {
     let holds_part = |property: &Property| property.flags & property_flags::DEFAULT_SUBOBJECT != 0;
     let read = |property: &Rc<Property>| {
         let value = core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property)).ok()?.ok()?;
-        Some((Rc::clone(property), new_default(core, class, &value)))
+        Some((Rc::clone(property), PropertyDefault::of(core, class, &value)))
     };
     class.properties.iter().filter(|property| !holds_part(property)).filter_map(read).collect()
 }
