@@ -365,11 +365,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{Phase, PropertyChange, Reload, thousands};
+    use crate::bridge::rebuild::Rebuilt;
     use crate::handles::ObjectHandle;
     use crate::load::error::LoadError;
     use crate::load::record::Record;
     use crate::object::mode::CallCount;
-    use crate::reload::journal::{Done, Journal, Rebuilt};
+    use crate::reload::journal::{Done, Journal};
 
     /// What has happened in a reload of the cube up to its commit.
     fn journal(from: u64) -> Journal {
