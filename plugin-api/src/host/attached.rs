@@ -4,7 +4,7 @@
 use core::panic::Location;
 
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle};
-use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, Slices};
+use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry};
 use alcedo_abi::task::{Job, JobId};
 use alcedo_abi::value::TextView;
 use alcedo_abi::values::{ConjugateState, Site};
@@ -108,13 +108,6 @@ pub(crate) unsafe fn job_take(job: &Job<'_>) -> Result<JobId, CallError> {
     let host = host("a task, a timer or a posted closure")?;
     // SAFETY: promised by the caller.
     unsafe { host.job_take(job) }
-}
-
-/// Returns the host's counter of slices of its memory, and the number of this module; `None` without a host.
-pub(crate) fn slices() -> Option<(&'static Slices, u64)> {
-    let context = alcedo_rt::context()?;
-    // SAFETY: the host keeps the word, if it gave one, as long as this module is attached, which it is while its code runs.
-    Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 
 macro_rules! directories {

@@ -1,6 +1,7 @@
 //! While plugin code holds a slice of host memory, nothing may change that memory behind its back: no call to the host,
 //! no write through another view, and below a mutable slice no read either. This counts the slices, and refuses. It counts
 //! them in the host as well: who writes there without a call of ours (a logger, say) is refused by the host.
+#![expect(unsafe_code, reason = "follows the address of a counter that the host keeps")]
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -67,7 +68,7 @@ impl Lending {
     }
 
     fn tell_the_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
-        let (slices, this_module) = super::slices()?;
+        let (slices, this_module) = slices()?;
         let (out, module) = (slices.out.load(Ordering::Relaxed), slices.module.load(Ordering::Relaxed));
         let more = match access {
             Access::Read => 1,
@@ -90,6 +91,13 @@ impl Drop for Lending {
             alcedo_rt::close_direct_calls(false);
         }
     }
+}
+
+/// Returns the host's counter of slices of its memory, and the number of this module; `None` without a host.
+fn slices() -> Option<(&'static HostSlices, u64)> {
+    let context = alcedo_rt::context()?;
+    // SAFETY: the host keeps the word, if it gave one, as long as this module is attached, which it is while its code runs.
+    Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 
 /// Whether no slice is out at all, on any thread: then everything is allowed.
