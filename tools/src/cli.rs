@@ -92,6 +92,8 @@ enum Verb {
     Check(check::Wish),
     /// Writes the Rust source by which plugins use the types of a host, or of another module.
     ///
+    /// Without a library and a host, all such sources of the workspace are written again: those with the types of its host and its plugins.
+    ///
     /// Those of a module are read from its library, and none of its code runs; a host is started and asked. Put the source into a crate of
     /// its own or into a module of the plugin: `mod lamps;`. What it says is compared while the plugin is loaded; after a change write it
     /// again. The same declarations give the same bytes, and a file that has them is left alone. The crate `alcedo-glue` does the same in a

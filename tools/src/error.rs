@@ -76,6 +76,24 @@ pub(crate) enum Error {
     /// A part of a command has an error of its own, in whose words it is reported.
     #[error(transparent)]
     Part(Box<dyn std::error::Error + Send + Sync>),
+    /// A workspace without glue.
+    #[error(
+        "no file of {} has glue that could be written again; write that of a host with \
+         `alcedo glue --host {} -o glue/src/host.rs`, that of a plugin with `alcedo build` and \
+         `alcedo glue target/debug/lib{}.so -o src/{}.rs`",
+        path.display(),
+        host.as_deref().unwrap_or("HOST"),
+        plugin.as_deref().unwrap_or("PLUGIN"),
+        plugin.as_deref().unwrap_or("plugin")
+    )]
+    NoGlue {
+        /// The folder of the workspace.
+        path: PathBuf,
+        /// The name of its host.
+        host: Option<String>,
+        /// The name of a module in it.
+        plugin: Option<String>,
+    },
     /// A host's package makes several programs.
     #[error("package `{package}` makes the programs {}: let the one that is the host have the package's name, or name its file with --host", programs.join(", "))]
     SeveralPrograms {

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use alcedo_build::{BuildError, PluginFolder, build};
 use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{Declared, ManifestInfo, printable};
 
 use crate::ask::ask;
 use crate::check::{Asked, check, package_with};
-use crate::described::LARGEST_SOURCE;
+use crate::described::{LARGEST_SOURCE, described, hosts};
 use crate::error::Error;
 use crate::host_program::{Chosen, choose};
 use crate::modules::BuildOptions;
@@ -25,7 +26,7 @@ use crate::world::HostProgram;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// The library: `target/debug/libmy_plugin.so`.
-    #[arg(value_name = "FILE", required_unless_present = "host", conflicts_with = "host")]
+    #[arg(value_name = "FILE", group = "origin", conflicts_with = "host")]
     file: Option<PathBuf>,
     /// What a package of scripts builds on beside the sample engine: other packages, folders of plugin crates, built libraries; may be given
     /// several times.
@@ -34,7 +35,7 @@ pub(crate) struct Wish {
     /// A host instead of a library: a package, its folder, or a program that is built already.
     ///
     /// It is started, says what it declares, and ends before it constructs or loads anything.
-    #[arg(long, value_name = "PACKAGE|PATH")]
+    #[arg(long, value_name = "PACKAGE|PATH", group = "origin")]
     host: Option<String>,
     /// An argument for the host; may be given several times.
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
@@ -46,24 +47,26 @@ pub(crate) struct Wish {
     #[arg(long, requires = "file")]
     for_host: bool,
     /// Write only the types of this package; may be given several times.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "origin")]
     only: Vec<String>,
     /// Where the glue of a package is whose types are used; may be given several times.
-    #[arg(long = "package", value_name = "NAME=RUST_PATH")]
+    #[arg(long = "package", value_name = "NAME=RUST_PATH", requires = "origin")]
     packages: Vec<Elsewhere>,
     /// Where it goes, instead of standard output.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", requires = "origin")]
     out: Option<PathBuf>,
 }
 
-/// Writes it to a file, or to standard output where none is named. A file that has these bytes already is left alone.
+/// Writes the glue to a file or to standard output; without a library and a host, writes all glue of the workspace again. A file that has
+/// the bytes already is left alone.
 ///
 /// # Errors
-/// When the library cannot be read, the host gives no answer, or a type is of a package whose glue is not named.
+/// When the library cannot be read, the host does not answer, a type is of a package whose glue is not named, or the workspace has no glue.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let (origin, declared) = match (&wish.file, &wish.host) {
         (Some(library), _) => of_library(library, &wish.with)?,
-        (None, host) => of_host(host.as_deref(), wish)?,
+        (None, Some(host)) => of_host(host, wish)?,
+        (None, None) => return of_workspace(Duration::from_secs(wish.patience)),
     };
     let glue = wish.packages.iter().cloned().fold(Glue::default(), Glue::package);
     let glue = wish.only.iter().fold(glue, |glue, package| glue.only(package));
@@ -111,14 +114,70 @@ fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Err
     Ok((Origin::module(&scripts::name(folder), &version), all))
 }
 
-fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error> {
-    let named = named.unwrap_or_default();
+fn of_host(named: &str, wish: &Wish) -> Result<(Origin, Declared), Error> {
     let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
-    // Standard output is for the source.
-    let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
     let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
     let declared = ask(&program, &args, Duration::from_secs(wish.patience)).map_err(Error::part)?;
     Ok((Origin::host(&name_of(&program)), declared))
+}
+
+/// Prints a line to standard error: standard output is for the source.
+fn say(line: &str) {
+    let _ = writeln!(stderr(), "{}", printable(line));
+}
+
+/// Writes the glue in the workspace of the working folder again: that of its host, then those of its plugins.
+///
+/// # Errors
+/// Returns [`Error::NoGlue`] if no file has glue of these, and errors of builds, of the host and of [`rewrite`].
+fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
+    let here = std::env::current_dir().map_err(Error::file("find", Path::new(".")))?;
+    let manifest = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file());
+    let Some(manifest) = manifest else { return Err(Error::NoGlue { path: here, host: None, plugin: None }) };
+    let metadata = described(&manifest).map_err(|message| BuildError::Metadata { manifest, message })?;
+    let root = metadata.workspace_root.clone().into_std_path_buf();
+    let folders = metadata.packages.iter().filter_map(|package| package.manifest_path.parent());
+    let sources: Vec<_> = folders.map(|dir| dir.join("src").into_std_path_buf()).collect();
+    let only_host = match hosts(&metadata).as_slice() {
+        [only] => Some(only.name.to_string()),
+        _ => None,
+    };
+    let dirs = [root.clone()];
+    let chosen = choose(None, &dirs)?.map_or_else(|| choose(only_host.as_deref(), &dirs), |found| Ok(Some(found)))?;
+    let (mut is_found, mut written, mut host) = (false, Vec::new(), None);
+    if let Some(chosen) = chosen {
+        let program = chosen.build(&BuildOptions::default(), &[], say)?;
+        let origin = host_origin(&program);
+        is_found = !glue_of(&sources, &origin).is_empty();
+        written = rewrite(&sources, &origin, || ask(&program.program, &program.args, patience).map_err(Error::part))?;
+        host = Some(name_of(&program.program));
+    }
+    let folder = match PluginFolder::of(&root) {
+        Ok(folder) => [folder.plugins, folder.left_out].concat(),
+        Err(BuildError::NoPlugins { .. }) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    for plugin in &folder {
+        let name = plugin.name.replace('-', "_");
+        if glue_of(&sources, &Origin::module(&name, "")).is_empty() {
+            continue;
+        }
+        is_found = true;
+        say(&format!("building the plugin `{}`", plugin.name));
+        for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
+            let (origin, declared) = of_module(&artifact.path)?;
+            written.extend(rewrite(&sources, &origin, || Ok(declared))?);
+        }
+    }
+    if !is_found {
+        let plugin = folder.first().map(|plugin| plugin.name.replace('-', "_"));
+        return Err(Error::NoGlue { path: root, host: host.or(only_host), plugin });
+    }
+    if written.is_empty() {
+        say("all glue is up to date");
+    }
+    written.iter().for_each(|path| say(&format!("glue written again: {}", path.display())));
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The longest time that a session waits for the types of a host. A host declares them in some milliseconds.
@@ -134,10 +193,7 @@ pub(crate) fn rewrite(
     origin: &Origin,
     declared: impl FnOnce() -> Result<Declared, Error>,
 ) -> Result<Vec<PathBuf>, Error> {
-    let mut sources = Vec::new();
-    dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
-    let read = sources.into_iter().filter_map(|path| Some((plain_file::read_text(&path, LARGEST_SOURCE).ok()?, path)));
-    let glue: Vec<_> = read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect();
+    let glue = glue_of(dirs, origin);
     if glue.is_empty() {
         return Ok(Vec::new());
     }
@@ -150,6 +206,14 @@ pub(crate) fn rewrite(
         }
     }
     Ok(written)
+}
+
+/// Returns the sources below folders that have glue of `origin`, each with its path.
+fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
+    let mut sources = Vec::new();
+    dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
+    let read = sources.into_iter().filter_map(|path| Some((plain_file::read_text(&path, LARGEST_SOURCE).ok()?, path)));
+    read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect()
 }
 
 /// The host as the header of its glue names it.
