@@ -62,6 +62,7 @@ pub use builder::Builder;
 pub use callback::{LocalRegistration, Registration, RegistrationGuard};
 pub use conjugate::{BlackCount, BlackReport, Color, SiteCount};
 pub use counters::Counters;
+pub use development::siblings::sibling_libraries;
 pub use emit::error::EmitError;
 pub use error::Error;
 pub use handles::{Name, ObjectHandle, ZCallHandle};

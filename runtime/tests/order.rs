@@ -1,6 +1,5 @@
-//! In which order things happen in an object's and a generation's life. The plugins themselves say so: each hook of
-//! `glue_base` and `glue-derived` writes a line when it runs, and a listener adds the events of the Master. What
-//! the design prescribes is written out below.
+//! The order of hooks in the life of an object and of a generation. Hooks of fuses in `lamps` and `lamps-plus` write lines to the log, a
+//! listener adds the events of the Master, and each test compares all lines.
 
 use crate::support;
 
@@ -10,41 +9,41 @@ use alcedo_runtime::{Budget, Outcome, Phase, Runtime, Value};
 use expect_test::{Expect, expect};
 use support::Record;
 
-const SHIELDED: &str = "/Script/Game.ShieldedSet";
-const HERO: &str = "/Script/Game.Hero";
+const SAFE_FUSE: &str = "/Script/Game.SafeFuse";
+const FUSE_BOX: &str = "/Script/Game.FuseBox";
 
 /// Recorded while the class default objects of a generation are made, base class first.
 const DEFAULTS: &str = "\
-red Game.AttributeSet  object=Default__AttributeSet
-class Game.AttributeSet  object=Default__AttributeSet
-post_init Game.AttributeSet  object=Default__AttributeSet
-red Game.AttributeSet  object=Default__RegeneratingSet
-red Game.RegeneratingSet  object=Default__RegeneratingSet
-class Game.AttributeSet  object=Default__RegeneratingSet
-class Game.RegeneratingSet  object=Default__RegeneratingSet
-post_init Game.RegeneratingSet  object=Default__RegeneratingSet
-red Game.AttributeSet  object=Default__ShieldedSet
-red Game.RegeneratingSet  object=Default__ShieldedSet
-red Game.ShieldedSet  object=Default__ShieldedSet
-class Game.AttributeSet  object=Default__ShieldedSet
-class Game.RegeneratingSet  object=Default__ShieldedSet
-class Game.ShieldedSet  object=Default__ShieldedSet
-post_init Game.ShieldedSet  object=Default__ShieldedSet
-red Game.Hero  object=Default__Hero
-red Game.AttributeSet  object=attributes
-red Game.RegeneratingSet  object=attributes
-red Game.ShieldedSet  object=attributes
-class Game.AttributeSet  object=attributes
-class Game.RegeneratingSet  object=attributes
-class Game.ShieldedSet  object=attributes
-class Game.Hero  object=Default__Hero
-post_init Game.ShieldedSet  object=attributes
-post_init Game.Hero  object=Default__Hero
+red Game.Fuse  object=Default__Fuse
+class Game.Fuse  object=Default__Fuse
+post_init Game.Fuse  object=Default__Fuse
+red Game.Fuse  object=Default__SlowFuse
+red Game.SlowFuse  object=Default__SlowFuse
+class Game.Fuse  object=Default__SlowFuse
+class Game.SlowFuse  object=Default__SlowFuse
+post_init Game.SlowFuse  object=Default__SlowFuse
+red Game.Fuse  object=Default__SafeFuse
+red Game.SlowFuse  object=Default__SafeFuse
+red Game.SafeFuse  object=Default__SafeFuse
+class Game.Fuse  object=Default__SafeFuse
+class Game.SlowFuse  object=Default__SafeFuse
+class Game.SafeFuse  object=Default__SafeFuse
+post_init Game.SafeFuse  object=Default__SafeFuse
+red Game.FuseBox  object=Default__FuseBox
+red Game.Fuse  object=fuse
+red Game.SlowFuse  object=fuse
+red Game.SafeFuse  object=fuse
+class Game.Fuse  object=fuse
+class Game.SlowFuse  object=fuse
+class Game.SafeFuse  object=fuse
+class Game.FuseBox  object=Default__FuseBox
+post_init Game.SafeFuse  object=fuse
+post_init Game.FuseBox  object=Default__FuseBox
 ";
 
 /// The base module is named last: the order is that of the dependencies.
 fn libraries(plus_features: &[&str]) -> [PathBuf; 2] {
-    [support::plugin("glue-derived", plus_features), support::plugin("glue-base", &[])]
+    [support::plugin("lamps-plus", plus_features), support::plugin("lamps", &[])]
 }
 
 /// A host that records, and no Master yet.
@@ -84,10 +83,10 @@ fn a_master_starts_its_mains_base_module_first_and_then_makes_class_default_obje
         &record,
         expect![[r#"
         -- PreStartup 1
-        main glue_base
-        -- Startup 1 glue_base
-        main glue_derived
-        -- Startup 1 glue_derived
+        main lamps
+        -- Startup 1 lamps
+        main lamps_plus
+        -- Startup 1 lamps_plus
         -- PostStartup 1
         (class default objects)
         -- Loaded 1
@@ -100,17 +99,17 @@ fn a_master_starts_its_mains_base_module_first_and_then_makes_class_default_obje
 fn an_object_of_a_chain_over_two_modules_is_born_base_to_derived() {
     let record = support::record("order");
     let host = host(&record);
-    host.objects().spawn(SHIELDED).expect("a set");
+    host.objects().spawn(SAFE_FUSE).expect("a fuse");
     check(
         &record,
         expect![[r#"
-        red Game.AttributeSet  object=ShieldedSet_1
-        red Game.RegeneratingSet  object=ShieldedSet_1
-        red Game.ShieldedSet  object=ShieldedSet_1
-        class Game.AttributeSet  object=ShieldedSet_1
-        class Game.RegeneratingSet  object=ShieldedSet_1
-        class Game.ShieldedSet  object=ShieldedSet_1
-        post_init Game.ShieldedSet  object=ShieldedSet_1
+        red Game.Fuse  object=SafeFuse_1
+        red Game.SlowFuse  object=SafeFuse_1
+        red Game.SafeFuse  object=SafeFuse_1
+        class Game.Fuse  object=SafeFuse_1
+        class Game.SlowFuse  object=SafeFuse_1
+        class Game.SafeFuse  object=SafeFuse_1
+        post_init Game.SafeFuse  object=SafeFuse_1
     "#]],
         expect![[r#""#]],
     );
@@ -120,20 +119,20 @@ fn an_object_of_a_chain_over_two_modules_is_born_base_to_derived() {
 fn a_subobject_is_born_inside_its_owner_and_initialized_before_it() {
     let record = support::record("order");
     let host = host(&record);
-    host.objects().spawn(HERO).expect("a hero");
+    host.objects().spawn(FUSE_BOX).expect("a box");
     check(
         &record,
         expect![[r#"
-        red Game.Hero  object=Hero_1
-        red Game.AttributeSet  object=attributes
-        red Game.RegeneratingSet  object=attributes
-        red Game.ShieldedSet  object=attributes
-        class Game.AttributeSet  object=attributes
-        class Game.RegeneratingSet  object=attributes
-        class Game.ShieldedSet  object=attributes
-        class Game.Hero  object=Hero_1
-        post_init Game.ShieldedSet  object=attributes
-        post_init Game.Hero  object=Hero_1
+        red Game.FuseBox  object=FuseBox_1
+        red Game.Fuse  object=fuse
+        red Game.SlowFuse  object=fuse
+        red Game.SafeFuse  object=fuse
+        class Game.Fuse  object=fuse
+        class Game.SlowFuse  object=fuse
+        class Game.SafeFuse  object=fuse
+        class Game.FuseBox  object=FuseBox_1
+        post_init Game.SafeFuse  object=fuse
+        post_init Game.FuseBox  object=FuseBox_1
     "#]],
         expect![[r#""#]],
     );
@@ -143,16 +142,16 @@ fn a_subobject_is_born_inside_its_owner_and_initialized_before_it() {
 fn an_event_goes_to_the_override_of_the_other_module_and_from_there_to_its_base() {
     let record = support::record("order");
     let host = host(&record);
-    let set = host.objects().spawn(SHIELDED).expect("a set");
+    let fuse = host.objects().spawn(SAFE_FUSE).expect("a fuse");
     record.take();
-    let health = host.objects().call(set, "change_health", &[Value::F64(-60.0)]).expect("it changes");
-    assert_eq!(health, Some(Value::F64(90.0)), "the shield took 50 of 60");
-    assert_eq!(host.objects().get(set, "shield").expect("it has one"), Value::F64(0.0));
+    let health = host.objects().call(fuse, "add_current", &[Value::F64(-60.0)]).expect("it changes");
+    assert_eq!(health, Some(Value::F64(90.0)), "the reserve took 50 of 60");
+    assert_eq!(host.objects().get(fuse, "reserve").expect("it has one"), Value::F64(0.0));
     check(
         &record,
         expect![[r#"
-        event Game.ShieldedSet  object=ShieldedSet_1
-        event Game.AttributeSet  object=ShieldedSet_1
+        event Game.SafeFuse  object=SafeFuse_1
+        event Game.Fuse  object=SafeFuse_1
     "#]],
         expect![[r#""#]],
     );
@@ -162,53 +161,57 @@ fn an_event_goes_to_the_override_of_the_other_module_and_from_there_to_its_base(
 fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_live() {
     let record = support::record("order");
     let host = host(&record);
-    host.objects().spawn(SHIELDED).expect("a set");
-    host.objects().spawn(HERO).expect("a hero");
+    host.objects().spawn(SAFE_FUSE).expect("a fuse");
+    host.objects().spawn(FUSE_BOX).expect("a box");
     record.take();
     let report = host.reload(&libraries(&[])).expect("a Master").into_result().expect("a reload");
-    assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (3, 0), "set, hero, and the hero's set");
+    assert_eq!(
+        (report.conjugates_rebuilt, report.class_constructors_rerun),
+        (3, 0),
+        "fuse, box, and the fuse of the box"
+    );
     check(
         &record,
         expect![[r#"
         -- Unloading 1
         -- PreStartup 2
-        main glue_base
-        -- Startup 2 glue_base
-        main glue_derived
-        -- Startup 2 glue_derived
+        main lamps
+        -- Startup 2 lamps
+        main lamps_plus
+        -- Startup 2 lamps_plus
         -- PostStartup 2
         (class default objects)
-        red Game.AttributeSet  object=ShieldedSet_1
-        red Game.RegeneratingSet  object=ShieldedSet_1
-        red Game.ShieldedSet  object=ShieldedSet_1
-        red Game.Hero  object=Hero_1
-        red Game.AttributeSet  object=attributes
-        red Game.RegeneratingSet  object=attributes
-        red Game.ShieldedSet  object=attributes
+        red Game.Fuse  object=SafeFuse_1
+        red Game.SlowFuse  object=SafeFuse_1
+        red Game.SafeFuse  object=SafeFuse_1
+        red Game.FuseBox  object=FuseBox_1
+        red Game.Fuse  object=fuse
+        red Game.SlowFuse  object=fuse
+        red Game.SafeFuse  object=fuse
         -- Loaded 2
-        exit glue_derived
-        exit glue_base
+        exit lamps_plus
+        exit lamps
         -- Unloaded 1
         -- Dead 1
     "#]],
         expect![[r#"
-            finalize Game.AttributeSet
-            finalize Game.RegeneratingSet
-            finalize Game.AttributeSet
-            finalize Game.ShieldedSet
-            finalize Game.RegeneratingSet
-            finalize Game.AttributeSet
-            finalize Game.Hero
-            finalize Game.ShieldedSet
-            finalize Game.RegeneratingSet
-            finalize Game.AttributeSet
-            finalize Game.ShieldedSet
-            finalize Game.RegeneratingSet
-            finalize Game.AttributeSet
-            finalize Game.Hero
-            finalize Game.ShieldedSet
-            finalize Game.RegeneratingSet
-            finalize Game.AttributeSet
+            finalize Game.Fuse
+            finalize Game.SlowFuse
+            finalize Game.Fuse
+            finalize Game.SafeFuse
+            finalize Game.SlowFuse
+            finalize Game.Fuse
+            finalize Game.FuseBox
+            finalize Game.SafeFuse
+            finalize Game.SlowFuse
+            finalize Game.Fuse
+            finalize Game.SafeFuse
+            finalize Game.SlowFuse
+            finalize Game.Fuse
+            finalize Game.FuseBox
+            finalize Game.SafeFuse
+            finalize Game.SlowFuse
+            finalize Game.Fuse
         "#]],
     );
 }
@@ -217,53 +220,53 @@ fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_l
 fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
     let record = support::record("order");
     let host = host(&record);
-    let set = host.objects().spawn(SHIELDED).expect("a set");
-    host.objects().call(set, "change_health", &[Value::F64(-20.0)]).expect("it changes");
+    let fuse = host.objects().spawn(SAFE_FUSE).expect("a fuse");
+    host.objects().call(fuse, "add_current", &[Value::F64(-20.0)]).expect("it changes");
     record.take();
 
     let report = host.reload(&libraries(&["panics-when-rebuilt"])).expect("a Master");
 
     let Outcome::RolledBack { phase: Phase::Rebuild, error } = &report.outcome else { panic!("{report}") };
-    let line = support::line_of("glue-derived", "panics-when-rebuilt\")");
-    let told = "red constructor of Game.ShieldedSet (ShieldedSet_1) panicked: \"no shield for ShieldedSet_1\"";
+    let line = support::line_of("lamps-plus", "panics-when-rebuilt\")");
+    let told = "red constructor of Game.SafeFuse (SafeFuse_1) panicked: \"no fuse for SafeFuse_1\"";
     assert_eq!(*error, format!("{told} at {line}:9"));
     check(
         &record,
         expect![[r#"
         -- Unloading 1
         -- PreStartup 2
-        main glue_base
-        -- Startup 2 glue_base
-        main glue_derived
-        -- Startup 2 glue_derived
+        main lamps
+        -- Startup 2 lamps
+        main lamps_plus
+        -- Startup 2 lamps_plus
         -- PostStartup 2
         (class default objects)
-        red Game.AttributeSet  object=ShieldedSet_1
-        red Game.RegeneratingSet  object=ShieldedSet_1
-        red Game.ShieldedSet  object=ShieldedSet_1
-        exit glue_derived
-        exit glue_base
+        red Game.Fuse  object=SafeFuse_1
+        red Game.SlowFuse  object=SafeFuse_1
+        red Game.SafeFuse  object=SafeFuse_1
+        exit lamps_plus
+        exit lamps
         -- Unloaded 2
         -- Dead 2
         -- Resumed 1
     "#]],
         expect![[r#"
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.Hero
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.AttributeSet
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.SafeFuse
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.FuseBox
+        finalize Game.SafeFuse
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.Fuse
     "#]],
     );
-    assert_eq!(host.objects().call(set, "absorbed", &[]).expect("the old code answers"), Some(Value::F64(20.0)));
-    assert_eq!(host.objects().call(set, "change_count", &[]).expect("the old code answers"), Some(Value::U32(1)));
+    assert_eq!(host.objects().call(fuse, "absorbed", &[]).expect("the old code answers"), Some(Value::F64(20.0)));
+    assert_eq!(host.objects().call(fuse, "changes", &[]).expect("the old code answers"), Some(Value::U32(1)));
     host.tick(Budget::frame());
     assert_eq!(host.generation(), 1);
 }
@@ -272,8 +275,8 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
 fn an_unload_ends_objects_then_modules_dependents_first_and_waits_for_finalizers() {
     let record = support::record("order");
     let host = host(&record);
-    host.objects().spawn(SHIELDED).expect("a set");
-    host.objects().spawn(HERO).expect("a hero");
+    host.objects().spawn(SAFE_FUSE).expect("a fuse");
+    host.objects().spawn(FUSE_BOX).expect("a box");
     record.take();
     let unload = host.unload_master().expect("a Master");
     assert_eq!((unload.objects_ended, unload.parked), (3, vec![]));
@@ -281,29 +284,29 @@ fn an_unload_ends_objects_then_modules_dependents_first_and_waits_for_finalizers
         &record,
         expect![[r#"
         -- Unloading 1
-        exit glue_derived
-        exit glue_base
+        exit lamps_plus
+        exit lamps
         -- Unloaded 1
         -- Dead 1
     "#]],
         expect![[r#"
-        finalize Game.AttributeSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.Hero
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.Hero
+        finalize Game.Fuse
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.SafeFuse
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.SafeFuse
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.FuseBox
+        finalize Game.SafeFuse
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.SafeFuse
+        finalize Game.SlowFuse
+        finalize Game.Fuse
+        finalize Game.FuseBox
     "#]],
     );
 }

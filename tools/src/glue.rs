@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use alcedo_build::{BuildError, PluginFolder, build};
 use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{Declared, ManifestInfo, printable};
+use anyhow::anyhow;
 
 use crate::args::HostArgs;
 use crate::ask::ask;
 use crate::check::{check, package_with};
-use crate::described::LARGEST_SOURCE;
+use crate::described::{LARGEST_SOURCE, described, hosts};
 use crate::error::{Error, file};
 use crate::host_program::{Chosen, choose};
 use crate::modules::BuildOptions;
@@ -24,6 +26,8 @@ use crate::world::HostProgram;
 
 /// Writes the Rust source by which plugins use the types of a host, or of another module.
 ///
+/// Without a library and a host, all such sources of the workspace are written again: those with the types of its host and its plugins.
+///
 /// Those of a module are read from its library, and none of its code runs; a host is started and asked. Put the source into a crate of
 /// its own or into a module of the plugin: `mod lamps;`. What it says is compared while the plugin is loaded; after a change write it
 /// again. The same declarations give the same bytes, and a file that has them is left alone. The crate `alcedo-glue` does the same in a
@@ -31,7 +35,7 @@ use crate::world::HostProgram;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// The library: `target/debug/libmy_plugin.so`.
-    #[arg(value_name = "FILE", required_unless_present = "host", conflicts_with = "host")]
+    #[arg(value_name = "FILE", group = "origin", conflicts_with = "host")]
     file: Option<PathBuf>,
     /// What a package of scripts builds on beside the sample engine: other packages, folders of plugin crates, built libraries; may be given
     /// several times.
@@ -40,7 +44,7 @@ pub(crate) struct Wish {
     /// A host instead of a library: a package, its folder, or a program that is built already.
     ///
     /// It is started, says what it declares, and ends before it constructs or loads anything.
-    #[arg(long, value_name = "PACKAGE|PATH")]
+    #[arg(long, value_name = "PACKAGE|PATH", group = "origin")]
     host: Option<String>,
     /// An argument for the host; may be given several times.
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
@@ -52,24 +56,26 @@ pub(crate) struct Wish {
     #[arg(long, requires = "file")]
     for_host: bool,
     /// Write only the types of this package; may be given several times.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "origin")]
     only: Vec<String>,
     /// Where the glue of a package is whose types are used; may be given several times.
-    #[arg(long = "package", value_name = "NAME=RUST_PATH")]
+    #[arg(long = "package", value_name = "NAME=RUST_PATH", requires = "origin")]
     packages: Vec<Elsewhere>,
     /// Where it goes, instead of standard output.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", requires = "origin")]
     out: Option<PathBuf>,
 }
 
-/// Writes it to a file, or to standard output where none is named. A file that has these bytes already is left alone.
+/// Writes the glue to a file or to standard output; without a library and a host, writes all glue of the workspace again. A file that has
+/// the bytes already is left alone.
 ///
 /// # Errors
-/// When the library cannot be read, the host gives no answer, or a type is of a package whose glue is not named.
+/// When the library cannot be read, the host does not answer, a type is of a package whose glue is not named, or the workspace has no glue.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let (origin, declared) = match (&wish.file, &wish.host) {
         (Some(library), _) => of_library(library, &wish.with)?,
-        (None, host) => of_host(host.as_deref(), wish)?,
+        (None, Some(host)) => of_host(host, wish)?,
+        (None, None) => return of_workspace(Duration::from_secs(wish.patience)),
     };
     let glue = wish.packages.iter().cloned().fold(Glue::default(), Glue::package);
     let glue = wish.only.iter().fold(glue, |glue, package| glue.only(package));
@@ -117,14 +123,82 @@ fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Err
     Ok((Origin::module(&scripts::name(folder), &version), all))
 }
 
-fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error> {
-    let named = named.unwrap_or_default();
+fn of_host(named: &str, wish: &Wish) -> Result<(Origin, Declared), Error> {
     let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
-    // Standard output is for the source.
-    let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
     let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
     let declared = ask(&program, &args, Duration::from_secs(wish.patience))?;
     Ok((Origin::host(&name_of(&program)), declared))
+}
+
+/// Prints a line to standard error: standard output is for the source.
+fn say(line: &str) {
+    let _ = writeln!(stderr(), "{}", printable(line));
+}
+
+/// Writes the glue in the workspace of the working folder again: that of its host, then those of its plugins.
+///
+/// # Errors
+/// When no file has glue of these, and errors of builds, of the host and of [`rewrite`].
+fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
+    let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
+    let manifest = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file());
+    let Some(manifest) = manifest else { return Err(no_glue(&here, None, None)) };
+    let metadata = described(&manifest).map_err(|message| BuildError::Metadata { manifest, message })?;
+    let root = metadata.workspace_root.clone().into_std_path_buf();
+    let folders = metadata.packages.iter().filter_map(|package| package.manifest_path.parent());
+    let sources: Vec<_> = folders.map(|dir| dir.join("src").into_std_path_buf()).collect();
+    let only_host = match hosts(&metadata).as_slice() {
+        [only] => Some(only.name.to_string()),
+        _ => None,
+    };
+    let dirs = [root.clone()];
+    let chosen = choose(None, &dirs)?.map_or_else(|| choose(only_host.as_deref(), &dirs), |found| Ok(Some(found)))?;
+    let (mut is_found, mut written, mut host) = (false, Vec::new(), None);
+    if let Some(chosen) = chosen {
+        let program = chosen.build(&BuildOptions::default(), &[], say)?;
+        let origin = Origin::host(&name_of(&program.program));
+        is_found = !glue_of(&sources, &origin).is_empty();
+        written = rewrite(&sources, &origin, || ask(&program.program, &program.args, patience))?;
+        host = Some(name_of(&program.program));
+    }
+    let folder = match PluginFolder::of(&root) {
+        Ok(folder) => [folder.plugins, folder.left_out].concat(),
+        Err(BuildError::NoPlugins { .. }) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    for plugin in &folder {
+        let name = plugin.name.replace('-', "_");
+        if glue_of(&sources, &Origin::module(&name, "")).is_empty() {
+            continue;
+        }
+        is_found = true;
+        say(&format!("building the plugin `{}`", plugin.name));
+        for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
+            let (origin, declared) = of_module(&artifact.path)?;
+            written.extend(rewrite(&sources, &origin, || Ok(declared))?);
+        }
+    }
+    if !is_found {
+        let plugin = folder.first().map(|plugin| plugin.name.replace('-', "_"));
+        return Err(no_glue(&root, host.or(only_host).as_deref(), plugin.as_deref()));
+    }
+    if written.is_empty() {
+        say("all glue is up to date");
+    }
+    written.iter().for_each(|path| say(&format!("glue written again: {}", path.display())));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error {
+    anyhow!(
+        "no file of {} has glue that could be written again; write that of a host with \
+         `alcedo glue --host {} -o glue/src/host.rs`, that of a plugin with `alcedo build` and \
+         `alcedo glue target/debug/lib{}.so -o src/{}.rs`",
+        workspace.display(),
+        host.unwrap_or("HOST"),
+        plugin.unwrap_or("PLUGIN"),
+        plugin.unwrap_or("plugin")
+    )
 }
 
 /// The longest time that a session waits for the types of a host. A host declares them in some milliseconds.
@@ -140,10 +214,7 @@ pub(crate) fn rewrite(
     origin: &Origin,
     declared: impl FnOnce() -> Result<Declared, Error>,
 ) -> Result<Vec<PathBuf>, Error> {
-    let mut sources = Vec::new();
-    dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
-    let read = sources.into_iter().filter_map(|path| Some((plain_file::read_text(&path, LARGEST_SOURCE).ok()?, path)));
-    let glue: Vec<_> = read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect();
+    let glue = glue_of(dirs, origin);
     if glue.is_empty() {
         return Ok(Vec::new());
     }
@@ -156,6 +227,14 @@ pub(crate) fn rewrite(
         }
     }
     Ok(written)
+}
+
+/// Returns the sources below folders that have glue of `origin`, each with its path.
+fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
+    let mut sources = Vec::new();
+    dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
+    let read = sources.into_iter().filter_map(|path| Some((plain_file::read_text(&path, LARGEST_SOURCE).ok()?, path)));
+    read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect()
 }
 
 /// Starts a host for its types.

@@ -201,8 +201,13 @@ impl Display for Types<'_> {
             "functions by name",
             declared.exports.iter().map(|found| format!("{}   {}", found.name, found.signature)),
         )?;
-        list(f, "uses", declared.imports.iter().map(|found| format!("{}   {}", found.path, found.kind)))
+        list(f, "uses", declared.imports.iter().map(|found| format!("{}   {}", found.path, import_kind(&found.kind))))
     }
+}
+
+/// Returns the kind of an import in an author's words.
+fn import_kind(kind: &str) -> &str {
+    if kind == "function_final" { "overridden function" } else { kind }
 }
 
 fn class(f: &mut fmt::Formatter<'_>, found: &DeclaredClass) -> fmt::Result {
@@ -255,8 +260,13 @@ fn member(f: &mut fmt::Formatter<'_>, found: &DeclaredProperty) -> fmt::Result {
 fn function(f: &mut fmt::Formatter<'_>, found: &DeclaredFunction) -> fmt::Result {
     doc(f, "  ", &found.doc)?;
     let params: Vec<_> = found.params.iter().map(typed).collect();
-    let result = found.result.as_ref().map(|result| format!(" -> {result}")).unwrap_or_default();
     let mut flags = found.flags.clone();
+    let may_fail = flags.iter().position(|flag| flag == "may_fail").map(|at| flags.remove(at)).is_some();
+    let result = match (found.result.as_deref(), may_fail) {
+        (None, false) => String::new(),
+        (Some(result), false) => format!(" -> {result}"),
+        (result, true) => format!(" -> Result<{}>", result.unwrap_or("()")),
+    };
     if !found.overrides.is_empty() {
         flags.retain(|flag| flag != "overrides");
         flags.push(format!("overrides {}", found.overrides));

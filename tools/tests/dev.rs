@@ -88,6 +88,9 @@ fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
     command.arg("dev").args(["glue-derived", "glue-base", "magic-cube"].map(|name| scratch.other(name)));
     let mut dev = Dev::run(command);
     dev.begins();
+    // The examples log nothing.
+    let begun = dev.all_since("\0");
+    assert!(!begun.contains("INFO"), "{begun}");
     scratch.edit_in("glue-base", "blueprint_read, default = 100.0", "blueprint_read, default = 120.0");
     assert!(dev.hears("generation 1 → 2").starts_with("glue_base, glue_derived  generation"));
     assert_eq!(dev.hears("stays as it is").trim(), "magic_cube of generation 1 stays as it is");

@@ -81,6 +81,50 @@ fn a_file_that_has_the_bytes_is_left_alone_and_a_plugin_uses_another_one_by_it()
     runtime.shutdown().into_result().unwrap();
 }
 
+#[test]
+fn glue_without_arguments_is_written_again_for_the_workspace() {
+    let scratch = Scratch::new();
+    let glue = scratch.other("glue-derived").join("src/glue_base.rs");
+    let current = fs::read_to_string(&glue).unwrap();
+    let old = format!(
+        "// What the module `glue_base` 0.1.0 declares, for plugins that use it. Written by `alcedo glue`: change the module\n{}",
+        current
+            .lines()
+            .skip(1)
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+            .replace("    max_health: f64,\n", "")
+    );
+    fs::write(&glue, old.replace("    /// What `health` never gets above.\n    #[uproperty]\n", "")).unwrap();
+    let run = |expected: &str| {
+        let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+        let output = command.arg("glue").current_dir(scratch.other("glue-derived").join("src")).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.contains(expected), "{said}");
+        assert_eq!(fs::read_to_string(&glue).unwrap(), current);
+    };
+    run("glue written again: ");
+    run("all glue is up to date");
+}
+
+#[test]
+fn a_workspace_without_glue_is_told_what_to_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |expected: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        let output = command.arg("glue").current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        expected.iter().for_each(|part| assert!(said.contains(part), "{part} in\n{said}"));
+    };
+    run(&["`alcedo glue --host HOST -o glue/src/host.rs`", "`alcedo glue target/debug/libPLUGIN.so -o src/plugin.rs`"]);
+    fs::create_dir(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("src/lib.rs"), "").unwrap();
+    let manifest = "[package]\nname = \"one-two\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
+    fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
+    run(&["`alcedo glue target/debug/libone_two.so -o src/one_two.rs`"]);
+}
+
 /// What `alcedo new` writes for plugins of its host.
 #[test]
 fn the_glue_of_new_workspaces_is_what_the_tool_writes_for_their_host() {
@@ -104,8 +148,8 @@ fn what_is_written_has_the_docs_and_the_signatures_of_the_original() {
     let said = String::from_utf8(refused.stderr).unwrap();
     assert!(said.contains("--package Engine=some_crate"), "{said}");
     expect![[r#"
-        // What the module `magic_cube` 0.1.0 declares, for plugins that use it. Written by `alcedo glue`: change the module
-        // and write it again. While a plugin is loaded each type, member and signature is compared with the module's own.
+        // Declarations of the module `magic_cube` 0.1.0 for plugins, written by `alcedo glue`.
+        // Run it again after a change of the module. Each load of a plugin compares every type, member and signature here with the module.
 
         use alcedo_plugin_api::prelude::*;
 
@@ -165,7 +209,7 @@ fn a_host_says_what_it_declares_and_the_bytes_are_the_same_each_time() {
     assert!(first.status.success(), "{said}");
     let text = String::from_utf8(first.stdout.clone()).unwrap();
     for part in [
-        "// What the host `alcedo` declares in package `Engine`, for plugins",
+        "// Declarations of the host `alcedo` in package `Engine` for plugins, ",
         "/// A place or a direction, in centimeters.\n#[ustruct(pod, imported, package = \"Engine\")]",
         "    /// Where it is.\n    #[uproperty]\n    location: Vector,",
         "    #[ufunction(blueprint_native_event)]\n    fn receive_tick(&self, delta_seconds: f32);",

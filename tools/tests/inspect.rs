@@ -58,6 +58,7 @@ fn a_library_is_shown_with_its_types_and_what_it_uses() {
           nm:/magic_cube:/Script/Game.MagicCube:build_tag   -> u64
     "#]]
     .assert_eq(types);
+    assert!(text.contains("\n  /Script/Engine.Actor:receive_tick   overridden function\n"), "{text}");
 
     let json: Value = serde_json::from_slice(&inspect(&library, true).stdout).unwrap();
     assert_eq!(
@@ -70,6 +71,18 @@ fn a_library_is_shown_with_its_types_and_what_it_uses() {
     assert_eq!(class["properties"][0]["flags"][0], "edit_anywhere");
     let uses = json["declared"]["imports"].as_array().unwrap();
     assert!(uses.iter().any(|used| used["path"] == "/Script/Engine.Actor:receive_tick"), "{uses:?}");
+}
+
+#[test]
+fn functions_that_may_fail_are_shown_with_a_result() {
+    let (_scratch, library) = library("lamps");
+    let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
+    for line in [
+        "\n  fn flicker(times: u32) -> Result<u32>   blueprint_callable, blueprint_native_event\n",
+        "\n  fn dim(by: f64) -> Result<()>   blueprint_callable\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
 }
 
 #[test]

@@ -1,23 +1,15 @@
-//! A component with attributes, and one derived from it that heals. Each hook of the life of an object tells the
-//! log, target `order`, that it ran: tests compare the whole order with what the design says.
+//! A component with attributes, and one derived from it that heals.
 
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::ActorComponent;
 
-module! { name: "glue_base", main: started, exit: ended }
-
-fn started() {
-    tracing::info!(target: "order", "main glue_base");
-}
-
-fn ended() {
-    tracing::info!(target: "order", "exit glue_base");
-}
+module! { name: "glue_base" }
 
 /// What an actor can have more or less of.
 #[uclass(package = "Game", base = ActorComponent, blueprintable)]
+#[derive(Default)]
 pub struct AttributeSet {
     /// At zero the actor is done for.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write, default = 100.0)]
@@ -33,27 +25,10 @@ pub struct AttributeSet {
 
 #[uclass]
 impl AttributeSet {
-    #[red_constructor]
-    fn new(this: This<Self>) -> Self {
-        tracing::info!(target: "order", object = this.name(), "red Game.AttributeSet");
-        Self { changes: 0 }
-    }
-
-    #[class_constructor]
-    fn construct(&mut self, this: This<Self>) {
-        tracing::info!(target: "order", object = this.name(), "class Game.AttributeSet");
-    }
-
-    #[post_init_properties]
-    fn differ(&mut self, this: This<Self>) {
-        tracing::info!(target: "order", object = this.name(), "post_init Game.AttributeSet");
-    }
-
     /// An attribute is about to become `wanted`: the answer is what it becomes.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn pre_attribute_change(&self, attribute: String, wanted: f64) -> f64;
     fn pre_attribute_change_implementation(&mut self, this: This<Self>, attribute: String, wanted: f64) -> f64 {
-        tracing::info!(target: "order", object = this.name(), "event Game.AttributeSet");
         self.changes += 1;
         if attribute == "health" { wanted.clamp(0.0, this.max_health()) } else { wanted }
     }
@@ -80,12 +55,6 @@ impl AttributeSet {
     }
 }
 
-impl Drop for AttributeSet {
-    fn drop(&mut self) {
-        tracing::info!(target: "order", "finalize Game.AttributeSet");
-    }
-}
-
 /// Attributes that come back by themselves.
 #[uclass(package = "Game", base = AttributeSet, blueprintable)]
 pub struct RegeneratingSet {
@@ -96,21 +65,9 @@ pub struct RegeneratingSet {
 
 #[uclass]
 impl RegeneratingSet {
-    #[red_constructor]
-    fn new(this: This<Self>) -> Self {
-        tracing::info!(target: "order", object = this.name(), "red Game.RegeneratingSet");
-        Self {}
-    }
-
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
-        tracing::info!(target: "order", object = this.name(), "class Game.RegeneratingSet");
         this.set_can_tick(true);
-    }
-
-    #[post_init_properties]
-    fn differ(&mut self, this: This<Self>) {
-        tracing::info!(target: "order", object = this.name(), "post_init Game.RegeneratingSet");
     }
 
     #[overrides(ActorComponent)]
@@ -118,11 +75,5 @@ impl RegeneratingSet {
         if this.health() < this.max_health() {
             this.change_health(this.regeneration() * f64::from(delta));
         }
-    }
-}
-
-impl Drop for RegeneratingSet {
-    fn drop(&mut self) {
-        tracing::info!(target: "order", "finalize Game.RegeneratingSet");
     }
 }

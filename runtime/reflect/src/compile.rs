@@ -183,10 +183,11 @@ pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
 
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(struct_path).collect();
+    let numbers = numbers(&paths);
     // A container of itself would be finite in memory, but not in its type: what walks a value walks the types in it.
     let needs = |index: usize| {
         let mut held = Vec::new();
-        let mut hold = |inner: &str| held.extend(paths.iter().position(|path| path == inner));
+        let mut hold = |inner: &str| held.extend(numbers.get(inner).copied());
         hold(&structs[index].base);
         for field in &structs[index].fields {
             // Words that are no type are found when the struct is compiled.
@@ -202,8 +203,14 @@ fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
 
 fn class_order(classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = classes.iter().map(class_path).collect();
-    let needs = |index: usize| paths.iter().position(|path| *path == classes[index].base).into_iter().collect();
+    let numbers = numbers(&paths);
+    let needs = |index: usize| numbers.get(&*classes[index].base).copied().into_iter().collect();
     order::by_need(classes.len(), needs).map_err(|cycle| DeclareError::BaseCycle { cycle: print_cycle(&cycle, &paths) })
+}
+
+/// The positions of paths by the path.
+fn numbers(paths: &[String]) -> HashMap<&str, usize> {
+    paths.iter().map(String::as_str).zip(0..).collect()
 }
 
 fn print_cycle(cycle: &[usize], paths: &[String]) -> String {

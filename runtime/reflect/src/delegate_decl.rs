@@ -1,10 +1,12 @@
 //! What the declaration of a delegate says before anything is compiled: its path, the words of its type, and whether its class is
 //! there.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
+use crate::compile::class_path;
 use crate::decl::{Batch, DelegateDecl, RESULT_NAME};
 use crate::delegate_words::in_words;
 use crate::path::TypePath;
@@ -59,12 +61,13 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
 
 /// Whether the classes that delegates belong to are in the batch, and have no member of their names.
 pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
+    let classes: HashMap<_, _> = batch.classes.iter().map(|class| (class_path(class), class)).collect();
     for decl in batch.delegates.iter().filter(|decl| !decl.class.is_empty()) {
-        let class =
-            batch.classes.iter().find(|class| TypePath::new(&class.package, &class.name).to_string() == decl.class);
-        let class = class.filter(|class| class.origin == decl.origin).ok_or_else(|| DeclareError::BadDelegate {
-            path: delegate_path(decl),
-            problem: format!("{} is not declared with it: a class and its delegates come together", decl.class),
+        let class = classes.get(&decl.class).filter(|class| class.origin == decl.origin).ok_or_else(|| {
+            DeclareError::BadDelegate {
+                path: delegate_path(decl),
+                problem: format!("{} is not declared with it: a class and its delegates come together", decl.class),
+            }
         })?;
         let mut members = class.properties.iter().map(|property| &property.name);
         let mut functions = class.functions.iter().map(|function| &function.name);

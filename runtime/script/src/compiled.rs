@@ -11,7 +11,7 @@ use alcedo_reflect::thunk::Thunk;
 use crate::code::FunctionCode;
 use crate::exec::Linked;
 use crate::host::Host;
-use crate::link::{KnownParams, LoadError, link};
+use crate::link::{KnownFunctions, LoadError, link};
 use crate::machine::Machine;
 
 /// Why code of a package does not run.
@@ -77,7 +77,7 @@ impl Machine {
         self.attach(world);
         // A place in a new text is another one.
         self.warned.forget();
-        let params = KnownParams::default();
+        let known_functions = KnownFunctions::default();
         let (mut functions, mut errors) = (BTreeMap::new(), Vec::new());
         for code in code {
             let code = code.borrow();
@@ -85,7 +85,7 @@ impl Machine {
             let found = world.types.function_by_path(&code.path);
             let linked = found.ok_or_else(no_function).and_then(|function| {
                 let class = world.types.class(function.owner).ok_or_else(no_function)?;
-                Ok(link(world, &params, code, &function, &class)?)
+                Ok(link(world, &known_functions, code, &function, &class)?)
             });
             match linked {
                 Ok(linked) => {

@@ -352,7 +352,8 @@ impl Delegates {
     ) -> Result<R, CallError> {
         let words = self.signature(ty)?;
         let of = |word| {
-            PropertyType::resolve(word, &world.types).map_err(|error| CallError::NotFound { message: error.to_string() })
+            PropertyType::resolve(word, &world.types)
+                .map_err(|error| CallError::NotFound { message: error.to_string() })
         };
         let params = words.arguments.iter().map(of).collect::<Result<Vec<_>, _>>()?;
         let result = words.result.as_deref().map(of).transpose()?;

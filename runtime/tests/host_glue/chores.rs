@@ -1,5 +1,5 @@
-// What the module `chores` 0.1.0 declares, for a host that uses it. Written by `alcedo glue --for-host`: change the module
-// and write it again. Each member is compared with the module's own when it is used.
+// Declarations of the module `chores` 0.1.0 for a host, written by `alcedo glue --for-host`.
+// Run it again after a change of the module. The first use of a member compares the member here with that of the module.
 
 use alcedo_runtime::host::*;
 

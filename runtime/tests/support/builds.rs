@@ -78,11 +78,16 @@ pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>
     variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the line of a text in the source of a plugin, as a panic there names it: `broken/src/lib.rs:40`.
+/// Returns the line of a text in the sources of a plugin, as a panic there names it: `broken/src/lib.rs:40`.
 pub(crate) fn line_of(package: &str, text: &str) -> String {
-    let source = std::fs::read_to_string(folder(package).join("src/lib.rs")).expect("the plugin has a lib.rs");
-    let line = source.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{package} has no {text}"));
-    format!("{package}/src/lib.rs:{}", line + 1)
+    let files = folder(package).join("src").read_dir().expect("the plugin has sources");
+    let line = |file: std::fs::DirEntry| {
+        let source = std::fs::read_to_string(file.path()).ok()?;
+        let line = source.lines().position(|line| line.contains(text))?;
+        Some(format!("{package}/src/{}:{}", file.file_name().display(), line + 1))
+    };
+    let found = files.filter_map(|file| line(file.ok()?)).min();
+    found.unwrap_or_else(|| panic!("{package} has no {text}"))
 }
 
 /// Builds under a label of its own, once in this process.

@@ -289,7 +289,7 @@ pub enum StmtKind {
     /// `do { … } until (…);`, `do { … } while (…);`, and `do { … }` without either.
     Do(Vec<Stmt>, DoEnd),
     /// `for (…; …; …) …`.
-    For(Vec<Expr>, Option<Expr>, Vec<Expr>, Vec<Stmt>),
+    For(Vec<Expr>, Option<Box<Expr>>, Vec<Expr>, Vec<Stmt>),
     /// `foreach call(…) …`, or the array form.
     ForEach(Expr, Vec<Stmt>),
     /// `switch (…) { … }`.
@@ -311,7 +311,7 @@ pub enum StmtKind {
     /// A line with `#`.
     Directive(String),
     /// A constant of the function.
-    Const(Const),
+    Const(Box<Const>),
 }
 
 /// How a `do` ends.
@@ -375,7 +375,7 @@ pub enum ExprKind {
     /// `vect(…)`, `rot(…)`, `rng(…)`: the word and the values.
     Triple(Ident, Vec<Expr>),
     /// A name.
-    Ident(String),
+    Ident(Ident),
     /// `a.b`.
     Member(Box<Expr>, Ident),
     /// `a[b]`.

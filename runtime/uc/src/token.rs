@@ -1,6 +1,7 @@
 //! Words and signs of the language. The lexer is asked for one token at a time, since the text between `<` and `>` behind a
 //! variable, and C++ in braces, are no tokens of this language.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use logos::Logos;
@@ -140,6 +141,18 @@ pub(crate) enum Kind {
     Unknown,
     /// The end of the text.
     End,
+}
+
+/// Returns a word in lower case, in the buffer if the word fits.
+pub(crate) fn lower<'b>(word: &str, buffer: &'b mut [u8; 64]) -> Cow<'b, str> {
+    match buffer.get_mut(..word.len()) {
+        Some(lower) => {
+            lower.copy_from_slice(word.as_bytes());
+            lower.make_ascii_lowercase();
+            Cow::Borrowed(std::str::from_utf8(lower).unwrap_or_default())
+        }
+        None => Cow::Owned(word.to_ascii_lowercase()),
+    }
 }
 
 fn block_comment(lexer: &mut logos::Lexer<'_, Kind>) {

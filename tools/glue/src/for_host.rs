@@ -19,8 +19,8 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     let own = own(glue, declared)?;
     let names = HostNames::new(&own, &glue.elsewhere, declared);
     let mut text = format!(
-        "// What {origin} declares{packages}, for a host that uses it. Written by `alcedo glue --for-host`: change the {sort}\n\
-         // and write it again. Each member is compared with the {sort}'s own when it is used.\n\n\
+        "// Declarations of {origin}{packages} for a host, written by `alcedo glue --for-host`.\n\
+         // Run it again after a change of the {sort}. The first use of a member compares the member here with that of the {sort}.\n\n\
          use alcedo_runtime::host::*;\n",
         sort = origin.sort(),
         packages = packages(glue)

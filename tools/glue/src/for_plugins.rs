@@ -27,8 +27,8 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     let sort = origin.sort();
     let packages = packages(glue);
     let mut text = format!(
-        "// What {origin} declares{packages}, for plugins that use it. Written by `alcedo glue`: change the {sort}\n\
-         // and write it again. While a plugin is loaded each type, member and signature is compared with the {sort}'s own.\n\n\
+        "// Declarations of {origin}{packages} for plugins, written by `alcedo glue`.\n\
+         // Run it again after a change of the {sort}. Each load of a plugin compares every type, member and signature here with the {sort}.\n\n\
          use alcedo_plugin_api::prelude::*;\n"
     );
     for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {

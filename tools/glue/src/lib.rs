@@ -214,7 +214,7 @@ mod tests {
         let mut bad = declared(Natives::in_package("Test").class(door("Door").doc("One.\rTwo.\n*/ fn evil() {}")));
         let text = Glue::default().for_plugins(&origin, &bad).unwrap();
         assert!(text.contains("/// One. Two.\n/// */ fn evil() {}\n#[uclass"), "{text}");
-        assert!(text.starts_with("// What the host `a \\\"host\\\"\\n` declares"), "{text}");
+        assert!(text.starts_with("// Declarations of the host `a \\\"host\\\"\\n` for plugins"), "{text}");
         for name in ["x {} fn evil() {} struct Y", "self", "", "1x", "a::b", "ä"] {
             bad.classes[0].properties[0].name = name.to_owned();
             for glue in [Glue::default().for_plugins(&origin, &bad), Glue::default().for_host(&origin, &bad)] {
@@ -255,7 +255,24 @@ mod tests {
             assert_eq!(rewritten(&text, &lamps, &before).unwrap(), Some(text.clone()));
             assert_eq!(rewritten(&text, &lamps, &after).unwrap(), Some(glue.for_host(&lamps, &after).unwrap()));
         }
-        assert_eq!(rewritten("// What is this?\n", &origin, &after).unwrap(), None);
+        let first = "// What the host `rig` declares in package `Test`, for plugins that use it. Written by `alcedo glue`: change\n";
+        let now = Glue::default().only("Test").for_plugins(&origin, &after).unwrap();
+        assert!(
+            now.starts_with(
+                "// Declarations of the host `rig` in package `Test` for plugins, written by `alcedo glue`.\n"
+            ),
+            "{now}"
+        );
+        assert_eq!(rewritten(first, &origin, &after).unwrap(), Some(now));
+        let first = "// What the module `lamps` 0.1.0 declares, for a host that uses it. Written by `alcedo glue --for-host`: change\n";
+        let lamps = Origin::module("lamps", "1.0.0");
+        let now = Glue::default().for_host(&lamps, &after).unwrap();
+        assert_eq!(rewritten(first, &lamps, &after).unwrap(), Some(now));
+        for other in
+            ["// What is this?\n", "// Declarations of the host `rig`s for plugins, written by `alcedo glue`.\n"]
+        {
+            assert_eq!(rewritten(other, &origin, &after).unwrap(), None);
+        }
         let module = Glue::default().for_plugins(&Origin::module("lamps", "1.0.0"), &before).unwrap();
         assert!(rewritten(&module, &Origin::module("lamps", "1.1.0"), &after).unwrap().unwrap().contains("1.1.0"));
     }

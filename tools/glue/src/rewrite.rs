@@ -50,17 +50,28 @@ struct Header<'a> {
 
 /// Reads the header of glue with the types of `origin`; `None` if it is another header.
 fn header<'a>(source: &'a str, origin: &Origin) -> Option<Header<'a>> {
-    let head = source.lines().next()?.strip_prefix("// What ")?;
-    let (described, rest) = head.split_once(" declares")?;
-    let is_same = match origin {
-        Origin::Host { .. } => described == origin.to_string(),
-        Origin::Module { name, .. } => described.starts_with(&format!("the module `{name}` ")),
+    let line = source.lines().next()?;
+    // Files with the header of the first versions are written again as well.
+    let head = line.strip_prefix("// Declarations of ").or_else(|| line.strip_prefix("// What "))?;
+    let for_plugins =
+        [" for plugins, written by `alcedo glue`.", ", for plugins that use it. Written by `alcedo glue`:"];
+    let for_host = [
+        " for a host, written by `alcedo glue --for-host`.",
+        ", for a host that uses it. Written by `alcedo glue --for-host`:",
+    ];
+    let of = |ends: [&str; 2]| ends.into_iter().find_map(|end| head.split_once(end));
+    let (described, is_for_host) = of(for_plugins).zip(Some(false)).or_else(|| of(for_host).zip(Some(true)))?;
+    let packages = match origin {
+        Origin::Host { .. } => described.0.strip_prefix(&origin.to_string())?,
+        Origin::Module { name, .. } => {
+            let version = described.0.strip_prefix(&format!("the module `{name}` "))?;
+            version.trim_start_matches(|letter: char| !letter.is_whitespace())
+        }
     };
-    let for_plugins = rest.split_once(", for plugins that use it. Written by `alcedo glue`");
-    let for_host = rest.split_once(", for a host that uses it. Written by `alcedo glue --for-host`");
-    let (packages, _) = for_plugins.or(for_host)?;
+    let packages = packages.strip_prefix(" declares").unwrap_or(packages);
+    let is_whole = packages.is_empty() || packages.starts_with(" in package `");
     let packages = packages.split('`').skip(1).step_by(2).collect();
-    is_same.then_some(Header { packages, is_for_host: for_plugins.is_none() })
+    is_whole.then_some(Header { packages, is_for_host })
 }
 
 /// The paths of types in the bases, properties, parameters and results of what is declared.

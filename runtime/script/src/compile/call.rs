@@ -49,7 +49,7 @@ impl Maker {
                 }
                 Arg::Wildcard(expr) => match self.lies(expr, later) {
                     Lies::In(reg) => Argument::In(reg),
-                    Lies::At(place) if placed == Some(at) => Argument::Place(self.place_number(place)),
+                    Lies::At(place) if placed == Some(at) => Argument::Place(self.place_number(&place)),
                     lies @ Lies::At(_) => Argument::Copied(self.load(&lies, &expr.ty)),
                 },
             });

@@ -22,12 +22,12 @@ use crate::compiled::CompileError;
 /// # Errors
 /// All functions that are too large for what bytecode can say.
 pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<CompileError>> {
-    let (mut made, mut errors) = (Vec::new(), Vec::new());
+    let (mut maker, mut made, mut errors) = (Maker::default(), Vec::new(), Vec::new());
     for class in &mut package.classes {
         let file = package.files.get(class.file as usize).map_or("", String::as_str);
         for function in &mut class.functions {
             let Some(body) = function.body.as_mut().map(std::mem::take) else { continue };
-            match Maker::new(&class.path, function, file).make(function, &body) {
+            match maker.make(&class.path, file, function, &body) {
                 Ok(code) => made.push(code),
                 Err(error) => errors.push(error),
             }
@@ -36,7 +36,8 @@ pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<Comp
     if errors.is_empty() { Ok(made) } else { Err(errors) }
 }
 
-/// Makes the code of one function.
+/// Makes the code of functions, one after the other.
+#[derive(Default)]
 pub(super) struct Maker {
     code: FunctionCode,
     /// Where the registers of the locals behind the parameters begin.
@@ -77,7 +78,7 @@ impl Key {
     fn of(value: &Const) -> Self {
         match value {
             Const::Bool(value) => Self::Number((*value).into()),
-            Const::Int(value) => Self::Number(*value),
+            Const::Int(value) | Const::Enum(_, _, value) => Self::Number(*value),
             Const::Float(value) => Self::Float(value.to_bits()),
             Const::Text(words) | Const::Name(words) => Self::Words(words.clone()),
             other => Self::Other(format!("{other:?}")),
@@ -101,31 +102,22 @@ pub(super) enum Lies {
 }
 
 impl Maker {
-    fn new(class: &str, function: &hir::Function, file: &str) -> Self {
-        let code = FunctionCode {
-            path: format!("{class}:{}", function.name),
-            file: file.to_owned(),
-            params: function.params.len() as u16,
-            is_static: function.flags.is_static,
-            is_singular: function.flags.singular,
-            ..FunctionCode::default()
-        };
-        Self {
-            code,
-            locals: 0,
-            params: function.params.len() as Reg,
-            kinds: Vec::new(),
-            used: Vec::new(),
-            fields: FxHashMap::default(),
-            constants: FxHashMap::default(),
-            places: FxHashMap::default(),
-            loops: Vec::new(),
-            line: function.line,
-            problem: None,
-        }
-    }
-
-    fn make(mut self, function: &hir::Function, body: &[hir::Stmt]) -> Result<FunctionCode, CompileError> {
+    fn make(
+        &mut self,
+        class: &str,
+        file: &str,
+        function: &hir::Function,
+        body: &[hir::Stmt],
+    ) -> Result<FunctionCode, CompileError> {
+        self.params = function.params.len() as Reg;
+        self.line = function.line;
+        self.code.result = None;
+        self.kinds.clear();
+        self.used.clear();
+        self.fields.clear();
+        self.constants.clear();
+        self.places.clear();
+        self.loops.clear();
         for param in &function.params {
             self.value(&param.name, &param.ty);
         }
@@ -159,9 +151,24 @@ impl Maker {
         self.statements(body);
         self.line = function.end_line;
         self.emit(Ins::Return);
-        match self.problem {
-            None => Ok(self.code),
-            Some((line, problem)) => Err(CompileError::Limit { function: self.code.path, line, problem }),
+        let FunctionCode { result, registers, places, calls, code, lines, .. } = &mut self.code;
+        // Copies, as long as they are: the vectors here serve the next function.
+        let code = FunctionCode {
+            path: format!("{class}:{}", function.name),
+            file: file.to_owned(),
+            params: self.params,
+            result: *result,
+            is_static: function.flags.is_static,
+            is_singular: function.flags.singular,
+            registers: registers.drain(..).collect(),
+            places: places.drain(..).collect(),
+            calls: calls.drain(..).collect(),
+            code: code.drain(..).collect(),
+            lines: lines.drain(..).collect(),
+        };
+        match self.problem.take() {
+            None => Ok(code),
+            Some((line, problem)) => Err(CompileError::Limit { function: code.path, line, problem }),
         }
     }
 
@@ -179,7 +186,7 @@ impl Maker {
             }
             Type::Fixed(_, count) => {
                 let count = self.constant(Const::Int(i128::from(*count)), &Type::INT);
-                let place = self.place_number(Place { root: Root::Register(reg), steps: Vec::new() });
+                let place = self.place_number(&Place { root: Root::Register(reg), steps: Vec::new() });
                 self.emit(Ins::Intrinsic { what: Intrinsic::ArrayAdd, place, args: vec![count], to: None });
             }
             _ => {}

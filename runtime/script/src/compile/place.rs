@@ -79,8 +79,8 @@ impl Maker {
     }
 
     /// The number of a place.
-    pub(super) fn place_number(&mut self, place: Place) -> u16 {
-        if let Some(at) = self.places.get(&place) {
+    pub(super) fn place_number(&mut self, place: &Place) -> u16 {
+        if let Some(at) = self.places.get(place) {
             return *at;
         }
         let at = self.code.places.len();
@@ -88,7 +88,7 @@ impl Maker {
             self.refuse("it names more places than bytecode can count: make it two functions".to_owned());
         }
         self.places.insert(place.clone(), at as u16);
-        self.code.places.push(place);
+        self.code.places.push(place.clone());
         at as u16
     }
 
@@ -98,7 +98,7 @@ impl Maker {
             Lies::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },
             Lies::At(place) => place,
         };
-        self.place_number(place)
+        self.place_number(&place)
     }
 
     /// What lies there, in a register.
@@ -106,7 +106,7 @@ impl Maker {
         match lies {
             Lies::In(reg) => *reg,
             Lies::At(place) => {
-                let (to, place) = (self.temp(ty), self.place_number(place.clone()));
+                let (to, place) = (self.temp(ty), self.place_number(place));
                 self.emit(Ins::Load { to, place });
                 to
             }
@@ -121,7 +121,7 @@ impl Maker {
                 self.emit(Ins::Copy { to: *reg, from });
             }
             Lies::At(place) => {
-                let place = self.place_number(place.clone());
+                let place = self.place_number(place);
                 self.emit(Ins::Store { place, from });
             }
         }

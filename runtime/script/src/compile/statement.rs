@@ -161,10 +161,10 @@ impl Maker {
             Lies::In(reg) => Place { root: Root::Register(*reg), steps: Vec::new() },
             Lies::At(place) => place.clone(),
         };
-        let whole = self.place_number(place.clone());
+        let whole = self.place_number(&place);
         let mut one = place;
         one.steps.push(Step::Element(at));
-        let one = self.place_number(one);
+        let one = self.place_number(&one);
         let top = self.here();
         self.emit(Ins::Intrinsic { what: Intrinsic::Length, place: whole, args: Vec::new(), to: Some(length) });
         let done = self.emit(Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: at, right: length, is: false, to: 0 });

@@ -20,7 +20,7 @@ use alcedo_reflect::value::Value;
 use alcedo_uc::hir::{Intrinsic, Num};
 
 use self::registers::{Properties, Seen};
-pub(crate) use self::sites::KnownParams;
+pub(crate) use self::sites::KnownFunctions;
 use crate::code::{At, FunctionCode, Ins, Reg};
 use crate::exec::{Aim, Constant, Do, How, Linked, OtherProperty, Site, Slow, Word};
 use crate::intrinsic::is_reading;
@@ -44,7 +44,7 @@ struct Linker<'a> {
     function: &'a Rc<Function>,
     class: &'a Rc<Class>,
     properties: Properties<'a>,
-    params: &'a KnownParams,
+    known: &'a KnownFunctions,
     seen: Vec<Seen>,
     words: Vec<Word>,
     lines: Vec<u32>,
@@ -63,7 +63,7 @@ type Checked<T> = Result<T, String>;
 /// [`LoadError`] when anything in it does not fit.
 pub(crate) fn link(
     world: &World,
-    params: &KnownParams,
+    known: &KnownFunctions,
     code: &FunctionCode,
     function: &Rc<Function>,
     class: &Rc<Class>,
@@ -75,7 +75,7 @@ pub(crate) fn link(
         function,
         class,
         properties: Properties::new(&world.names),
-        params,
+        known,
         seen: Vec::with_capacity(code.registers.len()),
         words: Vec::with_capacity(code.code.len() + 1),
         lines: Vec::with_capacity(code.code.len() + 1),

@@ -29,18 +29,23 @@ pub(super) enum Seen {
 pub(super) struct Properties<'a> {
     names: &'a Names,
     nothing: Rc<str>,
+    /// The name of constants.
+    constant: Rc<str>,
     no_meta: Rc<Meta>,
 }
 
 impl<'a> Properties<'a> {
     pub(super) fn new(names: &'a Names) -> Self {
-        Self { names, nothing: "".into(), no_meta: Rc::default() }
+        Self { names, nothing: "".into(), constant: "constant".into(), no_meta: Rc::default() }
     }
 
-    pub(super) fn make(&self, name: &str, ty: PropertyType, offset: u32, owner: &Rc<str>) -> Property {
-        let text = if name.is_empty() { Rc::clone(&self.nothing) } else { name.into() };
+    pub(super) fn text(&self, name: &str) -> Rc<str> {
+        if name.is_empty() { Rc::clone(&self.nothing) } else { name.into() }
+    }
+
+    pub(super) fn make(&self, text: Rc<str>, ty: PropertyType, offset: u32, owner: &Rc<str>) -> Property {
         Property {
-            name: self.names.intern(name),
+            name: self.names.intern(&text),
             display: Rc::clone(&text),
             text,
             ty,
@@ -99,7 +104,12 @@ impl Linker<'_> {
                     let owns = ty.owns_memory();
                     let slot = Slot {
                         offset: place,
-                        property: Rc::new(self.properties.make(name, ty, offset as u32, &function.path)),
+                        property: Rc::new(self.properties.make(
+                            self.properties.text(name),
+                            ty,
+                            offset as u32,
+                            &function.path,
+                        )),
                     };
                     if owns {
                         owning.push(slot.clone());
@@ -124,7 +134,8 @@ impl Linker<'_> {
                     };
                     let found = ty.field(field).ok_or_else(|| format!("{} has no field {field}", ty.path))?;
                     let offset = u32::from(base.offset) + found.offset;
-                    let named = Rc::new(self.properties.make(field, found.ty.clone(), offset, &ty.path));
+                    let named =
+                        Rc::new(self.properties.make(Rc::clone(&found.text), found.ty.clone(), offset, &ty.path));
                     // It lies in the register, whose end was looked at.
                     Seen::Part(Slot { offset: offset as u16, property: named }, root)
                 }
@@ -136,7 +147,8 @@ impl Linker<'_> {
                     let value = const_value(value, &ty, self.world)?;
                     let mut own = OwnedValue::initial(ty.clone());
                     own.write(&value).map_err(|error| format!("a {} is no {}", error.found, error.wanted))?;
-                    let named = Rc::new(self.properties.make("constant", ty, 0, &function.path));
+                    let named =
+                        Rc::new(self.properties.make(Rc::clone(&self.properties.constant), ty, 0, &function.path));
                     Seen::Constant(Rc::new(Constant { value: own, property: named }))
                 }
             };

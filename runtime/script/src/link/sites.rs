@@ -10,6 +10,7 @@ use alcedo_reflect::origin::Origin;
 use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::type_text::{SignatureText, TypeText};
+use alcedo_reflect::types::Types;
 use rustc_hash::FxHashMap;
 
 use super::{Checked, Linker, how, initial};
@@ -40,8 +41,7 @@ impl Linker<'_> {
     }
 
     pub(super) fn site(&mut self, call: &CallSite) -> Checked<Site> {
-        let find =
-            |path: &str| self.world.types.function_by_path(path).ok_or_else(|| format!("there is no function {path}"));
+        let find = |path: &Rc<str>| self.known.find(&self.world.types, path);
         let of_self = |object: Option<Reg>, function: &Function| -> Checked<Option<u16>> {
             if let Some(object) = object {
                 self.want_object(object)?;
@@ -56,18 +56,16 @@ impl Linker<'_> {
         };
         let (aim, function, params) = match &call.callee {
             Target::Virtual(object, path) => {
-                let function = find(path)?;
-                let params = self.params.of(&function);
+                let (function, params) = find(path)?;
                 (Aim::Virtual(of_self(*object, &function)?), function, params)
             }
             Target::Final(object, path) => {
-                let function = find(path)?;
-                let params = self.params.of(&function);
+                let (function, params) = find(path)?;
                 (Aim::Final(of_self(*object, &function)?, OnceCell::new()), function, params)
             }
             Target::Static(class, path) => {
-                let function = static_function(find(path)?)?;
-                let params = self.params.of(&function);
+                let (function, params) = find(path)?;
+                let function = static_function(function)?;
                 let aim = match class {
                     None => Aim::Static(OnceCell::new()),
                     Some(class) => {
@@ -78,13 +76,12 @@ impl Linker<'_> {
                 (aim, function, params)
             }
             Target::OfOwnClass(path) => {
-                let function = static_function(find(path)?)?;
-                let params = self.params.of(&function);
+                let (function, params) = find(path)?;
+                let function = static_function(function)?;
                 (Aim::OfClass(None), function, params)
             }
             Target::Interface(object, path) => {
-                let function = find(path)?;
-                let params = self.params.of(&function);
+                let (function, params) = find(path)?;
                 self.want_object(*object)?;
                 (Aim::Interface(self.slot(*object)?.offset), function, params)
             }
@@ -97,7 +94,7 @@ impl Linker<'_> {
                 if !is_delegate {
                     return Err(format!("a {} is called", delegate.property.ty));
                 }
-                let fallback = fallback.as_ref().map(|path| find(path)).transpose()?;
+                let fallback = fallback.as_ref().map(|path| find(path).map(|(function, _)| function)).transpose()?;
                 let object = match &fallback {
                     Some(function) => of_self(*object, function)?,
                     None => None,
@@ -120,7 +117,9 @@ impl Linker<'_> {
         }
         let is_custom = matches!(target, Aim::Final(..) | Aim::Static(_) | Aim::OfClass(_) | Aim::Virtual(_))
             && function.flags & function_flags::CUSTOM_THUNK != 0;
-        let (mut args, mut moves, mut outs, mut skipped) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let count = call.args.len();
+        let (mut args, mut moves) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let (mut outs, mut skipped) = (Vec::new(), 0);
         // Where arguments lie that are written, and that are read.
         let (mut written, mut read): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
         let mut places = 0;
@@ -286,20 +285,21 @@ impl Params {
     }
 }
 
-/// The parameters of functions that a package calls, shared by all of its calls.
+/// The functions that a package calls, by path, with their parameters: all calls of one share them.
 #[derive(Default)]
-pub(crate) struct KnownParams(RefCell<FxHashMap<Rc<str>, Rc<Params>>>);
+pub(crate) struct KnownFunctions(RefCell<FxHashMap<Rc<str>, (Rc<Function>, Rc<Params>)>>);
 
-impl KnownParams {
-    fn of(&self, function: &Function) -> Rc<Params> {
-        if let Some(known) = self.0.borrow().get(&function.path) {
-            return Rc::clone(known);
+impl KnownFunctions {
+    fn find(&self, types: &Types, path: &Rc<str>) -> Checked<(Rc<Function>, Rc<Params>)> {
+        if let Some(known) = self.0.borrow().get(path) {
+            return Ok(known.clone());
         }
+        let function = types.function_by_path(path).ok_or_else(|| format!("there is no function {path}"))?;
         let shared = |param: &Property| Rc::new(param.clone());
         let (arguments, result) = (function.arguments().iter().map(shared).collect(), function.result().map(shared));
         let params = Rc::new(Params::new(arguments, result, function.words(), function.params_size() as u32));
-        self.0.borrow_mut().insert(Rc::clone(&function.path), Rc::clone(&params));
-        params
+        self.0.borrow_mut().insert(Rc::clone(path), (Rc::clone(&function), Rc::clone(&params)));
+        Ok((function, params))
     }
 }
 
@@ -316,7 +316,10 @@ impl Linker<'_> {
             at = usize::next_multiple_of(at, ty.align());
             let offset = at as u32;
             at += ty.size();
-            Ok(Rc::new(Property { flags, ..self.properties.make("argument", ty, offset, &owner) }))
+            Ok(Rc::new(Property {
+                flags,
+                ..self.properties.make(self.properties.text("argument"), ty, offset, &owner)
+            }))
         };
         for (place, text) in read.arguments.iter().enumerate() {
             let flags = if read.outs.contains(&place) { property_flags::OUT } else { 0 };

@@ -61,12 +61,15 @@ pub(crate) struct Repair {
     pub(crate) put_right: fn(&Ledger, &mut EndReport),
     /// Searches memory for references to the image, if the policy wants that; returns them with the blocks of the C heap that
     /// are in use. The path is that of its copy.
-    pub(crate) look: fn(&Ledger, ReferenceSearch, &Path) -> Option<(Look, HashSet<usize>)>,
+    pub(crate) look: fn(&Ledger, ReferenceSearch, &Path) -> Option<Looked>,
     /// Runs right before the image is closed.
     pub(crate) leaves: fn(&Ledger),
     /// Takes back the rest when the image is gone.
     pub(crate) free: fn(&Gone<'_>, &mut EndReport),
 }
+
+/// What a search found, and the blocks of the C heap that are in use.
+pub(crate) type Looked = (Look, HashSet<usize>);
 
 impl Repair {
     /// Does nothing at any moment.

@@ -104,7 +104,7 @@ impl<'c, 'a> Body<'c, 'a> {
     /// The length of an array, with the number in place of a constant of the function.
     pub(super) fn with_own_const(&self, dim: &ast::Expr) -> ast::Expr {
         let known = match &dim.kind {
-            ast::ExprKind::Ident(name) => self.consts.get(&name.to_ascii_lowercase()),
+            ast::ExprKind::Ident(name) => self.consts.get(&name.text.to_ascii_lowercase()),
             _ => None,
         };
         match known.and_then(|known| as_const(known.as_ref()?)) {

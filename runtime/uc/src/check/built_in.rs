@@ -8,6 +8,7 @@ use crate::ast::{self, Ident};
 use crate::hir::{Const, Conversion, Expr, Path, Type};
 use crate::parse::DEEPEST;
 use crate::source::Span;
+use crate::token::lower;
 
 type Args = [Option<ast::Expr>];
 
@@ -65,7 +66,7 @@ impl Body<'_, '_> {
                 Err(self.report(self.error("uc-arguments", span, message)))
             }
         };
-        match name.text.to_ascii_lowercase().as_str() {
+        match &*lower(&name.text, &mut [0; 64]) {
             "nameof" => Some(only().and_then(|of| self.name_of(of, span))),
             // The variables of a class are declared in the order of the text; this one may be behind.
             "arraycount" if self.only_constants => Some(only().and_then(|of| self.declared_length(of, span))),
@@ -82,7 +83,7 @@ impl Body<'_, '_> {
             "enumcount" => Some(only().and_then(|of| {
                 if let ast::ExprKind::Ident(word) = &of.kind
                     && let Some(Ok(TypeSym::Enum(path, _))) =
-                        self.checker.type_named(&[Ident { text: word.clone(), span: of.span }], self.file)
+                        self.checker.type_named(std::slice::from_ref(word), self.file)
                     && let Some(found) = self.checker.enumeration(&path)
                 {
                     return Ok(self.known(Const::Int(found.entries.len() as i128), Type::INT, span));
@@ -108,7 +109,7 @@ impl Body<'_, '_> {
             let vars = own.into_iter().flat_map(|(at, file)| file.items.iter().map(move |item| (at, item)));
             let dim = vars.into_iter().find_map(|(at, item)| match item {
                 ast::Item::Var(found) => {
-                    let named = found.names.iter().find(|found| found.name.is(name))?;
+                    let named = found.names.iter().find(|found| found.name.is(&name.text))?;
                     Some((at, named.dim.as_ref()))
                 }
                 _ => None,
@@ -127,7 +128,7 @@ impl Body<'_, '_> {
                     len?
                 }
                 Some(_) => return Err(self.report(refused())),
-                None => match class.props.get(name).map(|found| found.ty.clone()) {
+                None => match class.props.get(&name.text).map(|found| found.ty.clone()) {
                     Some(Some(Type::Fixed(_, len))) => len,
                     Some(_) => return Err(self.report(refused())),
                     None => continue,
@@ -141,7 +142,7 @@ impl Body<'_, '_> {
     /// `nameof(X)`: the name of a variable, function, type or constant, as it is declared.
     fn name_of(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
         let (class, name) = match &of.kind {
-            ast::ExprKind::Ident(name) => (self.class.clone(), Ident { text: name.clone(), span: of.span }),
+            ast::ExprKind::Ident(name) => (self.class.clone(), name.clone()),
             ast::ExprKind::Member(inner, name) => (self.class_named_by(inner)?, name.clone()),
             _ => return Err(self.report(self.error("uc-arguments", of.span, "a name is missing here"))),
         };
@@ -169,9 +170,8 @@ impl Body<'_, '_> {
     /// The class before the dot in `nameof(X.Y)`: a class by its name, or that of an object.
     fn class_named_by(&self, of: &ast::Expr) -> Found<Path> {
         if let ast::ExprKind::Ident(name) = &of.kind
-            && !self.is_value_name(name)
-            && let Some(Ok(TypeSym::Class(path))) =
-                self.checker.type_named(&[Ident { text: name.clone(), span: of.span }], self.file)
+            && !self.is_value_name(&name.text)
+            && let Some(Ok(TypeSym::Class(path))) = self.checker.type_named(std::slice::from_ref(name), self.file)
         {
             return Ok(path);
         }

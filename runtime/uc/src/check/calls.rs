@@ -17,7 +17,7 @@ impl Body<'_, '_> {
     /// `a(b, c)`.
     pub(super) fn call(&self, callee: &ast::Expr, args: &Args, span: Span) -> Found<Expr> {
         match &callee.kind {
-            ast::ExprKind::Ident(name) => self.plain_call(&Ident { text: name.clone(), span: callee.span }, args, span),
+            ast::ExprKind::Ident(name) => self.plain_call(name, args, span),
             ast::ExprKind::Member(of, name) => self.member_call(of, name, args, span),
             ast::ExprKind::Super(_) => {
                 Err(self.report(self.error("uc-syntax", span, "the name of a function is missing behind `super`")))
@@ -35,7 +35,7 @@ impl Body<'_, '_> {
 
     fn plain_call(&self, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         if get_caseless(&self.locals, &name.text).is_some() {
-            let callee = ast::Expr { kind: ast::ExprKind::Ident(name.text.clone()), span: name.span, depth: 1 };
+            let callee = ast::Expr { kind: ast::ExprKind::Ident(name.clone()), span: name.span, depth: 1 };
             let found = self.value(&callee, None)?;
             if matches!(found.ty, Type::Delegate(..)) {
                 return self.delegate_value_call(found, args, span);
@@ -53,13 +53,13 @@ impl Body<'_, '_> {
                 return self.method(None, &found, name, args, span);
             }
             if let Some(found) = self.checker.find_delegate(&class, &name.text) {
-                self.needs_object(name.span, &format!("`{}`", found.name))?;
+                self.needs_object(name.span, format_args!("`{}`", found.name))?;
                 return self.delegate_call(None, &found, name, args, span);
             }
             if let Some(found) = self.checker.find_property(&class, &name.text)
                 && matches!(found.ty, Some(Type::Delegate(..)))
             {
-                self.needs_object(name.span, &format!("`{}`", found.name))?;
+                self.needs_object(name.span, format_args!("`{}`", found.name))?;
                 let delegate = self.property(None, &found, self.at(name.span))?;
                 return self.delegate_value_call(delegate, args, span);
             }
@@ -146,7 +146,7 @@ impl Body<'_, '_> {
     pub(super) fn alone(&self, value: &ast::Expr) {
         let is_function = match &value.kind {
             ast::ExprKind::Ident(name) => {
-                !self.is_value_name(name) && self.checker.find_function(&self.class, name).is_some()
+                !self.is_value_name(&name.text) && self.checker.find_function(&self.class, &name.text).is_some()
             }
             // Looked at twice, so only where no call is in it, whose arguments would be looked at twice each.
             ast::ExprKind::Member(of, name) if is_path(of) => matches!(
@@ -292,7 +292,7 @@ impl Body<'_, '_> {
             Callee::Static { class: Some(Box::new(class)), path }
         } else {
             if object.is_none() {
-                self.needs_object(name.span, &format!("`{}`", found.name))?;
+                self.needs_object(name.span, format_args!("`{}`", found.name))?;
             }
             let object = object.map(Box::new);
             if found.is_virtual { Callee::Virtual { object, path } } else { Callee::Final { object, path } }
@@ -346,7 +346,7 @@ impl Body<'_, '_> {
         let callee = if found.is_static {
             Callee::Static { class: None, path }
         } else {
-            self.needs_object(name.span, &format!("`{}`", found.name))?;
+            self.needs_object(name.span, format_args!("`{}`", found.name))?;
             Callee::Final { object: None, path }
         };
         // What an override may call, whoever else may.

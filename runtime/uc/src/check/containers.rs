@@ -11,6 +11,7 @@ use super::{Found, Told};
 use crate::ast::{self, Ident};
 use crate::hir::{Conversion, Expr, ExprKind, Intrinsic, Num, Type};
 use crate::source::Span;
+use crate::token::lower;
 
 type Args = [Option<ast::Expr>];
 
@@ -27,8 +28,9 @@ impl Body<'_, '_> {
         use Intrinsic as I;
         let ty = base.ty.clone();
         let int = Type::INT;
-        let word = name.text.to_ascii_lowercase();
-        let (which, params, result): (I, Vec<Type>, Type) = match (&ty, word.as_str()) {
+        let mut buffer = [0; 64];
+        let word = lower(&name.text, &mut buffer);
+        let (which, params, result): (I, Vec<Type>, Type) = match (&ty, &*word) {
             (Type::Array(_), "add") => (I::ArrayAdd, vec![int.clone()], int),
             (Type::Array(of), "additem") => (I::ArrayAddItem, vec![(**of).clone()], int),
             (Type::Array(_), "insert") => (I::ArrayInsert, vec![int.clone(), int], Type::Nothing),
@@ -215,14 +217,13 @@ impl Body<'_, '_> {
             (class || args.len() > 2).then(|| name.text.clone())
         };
         match &callee.kind {
-            ast::ExprKind::Ident(name) if !self.is_value_name(name) => {
-                let found = self.checker.find_function(&self.class, name);
-                if let Some(found) = found.or_else(|| self.checker.find_library_function(name)) {
+            ast::ExprKind::Ident(name) if !self.is_value_name(&name.text) => {
+                let found = self.checker.find_function(&self.class, &name.text);
+                if let Some(found) = found.or_else(|| self.checker.find_library_function(&name.text)) {
                     return Some(found.name.clone());
                 }
-                let name = Ident { text: name.clone(), span: callee.span };
                 // One that is not known can only be a function too, unless a class above has it.
-                if self.checker.is_broken(&self.class) { by_args(&name) } else { Some(name.text) }
+                if self.checker.is_broken(&self.class) { by_args(name) } else { Some(name.text.clone()) }
             }
             ast::ExprKind::Member(of, name) => {
                 let Ok(base) = self.value_quietly(of) else { return by_args(name) };

@@ -254,7 +254,7 @@ impl<'a> Checker<'a> {
             entries: numbered,
             at: Some(at),
         };
-        self.enums.borrow_mut().insert(0, Rc::new(symbol));
+        self.enums.borrow_mut().insert(symbol);
         let (name, doc, line) = (found.name.text.clone(), found.doc.clone(), self.line(at));
         Some(hir::Enum { path, name, entries, doc, line })
     }

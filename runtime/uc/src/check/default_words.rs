@@ -101,15 +101,11 @@ impl Checker<'_> {
         }
         // A constant, or an entry as a number.
         if let ([name], Type::Num(_) | Type::Text | Type::Bool | Type::Struct(_)) = (names, ty) {
-            let is_known = self.find_const(place.of, &name.text).is_some()
-                || self
-                    .enums
-                    .borrow()
-                    .iter()
-                    .any(|found| found.entry(&name.text).is_some() || found.is_count(&name.text));
+            let is_known =
+                self.find_const(place.of, &name.text).is_some() || !self.enums.borrow().called(&name.text).is_empty();
             if is_known {
                 let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
-                let word = ast::Expr { kind: ast::ExprKind::Ident(name.text.clone()), span: name.span, depth: 1 };
+                let word = ast::Expr { kind: ast::ExprKind::Ident(name.clone()), span: name.span, depth: 1 };
                 let found = body.value(&word, Some(ty)).and_then(|found| body.coerced(found, ty, at))?;
                 if let Some(value) = as_const(&found) {
                     return Ok(value.clone());

@@ -111,18 +111,15 @@ impl<'a> Checker<'a> {
 
     /// The number that an index is: a number, a constant or an entry of an enum.
     fn index_of(&self, index: &DefaultIndex, place: &Place<'_>) -> Found<u32> {
+        let ident = |text: &str| Ident { text: text.trim().to_owned(), span: index.span };
         let kind = match crate::parse::whole(&index.text) {
             Some(number) => ast::ExprKind::Int(index.text.clone(), Some(number)),
             None => match index.text.split_once('.') {
-                Some((of, entry)) => ast::ExprKind::Member(
-                    Box::new(ast::Expr {
-                        kind: ast::ExprKind::Ident(of.trim().to_owned()),
-                        span: index.span,
-                        depth: 1,
-                    }),
-                    Ident { text: entry.trim().to_owned(), span: index.span },
-                ),
-                None => ast::ExprKind::Ident(index.text.clone()),
+                Some((of, entry)) => {
+                    let kind = ast::ExprKind::Ident(ident(of));
+                    ast::ExprKind::Member(Box::new(ast::Expr { kind, span: index.span, depth: 1 }), ident(entry))
+                }
+                None => ast::ExprKind::Ident(ident(&index.text)),
             },
         };
         let value = ast::Expr { kind, span: index.span, depth: 1 };

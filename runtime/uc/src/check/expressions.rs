@@ -1,5 +1,6 @@
 //! Expressions: names, and which form leads to which rule.
 
+use std::fmt;
 use std::rc::Rc;
 
 use super::body::Body;
@@ -8,6 +9,7 @@ use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
 use crate::hir::{Const, Conversion, Expr, ExprKind, New, Path, Type};
 use crate::source::Span;
+use crate::token::lower;
 
 impl Body<'_, '_> {
     /// An expression with a value. `want` is the type that it is for, as far as that is known: it decides what a number or a name
@@ -51,7 +53,7 @@ impl Body<'_, '_> {
                 Err(self.report(self.error("uc-syntax", span, "a member has to stand behind this")))
             }
             ast::ExprKind::Triple(word, values) => self.triple_literal(word, values, want, span),
-            ast::ExprKind::Ident(name) => self.name(&Ident { text: name.clone(), span }, want),
+            ast::ExprKind::Ident(name) => self.name(name, want),
             ast::ExprKind::Member(of, name) => self.member(of, name, want, span),
             ast::ExprKind::Index(of, index) => self.index(of, index, span),
             ast::ExprKind::Call(callee, args) => self.call(callee, args, span),
@@ -88,7 +90,7 @@ impl Body<'_, '_> {
     }
 
     /// Tells that there is no object here if there is none.
-    pub(super) fn needs_object(&self, span: Span, what: &str) -> Found<()> {
+    pub(super) fn needs_object(&self, span: Span, what: impl fmt::Display) -> Found<()> {
         if !self.is_static && !self.only_constants {
             return Ok(());
         }
@@ -138,7 +140,7 @@ impl Body<'_, '_> {
         if let Some(found) = self.checker.find_function(class, &name.text).filter(|_| !self.only_constants) {
             if matches!(want, Some(Type::Delegate(..))) {
                 if !found.is_static {
-                    self.needs_object(span, &format!("`{}`", found.name))?;
+                    self.needs_object(span, format_args!("`{}`", found.name))?;
                 }
                 return self.function_value(None, &found, want, span);
             }
@@ -206,12 +208,8 @@ impl Body<'_, '_> {
         {
             return Some(self.entry_of(path, name, span));
         }
-        let enums = self.checker.enums.borrow();
-        let own = enums.iter().filter(|found| found.at.is_some());
-        let others = enums.iter().filter(|found| found.at.is_none());
-        let all: Vec<_> = own.chain(others).filter(|found| found.entry(&name.text).is_some()).cloned().collect();
-        let counts: Vec<_> = enums.iter().filter(|found| found.is_count(&name.text)).cloned().collect();
-        drop(enums);
+        let called = self.checker.enums.borrow().called(&name.text);
+        let (all, counts): (Vec<_>, Vec<_>) = called.iter().partition(|found| found.entry(&name.text).is_some());
         let is_own = |path: &Path| path.starts_with(&format!("/Script/{}.", self.checker.package));
         match all.as_slice() {
             [] => {}
@@ -403,7 +401,7 @@ impl Body<'_, '_> {
 
 /// Constants that every class has.
 fn built_in(name: &str) -> Option<Const> {
-    Some(match name.to_ascii_lowercase().as_str() {
+    Some(match &*lower(name, &mut [0; 64]) {
         "index_none" => Const::Int(-1),
         "maxint" => Const::Int(i32::MAX.into()),
         "pi" => Const::Float(f64::from(std::f32::consts::PI)),
@@ -426,7 +424,7 @@ fn may_be_constant(value: &ast::Expr) -> bool {
         E::Triple(..) | E::Paren(_) | E::Macro(..) | E::Broken => true,
         E::Prefix(sign, _) => matches!(sign, ast::Prefix::Minus | ast::Prefix::Plus),
         E::Member(of, _) => matches!(of.kind, E::Ident(_)),
-        E::Call(callee, _) => matches!(&callee.kind, E::Ident(name) if is_known_call(name)),
+        E::Call(callee, _) => matches!(&callee.kind, E::Ident(name) if is_known_call(&name.text)),
         _ => false,
     }
 }

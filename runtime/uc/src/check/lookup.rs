@@ -5,13 +5,16 @@ use std::rc::Rc;
 use alcedo_reflect::origin::Origin;
 
 use super::reflected::{reflected_class, reflected_interface, reflected_struct};
-use super::symbols::{At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym, get_caseless};
+use super::symbols::{
+    At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym, get_caseless, squash,
+};
 use super::{Checker, Found, TypeSym};
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Num, Path, Triple, Type};
 use crate::parse::in_dots;
 use crate::source::Span;
+use crate::token::lower;
 
 impl Checker<'_> {
     /// Whether a type of reflection is of the package that is checked, as it was before.
@@ -30,7 +33,7 @@ impl Checker<'_> {
             add(&found.name, TypeSym::Enum(found.path.clone(), num));
             let entries = found.entries().iter().map(|entry| (entry.name.to_string(), entry.number)).collect();
             let symbol = EnumSym { path: found.path.clone(), name: found.name.to_string(), num, entries, at: None };
-            self.enums.borrow_mut().push(Rc::new(symbol));
+            self.enums.borrow_mut().insert(symbol);
         }
         for found in self.types.structs() {
             if !self.is_replaced(found.origin, &found.package) {
@@ -179,7 +182,7 @@ impl Checker<'_> {
 
     /// The enum of a path.
     pub(super) fn enumeration(&self, path: &str) -> Option<Rc<EnumSym>> {
-        self.enums.borrow().iter().find(|found| &*found.path == path).cloned()
+        self.enums.borrow().by_path.get(path).cloned()
     }
 
     /// The classes from that one to the root, as far as they are known. Circles of them were opened before.
@@ -209,9 +212,11 @@ impl Checker<'_> {
 
     /// The member of that very name in the chain; else the one whose name is the same without `_`.
     fn member<T: Clone>(&self, class: &str, name: &str, of: impl Fn(&ClassSym) -> &Named<T>) -> Option<T> {
-        let chain = self.chain(class);
-        let exact = chain.iter().find_map(|class| of(class).exact(name).cloned());
-        exact.or_else(|| chain.iter().find_map(|class| of(class).get(name).cloned()))
+        let exact = self.lineage(class).find_map(|class| of(&class).exact(name).cloned());
+        exact.or_else(|| {
+            let squashed = squash(name);
+            self.lineage(class).find_map(|class| of(&class).squashed(&squashed).cloned())
+        })
     }
 
     /// The property that a class or one above it has.
@@ -264,8 +269,7 @@ impl Checker<'_> {
     /// The three numbers that a struct is, if it is called `Vector` or `Rotator` and has three of one kind.
     pub(super) fn triple(&self, ty: &Type) -> Option<(Triple, bool)> {
         let Type::Struct(path) = ty else { return None };
-        let name = path.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
-        let is_vector = match name.as_str() {
+        let is_vector = match &*lower(path.rsplit('.').next().unwrap_or(""), &mut [0; 64]) {
             "vector" => true,
             "rotator" => false,
             _ => return None,

@@ -44,7 +44,7 @@ use crate::hir;
 use crate::parse::Parsed;
 use crate::source::Source;
 pub(crate) use complete::complete_in;
-use symbols::{At, ClassSym, EnumSym, FuncSym, Named, StructSym};
+use symbols::{At, ClassSym, Enums, FuncSym, Named, StructSym};
 
 /// The most messages of a package that are kept.
 const MOST_MESSAGES: usize = 10_000;
@@ -177,7 +177,7 @@ pub(crate) struct Checker<'a> {
     type_names: RefCell<HashMap<String, Vec<TypeSym>>>,
     classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
-    enums: RefCell<Vec<Rc<EnumSym>>>,
+    enums: RefCell<Enums>,
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
     /// Those of the package, with their functions in order.
     own_interfaces: RefCell<HashMap<hir::Path, interfaces::InterfaceSym>>,

@@ -7,6 +7,7 @@ use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
 use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Expr, ExprKind, Intrinsic, Path, Type};
 use crate::source::Span;
+use crate::token::lower;
 
 impl Body<'_, '_> {
     /// A value without messages, to look at its type before it is known how it is used.
@@ -50,9 +51,9 @@ impl Body<'_, '_> {
                 };
             }
             // `EnumName.Entry`.
-            ast::ExprKind::Ident(word) if !self.is_value_name(word) || self.is_enum_value(word) => {
-                let ident = Ident { text: word.clone(), span: of.span };
-                if let Some(Ok(TypeSym::Enum(path, _))) = self.checker.type_named(&[ident], self.file) {
+            ast::ExprKind::Ident(word) if !self.is_value_name(&word.text) || self.is_enum_value(&word.text) => {
+                let found = self.checker.type_named(std::slice::from_ref(word), self.file);
+                if let Some(Ok(TypeSym::Enum(path, _))) = found {
                     return self.entry_of(&path, name, span);
                 }
             }
@@ -74,7 +75,7 @@ impl Body<'_, '_> {
     /// Whether a name is that of a variable that holds an entry of an enum: no member can stand behind it, so that the enum
     /// itself is meant where one has the same name.
     fn is_enum_value(&self, name: &str) -> bool {
-        let local = self.locals.get(&name.to_ascii_lowercase()).map(|local| local.ty.clone());
+        let local = get_caseless(&self.locals, name).map(|local| local.ty.clone());
         let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
         matches!(ty, Some(Some(Type::Enum(..))))
     }
@@ -175,7 +176,7 @@ impl Body<'_, '_> {
 
     /// `Outer` and `Name` of an object, by the functions of the host's library; nothing where it has none.
     pub(super) fn object_word(&self, object: Expr, class: &Path, name: &Ident) -> Option<Found<Expr>> {
-        let function = match name.text.to_ascii_lowercase().as_str() {
+        let function = match &*lower(&name.text, &mut [0; 64]) {
             "outer" => "outer_of",
             "name" => "name_of",
             _ => return None,

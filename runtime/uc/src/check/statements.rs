@@ -131,7 +131,7 @@ impl Body<'_, '_> {
     }
 
     fn simple(&mut self, of: &[ast::Expr]) -> Found<Vec<Stmt>> {
-        let mut found = Vec::new();
+        let mut found = Vec::with_capacity(of.len());
         let mut told = None;
         for value in of {
             match self.expression_statement(value) {
@@ -149,7 +149,7 @@ impl Body<'_, '_> {
     }
 
     fn if_statement(&mut self, arms: &[(ast::Expr, Vec<ast::Stmt>)], other: Option<&[ast::Stmt]>) -> Found<StmtKind> {
-        let mut checked = Vec::new();
+        let mut checked = Vec::with_capacity(arms.len());
         for (condition, body) in arms {
             let found = self.condition(condition);
             let body = self.block(body);
@@ -174,7 +174,7 @@ impl Body<'_, '_> {
         let value_span = value.span;
         let value = self.value(value, None);
         self.breakable += 1;
-        let mut made = Vec::new();
+        let mut made = Vec::with_capacity(arms.len());
         let mut told = None;
         let mut seen: HashMap<String, Span> = HashMap::default();
         let mut has_default = false;

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use alcedo_reflect::type_text::SignatureText;
 
 use crate::ast;
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::hir::{Access, Const, Num, Path, Type};
 use crate::source::Span;
+use crate::token::lower;
 
 /// Classes, or structs, that extend one another in a row.
 pub(super) const DEEPEST_EXTENSION: usize = 256;
@@ -36,16 +37,7 @@ impl<T> Default for Named<T> {
 
 /// The value of a name in a map by names in lower case. Allocates for long names only.
 pub(crate) fn get_caseless<'m, T>(map: &'m HashMap<String, T>, name: &str) -> Option<&'m T> {
-    let mut buffer = [0; 64];
-    match buffer.get_mut(..name.len()) {
-        _ if map.is_empty() => None,
-        Some(lower) => {
-            lower.copy_from_slice(name.as_bytes());
-            lower.make_ascii_lowercase();
-            map.get(std::str::from_utf8(lower).ok()?)
-        }
-        None => map.get(&name.to_ascii_lowercase()),
-    }
+    if map.is_empty() { None } else { map.get(&*lower(name, &mut [0; 64])) }
 }
 
 /// A name without `_`, in lower case.
@@ -60,8 +52,12 @@ impl<T: Clone> Named<T> {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.exact(name)
-            .or_else(|| if self.squashed.is_empty() { None } else { self.squashed.get(&squash(name))?.as_ref() })
+        self.exact(name).or_else(|| if self.squashed.is_empty() { None } else { self.squashed(&squash(name)) })
+    }
+
+    /// By the name that [`squash`] returns.
+    pub(crate) fn squashed(&self, squashed: &str) -> Option<&T> {
+        self.squashed.get(squashed)?.as_ref()
     }
 
     pub(crate) fn insert(&mut self, name: &str, what: T) {
@@ -251,6 +247,37 @@ impl EnumSym {
             front && entry[before.len()..].starts_with('_')
         };
         self.name.eq_ignore_ascii_case(before) || (!self.entries.is_empty() && self.entries.iter().all(begins))
+    }
+}
+
+/// All enums.
+#[derive(Debug, Default)]
+pub(crate) struct Enums {
+    pub(crate) by_path: HashMap<Path, Rc<EnumSym>>,
+    /// By the names of entries and of the number of entries, without `_`. Those of the package come first.
+    called: HashMap<String, Vec<Rc<EnumSym>>>,
+}
+
+impl Enums {
+    pub(crate) fn insert(&mut self, symbol: EnumSym) {
+        let symbol = Rc::new(symbol);
+        self.by_path.insert(symbol.path.clone(), symbol.clone());
+        let entries = symbol.entries.iter().map(|(entry, _)| entry.as_str());
+        let first = entries.clone().next().unwrap_or_default();
+        let starts = first.match_indices('_').map(|(at, _)| &first[..at]);
+        let counts = starts.chain([symbol.name.as_str()]).map(|start| squash(start) + "max");
+        let names: HashSet<_> = entries.map(squash).chain(counts).collect();
+        for name in names {
+            let called = self.called.entry(name).or_default();
+            let at = if symbol.at.is_some() { 0 } else { called.len() };
+            called.insert(at, symbol.clone());
+        }
+    }
+
+    /// The enums that have an entry of that name, or whose number of entries is called so.
+    pub(crate) fn called(&self, name: &str) -> Vec<Rc<EnumSym>> {
+        let called = self.called.get(&squash(name)).into_iter().flatten();
+        called.filter(|found| found.entry(name).is_some() || found.is_count(name)).cloned().collect()
     }
 }
 

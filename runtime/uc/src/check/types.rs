@@ -9,6 +9,7 @@ use super::{Checker, Found, TypeSym};
 use crate::ast::{Expr, Ident, TypeKind, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Const, ExprKind, Num, Path, Type};
+use crate::token::lower;
 
 /// Elements that an array of a fixed length may have.
 pub(super) const LONGEST_FIXED: u32 = 65_536;
@@ -22,7 +23,7 @@ const DEEPEST_TYPE: usize = 12;
 
 /// The type that a word is by itself; whether no declaration takes that word away.
 pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
-    Some(match name.to_ascii_lowercase().as_str() {
+    Some(match &*lower(name, &mut [0; 64]) {
         "int" => (Type::INT, true),
         "float" => (Type::FLOAT, true),
         "byte" => (Type::BYTE, true),
@@ -211,13 +212,11 @@ impl Checker<'_> {
     pub(super) fn dim_of(&self, dim: &Expr, file: usize, class: &str) -> Found<u32> {
         let at = (file, dim.span);
         // An enum stands for how many entries it has.
-        if let crate::ast::ExprKind::Ident(name) = &dim.kind {
-            let ident = Ident { text: name.clone(), span: dim.span };
-            if let Some(Ok(TypeSym::Enum(path, _))) = self.type_named(&[ident], file)
-                && let Some(found) = self.enumeration(&path)
-            {
-                return Ok(found.entries.len() as u32);
-            }
+        if let crate::ast::ExprKind::Ident(name) = &dim.kind
+            && let Some(Ok(TypeSym::Enum(path, _))) = self.type_named(std::slice::from_ref(name), file)
+            && let Some(found) = self.enumeration(&path)
+        {
+            return Ok(found.entries.len() as u32);
         }
         let value = self.constant(dim, file, class, Some(&Type::INT))?;
         match value.kind {

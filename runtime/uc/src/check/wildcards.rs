@@ -32,7 +32,7 @@ impl Body<'_, '_> {
         let mut seen = Seen::default();
         let element =
             if found.wild.iter().any(Option::is_some) { self.element_of(found, args, &mut seen) } else { Ok(None) };
-        let mut made = Vec::new();
+        let mut made = Vec::with_capacity(found.params.len());
         let mut wildcards = Vec::new();
         for (at, param) in found.params.iter().enumerate() {
             let arg = args.get(at).and_then(Option::as_ref);

@@ -5,7 +5,7 @@ use super::statements::STATEMENTS;
 use super::{DEEPEST_EXPRESSION, Parser, Read};
 use crate::ast::{Expr, ExprKind, Ident, Infix, Prefix};
 use crate::source::Span;
-use crate::token::{Kind, Token};
+use crate::token::{Kind, Token, lower};
 
 impl Parser<'_> {
     /// An expression, or `place = expression`.
@@ -173,7 +173,7 @@ impl Parser<'_> {
             Kind::At => I::ConcatSpaced,
             Kind::DollarAssign => I::ConcatAssign,
             Kind::AtAssign => I::ConcatSpacedAssign,
-            Kind::Word => match self.text(token).to_ascii_lowercase().as_str() {
+            Kind::Word => match &*lower(self.text(token), &mut [0; 64]) {
                 "dot" => I::Dot,
                 "cross" => I::Cross,
                 "clockwisefrom" => I::ClockwiseFrom,
@@ -250,7 +250,7 @@ impl Parser<'_> {
     /// `(a, , b)`: what is left away is `None`.
     fn arguments(&mut self) -> Read<Vec<Option<Expr>>> {
         self.expect(Kind::ParenOpen, "`(`", "before the arguments")?;
-        let mut args = Vec::new();
+        let mut args = Vec::with_capacity(1);
         loop {
             let found = self.peek();
             match found.kind {
@@ -357,7 +357,7 @@ impl Parser<'_> {
             let word = Ident { text: text.to_owned(), span: token.span };
             return Ok(Expr { kind: ExprKind::Object(word, name), span: token.span.to(behind.span), depth: 1 });
         }
-        match text.to_ascii_lowercase().as_str() {
+        match &*lower(text, &mut [0; 64]) {
             "true" => self.leaf(ExprKind::Bool(true)),
             "false" => self.leaf(ExprKind::Bool(false)),
             "none" => self.leaf(ExprKind::None),
@@ -397,7 +397,7 @@ impl Parser<'_> {
                 self.node(ExprKind::ClassCast(class, Box::new(of)), token.span.to(close.span), depth)
             }
             "new" => self.new_expression(),
-            _ => self.leaf(ExprKind::Ident(text.to_owned())),
+            _ => self.leaf(ExprKind::Ident(Ident { text: text.to_owned(), span: token.span })),
         }
     }
 

@@ -12,7 +12,7 @@ mod types;
 pub(crate) use expressions::whole;
 pub(crate) use items::{PARAM_WORDS, VAR_WORDS, in_dots};
 
-use crate::ast::{Expr, File, Ident};
+use crate::ast::{Expr, File, Ident, Stmt};
 use crate::diagnostic::Diagnostic;
 use crate::source::{LARGEST_FILE, Source, Span};
 use crate::token::{Kind, Token, Tokens};
@@ -116,6 +116,8 @@ pub(crate) struct Parser<'s> {
     file: usize,
     tokens: Tokens<'s>,
     diagnostics: Vec<Diagnostic>,
+    /// Statements of all blocks that are open, so that a whole block has a vector of its length.
+    statements: Vec<Stmt>,
     depth: u32,
     /// Whether nothing is read any more, since there are too many errors.
     stopped: bool,
@@ -150,6 +152,7 @@ impl<'s> Parser<'s> {
             file,
             tokens,
             diagnostics: Vec::new(),
+            statements: Vec::new(),
             depth: 0,
             stopped: false,
             last_end: 0,

@@ -3,7 +3,7 @@
 use super::{Failed, Parser, Read, macro_outside};
 use crate::ast::{Arm, DoEnd, Expr, ExprKind, Stmt, StmtKind, VarName};
 use crate::source::Span;
-use crate::token::{Kind, Token};
+use crate::token::{Kind, Token, lower};
 
 /// Words that begin a statement.
 pub(super) const STATEMENTS: &[&str] =
@@ -19,14 +19,20 @@ impl Parser<'_> {
 
     /// Statements up to the brace that closes, which is taken.
     fn statements(&mut self, open: Token) -> Read<Vec<Stmt>> {
-        let mut statements = Vec::new();
+        let begin = self.statements.len();
+        let read = self.rest_of_block(open);
+        let statements = self.statements.split_off(begin);
+        read.map(|()| statements)
+    }
+
+    /// Pushes the statements up to the brace that closes, which is taken, to those of the blocks around it.
+    fn rest_of_block(&mut self, open: Token) -> Read<()> {
         loop {
             let token = self.peek();
             match token.kind {
                 Kind::BraceClose => {
                     self.next();
-                    statements.shrink_to_fit();
-                    return Ok(statements);
+                    return Ok(());
                 }
                 Kind::End => {
                     let error = self.error("uc-syntax", open.span, "this brace is not closed");
@@ -48,7 +54,7 @@ impl Parser<'_> {
                 _ => {
                     match self.statement() {
                         Ok(Stmt { kind: StmtKind::Empty, .. }) => {}
-                        Ok(statement) => statements.push(statement),
+                        Ok(statement) => self.statements.push(statement),
                         Err(Failed) => self.skip_statement(),
                     }
                     if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
@@ -109,9 +115,10 @@ impl Parser<'_> {
             Kind::Word => {}
             _ => return self.expression_statement(),
         }
-        let word = self.text(start).to_ascii_lowercase();
+        let mut buffer = [0; 64];
+        let word = lower(self.text(start), &mut buffer);
         let behind = self.peek_kind(1);
-        match word.as_str() {
+        match &*word {
             "if" => self.if_statement(),
             "while" => {
                 self.next();
@@ -127,12 +134,12 @@ impl Parser<'_> {
             }
             "switch" => self.switch_statement(),
             "local" => self.local_statement(),
-            "const" if behind == Kind::Word => head(StmtKind::Const(self.constant()?), start.span),
+            "const" if behind == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
             // Functions and variables may be called `Stop`.
             "break" | "continue" | "stop" if word != "stop" || behind == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
-                let kind = match word.as_str() {
+                let kind = match &*word {
                     "break" => StmtKind::Break,
                     "continue" => StmtKind::Continue,
                     _ => StmtKind::Stop,
@@ -219,7 +226,7 @@ impl Parser<'_> {
 
     fn if_statement(&mut self) -> Read<Stmt> {
         let start = self.peek();
-        let mut arms = Vec::new();
+        let mut arms = Vec::with_capacity(1);
         loop {
             self.next();
             let condition = self.condition()?;
@@ -258,7 +265,7 @@ impl Parser<'_> {
         self.expect(Kind::ParenOpen, "`(`", "behind `for`")?;
         let init = self.assignments(Kind::Semicolon)?;
         self.expect(Kind::Semicolon, "`;`", "behind the start of the loop")?;
-        let condition = if self.peek().kind == Kind::Semicolon { None } else { Some(self.expression()?) };
+        let condition = if self.peek().kind == Kind::Semicolon { None } else { Some(Box::new(self.expression()?)) };
         self.expect(Kind::Semicolon, "`;`", "behind the condition of the loop")?;
         let step = self.assignments(Kind::ParenClose)?;
         self.expect(Kind::ParenClose, "`)`", "behind the step of the loop")?;

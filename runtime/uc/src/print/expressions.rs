@@ -44,7 +44,7 @@ pub(super) fn expression(of: &Expr) -> String {
         ExprKind::Triple(word, values) => {
             format!("{}({})", word.text, values.iter().map(expression).collect::<Vec<_>>().join(", "))
         }
-        ExprKind::Ident(name) => name.clone(),
+        ExprKind::Ident(name) => name.text.clone(),
         ExprKind::Member(of, name) => format!("{}.{}", expression(of), name.text),
         ExprKind::Index(of, index) => format!("{}[{}]", expression(of), expression(index)),
         ExprKind::Call(of, args) => format!("{}({})", expression(of), list(args)),

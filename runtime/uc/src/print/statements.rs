@@ -53,7 +53,7 @@ impl Printer {
             }
             StmtKind::For(init, condition, step, body) => {
                 let list = |of: &[Expr]| of.iter().map(expression).collect::<Vec<_>>().join(", ");
-                let condition = condition.as_ref().map_or(String::new(), expression);
+                let condition = condition.as_deref().map_or(String::new(), expression);
                 self.block(&format!("for ({}; {condition}; {})", list(init), list(step)), body);
             }
             StmtKind::ForEach(over, body) => self.block(&format!("foreach {}", expression(over)), body),

@@ -62,8 +62,11 @@ unsafe extern "C" fn forget_table(_table: *const c_void) {}
 
 unsafe extern "C" fn at_exit(_status: i32, _argument: *mut c_void) {}
 
+/// Calls hooks for an image.
+type Call = fn(*const c_void);
+
 /// Repairs, each with calls of hooks that it is for. What is left outlasts the image.
-fn calls() -> [(Repair, fn(*const c_void)); 8] {
+fn calls() -> [(Repair, Call); 8] {
     static mut STATE: [u8; 64] = [0; 64];
     // SAFETY: the words are those of living ledgers, and the arguments are what the C functions demand.
     unsafe {

@@ -1,5 +1,5 @@
-// What the module `lamps` 0.1.0 declares, for plugins that use it. Written by `alcedo glue`: change the module
-// and write it again. While a plugin is loaded each type, member and signature is compared with the module's own.
+// Declarations of the module `lamps` 0.1.0 for plugins, written by `alcedo glue`.
+// Run it again after a change of the module. Each load of a plugin compares every type, member and signature here with the module.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -43,6 +43,27 @@ impl Bulb {
     /// An event with a default.
     #[ufunction(blueprint_native_event)]
     fn warm(&self, seconds: f64) -> f64;
+}
+
+/// Limits a current.
+#[uclass(imported, package = "Game", base = Object)]
+pub struct Fuse {
+    /// Zero after it has blown.
+    #[uproperty]
+    current: f64,
+}
+
+#[uclass(imported)]
+impl Fuse {
+    /// Adds to the current, and returns the new one.
+    #[ufunction]
+    fn add_current(&self, more: f64) -> f64;
+    /// Returns the number of changes.
+    #[ufunction]
+    fn changes(&self) -> u32;
+    /// Returns what the current becomes instead of `current`.
+    #[ufunction(blueprint_native_event)]
+    fn limit(&self, current: f64) -> f64;
 }
 
 /// A lamp.
@@ -135,6 +156,10 @@ impl Room {
     #[ufunction]
     fn enter(&self);
 }
+
+/// Blows late.
+#[uclass(imported, package = "Game", base = Fuse)]
+pub struct SlowFuse {}
 
 /// Shares watts out.
 #[uclass(imported, package = "Game", base = Object)]

@@ -7,6 +7,8 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::lamps::{Bulb, Lamp, Shines, Splitter};
 
+#[cfg(not(feature = "drifted"))]
+mod fuses;
 // The types of the module `lamps`: what `alcedo glue` writes. The other file has those used here as they once were.
 #[cfg(not(feature = "drifted"))]
 mod lamps;
@@ -18,7 +20,15 @@ mod natives;
 #[cfg(feature = "natives")]
 mod switches;
 
-module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
+module! { name: "lamps_plus", main: started, exit: ended, dependencies: [("lamps", "^0.1")] }
+
+fn started() {
+    tracing::info!(target: "order", "main lamps_plus");
+}
+
+fn ended() {
+    tracing::info!(target: "order", "exit lamps_plus");
+}
 
 /// A lamp that flickers an even number of times.
 #[uclass(package = "Game", base = Lamp, blueprintable)]

@@ -8,14 +8,24 @@ use std::fmt;
 use alcedo_plugin_api::prelude::*;
 
 mod forms;
+mod fuses;
 mod outs;
 mod shines;
 
 pub use crate::forms::Bulb;
+pub use crate::fuses::{Fuse, SlowFuse};
 pub use crate::outs::Splitter;
 pub use crate::shines::{Room, Shines};
 
-module! { name: "lamps" }
+module! { name: "lamps", main: started, exit: ended }
+
+fn started() {
+    tracing::info!(target: "order", "main lamps");
+}
+
+fn ended() {
+    tracing::info!(target: "order", "exit lamps");
+}
 
 /// Why a lamp does not do as it is told.
 #[derive(Debug)]

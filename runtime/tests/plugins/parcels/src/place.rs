@@ -1,5 +1,5 @@
-// What the host `a test` declares in package `Test`, for plugins that use it. Written by `alcedo glue`: change the host
-// and write it again. While a plugin is loaded each type, member and signature is compared with the host's own.
+// Declarations of the host `a test` in package `Test` for plugins, written by `alcedo glue`.
+// Run it again after a change of the host. Each load of a plugin compares every type, member and signature here with the host.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,5 +1,5 @@
-// What the module `delegates` 0.1.0 declares, for plugins that use it. Written by `alcedo glue`: change the module
-// and write it again. While a plugin is loaded each type, member and signature is compared with the module's own.
+// Declarations of the module `delegates` 0.1.0 for plugins, written by `alcedo glue`.
+// Run it again after a change of the module. Each load of a plugin compares every type, member and signature here with the module.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Budget, Error, Runtime, printable};
+use alcedo_runtime::{Budget, Error, Runtime, sibling_libraries, printable};
 use {{host}}::Robot;
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
@@ -73,10 +73,6 @@ fn libraries() -> Result<Vec<PathBuf>, Error> {
     if !named.is_empty() {
         return Ok(named);
     }
-    let program = std::env::current_exe().unwrap_or_default();
-    let beside = program.parent().and_then(|dir| dir.read_dir().ok()).into_iter().flatten();
-    let mut libraries: Vec<_> = beside.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    libraries.retain(|path| path.extension().is_some_and(|extension| extension == "so"));
-    libraries.sort();
-    Ok(libraries)
+    // Leaves out libraries of plugins that were removed from the workspace.
+    Ok(sibling_libraries(&std::env::current_exe().unwrap_or_default()))
 }

@@ -1,0 +1,67 @@
+//! Finds the libraries of plugins in the folder of a program, as cargo leaves them in its target folder.
+
+use std::env::consts::DLL_EXTENSION;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use alcedo_sys::plain_file;
+
+/// The largest list of sources that is read.
+const LARGEST_LIST: u64 = 1 << 24;
+
+/// Returns the libraries in the folder of a program, sorted. A library whose sources are gone is left out with a warning: cargo keeps the
+/// library of a plugin that was removed from its workspace. Any thread.
+pub fn sibling_libraries(program: &Path) -> Vec<PathBuf> {
+    let entries = program.parent().and_then(|dir| fs::read_dir(dir).ok()).into_iter().flatten().flatten();
+    let mut libraries: Vec<_> = entries.map(|entry| entry.path()).filter(|path| is_library(path)).collect();
+    libraries.retain(|library| {
+        let missing = missing_sources(library);
+        if let Some(sources) = &missing {
+            let (library, sources) = (library.display(), sources.display());
+            tracing::warn!("{library} is left out, since its sources in {sources} are gone: delete the file, or build its plugin again");
+        }
+        missing.is_none()
+    });
+    libraries.sort();
+    libraries
+}
+
+fn is_library(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == DLL_EXTENSION)
+}
+
+/// Returns a folder of sources that cargo lists for the library and that does not exist. A library without a list has all sources.
+fn missing_sources(library: &Path) -> Option<PathBuf> {
+    let list = plain_file::read_text(&library.with_extension("d"), LARGEST_LIST).ok()?;
+    let (_library, sources) = list.lines().next()?.split_once(": ")?;
+    // Cargo escapes spaces of paths.
+    let sources = sources.replace("\\ ", "\0");
+    let folders =
+        sources.split(' ').filter_map(|source| Some(PathBuf::from(source.replace('\0', " ")).parent()?.to_owned()));
+    folders.filter(|folder| folder.is_absolute()).find(|folder| !folder.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::env::consts::DLL_EXTENSION;
+    use std::fs;
+
+    use super::sibling_libraries;
+
+    #[test]
+    fn a_library_whose_sources_are_gone_is_left_out() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: String| fs::write(dir.path().join(name), text).expect("written");
+        let library = |name: &str| dir.path().join(name).with_extension(DLL_EXTENSION);
+        for name in ["here", "gone", "deployed"] {
+            write(&format!("{name}.{DLL_EXTENSION}"), String::new());
+        }
+        fs::create_dir_all(dir.path().join("my plugins/here")).expect("made");
+        let source = |name: &str| {
+            dir.path().join("my plugins").join(name).join("lib.rs").display().to_string().replace(' ', "\\ ")
+        };
+        write("here.d", format!("{}: {}\n", library("here").display(), source("here")));
+        write("gone.d", format!("{}: {} {}\n", library("gone").display(), source("here"), source("gone")));
+        assert_eq!(sibling_libraries(&dir.path().join("host")), [library("deployed"), library("here")]);
+    }
+}

@@ -1,0 +1,93 @@
+//! A fuse that extends those of another module, and an owner of one: their hooks write to the log target `order` as well.
+
+use alcedo_plugin_api::prelude::*;
+
+use crate::lamps::{Fuse, SlowFuse};
+
+/// Takes a fall of the current off a reserve first.
+#[uclass(package = "Game", base = SlowFuse, blueprintable)]
+pub struct SafeFuse {
+    /// Current that is left.
+    #[uproperty(default = 50.0)]
+    reserve: f64,
+
+    /// Current that was taken off the reserve.
+    #[keep]
+    absorbed: f64,
+}
+
+#[uclass]
+impl SafeFuse {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        tracing::info!(target: "order", object = this.name(), "red Game.SafeFuse");
+        // All properties are zero in a construction; in a reload they have the values of the object.
+        let rebuilt = this.current() != 0.0;
+        assert!(!(rebuilt && fixture::on!("panics-when-rebuilt")), "no fuse for {}", this.name());
+        Self { absorbed: 0.0 }
+    }
+
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        tracing::info!(target: "order", object = this.name(), "class Game.SafeFuse");
+    }
+
+    #[post_init_properties]
+    fn differ(&mut self, this: This<Self>) {
+        tracing::info!(target: "order", object = this.name(), "post_init Game.SafeFuse");
+    }
+
+    #[overrides(Fuse)]
+    fn limit(&mut self, this: This<Self>, current: f64) -> f64 {
+        tracing::info!(target: "order", object = this.name(), "event Game.SafeFuse");
+        let taken = (this.current() - current).clamp(0.0, this.reserve());
+        this.set_reserve(this.reserve() - taken);
+        self.absorbed += taken;
+        this.base_limit(current + taken)
+    }
+
+    /// Returns what was taken off the reserve.
+    #[ufunction]
+    fn absorbed(&self) -> f64 {
+        self.absorbed
+    }
+}
+
+impl Drop for SafeFuse {
+    fn drop(&mut self) {
+        tracing::info!(target: "order", "finalize Game.SafeFuse");
+    }
+}
+
+/// Owns a fuse.
+#[uclass(package = "Game", blueprintable)]
+pub struct FuseBox {
+    /// The fuse of the box.
+    #[uproperty(default_subobject)]
+    fuse: Obj<SafeFuse>,
+}
+
+#[uclass]
+impl FuseBox {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        tracing::info!(target: "order", object = this.name(), "red Game.FuseBox");
+        Self {}
+    }
+
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        tracing::info!(target: "order", object = this.name(), "class Game.FuseBox");
+    }
+
+    #[post_init_properties]
+    fn differ(&mut self, this: This<Self>) {
+        tracing::info!(target: "order", object = this.name(), "post_init Game.FuseBox");
+    }
+}
+
+impl Drop for FuseBox {
+    fn drop(&mut self) {
+        tracing::info!(target: "order", "finalize Game.FuseBox");
+    }
+}
