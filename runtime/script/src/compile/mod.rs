@@ -152,7 +152,10 @@ impl Maker {
         self.line = function.end_line;
         self.emit(Ins::Return);
         let FunctionCode { result, registers, places, calls, code, lines, .. } = &mut self.code;
-        // Copies, as long as they are: the vectors here serve the next function.
+        #[expect(
+            clippy::drain_collect,
+            reason = "copies as long as they are: the vectors here serve the next function"
+        )]
         let code = FunctionCode {
             path: format!("{class}:{}", function.name),
             file: file.to_owned(),

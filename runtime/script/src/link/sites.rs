@@ -287,10 +287,12 @@ impl Params {
 
 /// The functions that a package calls, by path, with their parameters: all calls of one share them.
 #[derive(Default)]
-pub(crate) struct KnownFunctions(RefCell<FxHashMap<Rc<str>, (Rc<Function>, Rc<Params>)>>);
+pub(crate) struct KnownFunctions(RefCell<FxHashMap<Rc<str>, KnownFunction>>);
+
+type KnownFunction = (Rc<Function>, Rc<Params>);
 
 impl KnownFunctions {
-    fn find(&self, types: &Types, path: &Rc<str>) -> Checked<(Rc<Function>, Rc<Params>)> {
+    fn find(&self, types: &Types, path: &Rc<str>) -> Checked<KnownFunction> {
         if let Some(known) = self.0.borrow().get(path) {
             return Ok(known.clone());
         }
