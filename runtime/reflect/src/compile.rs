@@ -137,7 +137,7 @@ pub(super) fn compile(
     Ok(declared)
 }
 
-pub(super) fn class_path(decl: &ClassDecl) -> String {
+fn class_path(decl: &ClassDecl) -> String {
     TypePath::new(&decl.package, &decl.name).to_string()
 }
 

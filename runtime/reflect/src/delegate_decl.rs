@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
-use crate::compile::class_path;
 use crate::decl::{Batch, DelegateDecl, RESULT_NAME};
 use crate::delegate_words::in_words;
 use crate::path::TypePath;
@@ -61,7 +60,8 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
 
 /// Whether the classes that delegates belong to are in the batch, and have no member of their names.
 pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
-    let classes: HashMap<_, _> = batch.classes.iter().map(|class| (class_path(class), class)).collect();
+    let classes: HashMap<_, _> =
+        batch.classes.iter().map(|class| (TypePath::new(&class.package, &class.name).to_string(), class)).collect();
     for decl in batch.delegates.iter().filter(|decl| !decl.class.is_empty()) {
         let class = classes.get(&decl.class).filter(|class| class.origin == decl.origin).ok_or_else(|| {
             DeclareError::BadDelegate {

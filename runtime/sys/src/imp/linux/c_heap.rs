@@ -3,6 +3,7 @@
 //!
 //! There is one book for all images, because a block may be freed by another than took it. A record is taken out before
 //! the block is freed: as soon as it is, the same address may be another's.
+#![expect(unsafe_code, reason = "frees what an image has left")]
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -20,7 +21,8 @@ pub(super) const REPAIR: Repair = Repair {
     counts: |image, counts| (counts.c_heap_bytes, counts.c_heap_blocks) = held(image.owner()),
     free: |gone, report| {
         let is_kept = |address| !gone.policy.free_c_heap || gone.kept.contains(&address);
-        let left = take(gone.image.owner(), is_kept, |block| library::free(gone, block));
+        // SAFETY: the book had the block as one that the image took and nothing has freed; it is struck out by now.
+        let left = take(gone.image.owner(), is_kept, |block| unsafe { library::free(gone, block) });
         (report.c_heap_bytes, report.c_heap_blocks) = left.freed;
         (report.c_heap_kept_bytes, report.c_heap_kept_blocks) = left.kept;
     },

@@ -39,10 +39,13 @@ impl Drop for Block {
     }
 }
 
-/// Frees a block that was struck out of the book of an image that is gone.
-pub(in crate::imp::linux) fn free(_gone: &Gone<'_>, block: *mut c_void) {
-    // SAFETY: the block was the image's and lives. The maker of `Gone` has promised that the image is gone, and the setter of its
-    // policy that the image gives none away.
+/// Frees a block of an image that is gone.
+///
+/// # Safety
+/// The block was taken by that image, lives, and nothing else frees it.
+pub(in crate::imp::linux) unsafe fn free(_gone: &Gone<'_>, block: *mut c_void) {
+    // SAFETY: promised by the caller; the maker of `Gone` has promised that the image is gone, and the setter of its policy that the
+    // image gives none away.
     unsafe { libc::free(block) };
 }
 
