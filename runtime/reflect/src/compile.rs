@@ -137,7 +137,7 @@ pub(super) fn compile(
     Ok(declared)
 }
 
-fn class_path(decl: &ClassDecl) -> String {
+pub(super) fn class_path(decl: &ClassDecl) -> String {
     TypePath::new(&decl.package, &decl.name).to_string()
 }
 
