@@ -33,6 +33,26 @@ host_class! {
 }
 
 host_class! {
+    /// Limits a current.
+    pub Fuse: Object = "/Script/Game.Fuse", members FuseMembers, extends [Fuse, Object];
+    properties {
+        /// Zero after it has blown.
+        current / set_current "current": f64;
+    }
+    values {}
+    delegates {}
+    functions {
+        /// Adds to the current, and returns the new one.
+        add_current "add_current"(more: f64) -> f64;
+        /// Returns the number of changes.
+        changes "changes"() -> u32;
+        /// Returns what the current becomes instead of `current`.
+        limit "limit"(current: f64) -> f64;
+    }
+    dynamic {}
+}
+
+host_class! {
     /// A lamp.
     pub Lamp: Object = "/Script/Game.Lamp", members LampMembers, extends [Lamp, Object];
     properties {
@@ -134,4 +154,14 @@ host_class! {
         /// Gives what each of so many gets; the rest, and a line, come back.
         split "split";
     }
+}
+
+host_class! {
+    /// Blows late.
+    pub SlowFuse: Fuse = "/Script/Game.SlowFuse", members SlowFuseMembers, extends [SlowFuse, Fuse, Object];
+    properties {}
+    values {}
+    delegates {}
+    functions {}
+    dynamic {}
 }

@@ -20,6 +20,19 @@ host_class! {
 }
 
 host_class! {
+    /// Owns a fuse.
+    pub FuseBox: Object = "/Script/Game.FuseBox", members FuseBoxMembers, extends [FuseBox, Object];
+    properties {
+        /// The fuse of the box.
+        fuse / set_fuse "fuse": Obj<SafeFuse>;
+    }
+    values {}
+    delegates {}
+    functions {}
+    dynamic {}
+}
+
+host_class! {
     /// Keeps one share for itself.
     pub Miser: super::lamps::Splitter = "/Script/Game.Miser", members MiserMembers, extends [Miser, super::lamps::Splitter];
     properties {}
@@ -28,6 +41,22 @@ host_class! {
     functions {
         /// Has another one split, of whatever class.
         ask "ask"(other: Obj<super::lamps::Splitter>, watts: u32) -> String;
+    }
+    dynamic {}
+}
+
+host_class! {
+    /// Takes a fall of the current off a reserve first.
+    pub SafeFuse: super::lamps::SlowFuse = "/Script/Game.SafeFuse", members SafeFuseMembers, extends [SafeFuse, super::lamps::SlowFuse];
+    properties {
+        /// Current that is left.
+        reserve / set_reserve "reserve": f64;
+    }
+    values {}
+    delegates {}
+    functions {
+        /// Returns what was taken off the reserve.
+        absorbed "absorbed"() -> f64;
     }
     dynamic {}
 }

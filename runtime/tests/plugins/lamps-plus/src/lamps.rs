@@ -157,10 +157,6 @@ impl Room {
     fn enter(&self);
 }
 
-/// Blows late.
-#[uclass(imported, package = "Game", base = Fuse)]
-pub struct SlowFuse {}
-
 /// Shares watts out.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Splitter {
@@ -202,3 +198,7 @@ impl Splitter {
     #[ufunction(blueprint_native_event)]
     fn split(&self, watts: &mut u32, of: u32, log: &mut UArray<String>) -> Result<u32, CallError>;
 }
+
+/// Blows late.
+#[uclass(imported, package = "Game", base = Fuse)]
+pub struct SlowFuse {}
