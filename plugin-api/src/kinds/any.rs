@@ -15,10 +15,10 @@ use crate::host;
 
 /// A value in host memory by its number, whatever its type is.
 ///
-/// A *red* one is the host's, and lent for a call: [`Lent::lend`] gives one, and a host may pass a number. It may be kept in
-/// fields, but it leads nowhere as soon as that call has returned; then every use is the error `EXPIRED`, which names kind and
-/// age. A [`clone`](Clone::clone) of any is *black*: it belongs to the code that made it, may be kept, and may be
-/// dropped on any thread. Such are results of [`ObjectView::zcall_any`] too.
+/// A *red* one is the host's, and lent for a call: [`Lent::lend`](crate::Lent::lend) gives one, and a host may pass a number. It may
+/// be kept in fields, but it leads nowhere as soon as that call has returned; then every use is the error `EXPIRED`, which names kind
+/// and age. A [`clone`](Clone::clone) of any is *black*: it belongs to the code that made it, may be kept, and may be
+/// dropped on any thread. Such are results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) too.
 ///
 /// It may be sent to other threads, and dropped there. Only the game thread can ask about it: on others it looks expired, of no
 /// known kind.
