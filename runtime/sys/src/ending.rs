@@ -231,7 +231,7 @@ impl Ending {
                     // SAFETY: the image was seen to be gone; the policy is that of the caller that began this ending.
                     let gone = unsafe { Gone::new(ledger, &self.policy, &self.blocks_in_use) };
                     ledger.free(&gone, &mut self.report);
-                    self.count(ledger);
+                    ledger.finish_ending();
                 }
                 self.share.give_back();
                 self.report.took = self.begun.elapsed();
@@ -250,19 +250,14 @@ impl Ending {
         }
     }
 
-    /// Ends the notes of the ending, and reports its threads and thread-locals.
-    fn count(&mut self, ledger: &Ledger) {
-        ledger.finish_ending();
-        let counts = ledger.counts();
-        self.report.thread_locals_run = counts.thread_locals_run;
-        self.report.thread_locals_forgotten = counts.thread_locals_forgotten;
-        self.report.threads_evicted = counts.threads_evicted;
-    }
-
     fn settle_parked(&mut self, reason: String) {
         tracing::warn!(path = %self.path.display(), reason, "an image stays mapped");
-        if let Some(ledger) = self.share.ledger().map(Arc::clone) {
-            self.count(&ledger);
+        if let Some(ledger) = self.share.ledger() {
+            ledger.finish_ending();
+            let counts = ledger.counts();
+            self.report.thread_locals_run = counts.thread_locals_run;
+            self.report.thread_locals_forgotten = counts.thread_locals_forgotten;
+            self.report.threads_evicted = counts.threads_evicted;
         }
         self.report.took = self.begun.elapsed();
         let (path, report) = (self.path.clone(), self.report.clone());

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use tempfile::TempDir;
 
@@ -46,7 +46,7 @@ impl Folder {
     ///
     /// When it cannot be made, or another user has put another one in its place.
     pub(crate) fn renew(&self) -> io::Result<()> {
-        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = crate::lock(&self.lock);
         if imp::renew(&self.path)? {
             tracing::warn!(path = %self.path.display(), "the folder for copies was removed, and is created again");
             *held = lock(&self.path);

@@ -13,7 +13,6 @@ use std::ffi::c_void;
 use std::fmt;
 use std::mem;
 use std::path::Path;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -200,7 +199,9 @@ impl Ledger {
     /// Runs the image's thread-local destructors of the calling thread, last registered first, and again as long as
     /// they register more. Returns how many ran.
     pub fn run_thread_locals_here(&self) -> u64 {
-        self.act(Step::RunThreadLocals, &mut EndReport::default())
+        let mut report = EndReport::default();
+        self.act(Step::RunThreadLocals, &mut report);
+        report.thread_locals_run
     }
 
     /// How much is on record.
@@ -233,15 +234,16 @@ impl Ledger {
         facts
     }
 
-    /// Does a step of the ending; of how many things.
-    pub(crate) fn act(&self, step: Step, report: &mut EndReport) -> u64 {
-        self.repairs.iter().map(|repair| (repair.act)(self, step, report)).sum()
+    /// Does a step of the ending, and notes in the report what that was.
+    pub(crate) fn act(&self, step: Step, report: &mut EndReport) {
+        self.repairs.iter().for_each(|repair| (repair.act)(self, step, report));
     }
 
     /// Leads elsewhere, or takes back, what the process still has of the image and what can be undone: just before it is
     /// closed.
     pub(crate) fn put_right(&self, report: &mut EndReport) {
-        self.repairs.iter().for_each(|repair| (repair.put_right)(self, report));
+        let is_ours = self.records.is_ours(self);
+        self.repairs.iter().for_each(|repair| (repair.put_right)(self, &is_ours, report));
     }
 
     /// Searches memory for references to the image or its memory, if the policy wants that and the platform can.
@@ -293,10 +295,6 @@ impl Ledger {
             ENDING.fetch_sub(1, Ordering::SeqCst);
         }
     }
-
-    pub(crate) fn is_ending(&self) -> bool {
-        self.ending.load(Ordering::SeqCst)
-    }
 }
 
 /// For hooks and books.
@@ -304,12 +302,12 @@ impl Ledger {
 impl Ledger {
     /// Returns the number of this image in the books for all images.
     pub(crate) fn owner(&self) -> usize {
-        ptr::from_ref(self).addr()
+        std::ptr::from_ref(self).addr()
     }
 
     /// Checks if it is the ledger of the same image.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        ptr::eq(self, other)
+        std::ptr::eq(self, other)
     }
 
     /// Checks if there is a repair for what the image leaves now. If there is none, the image stays.
@@ -333,6 +331,10 @@ impl Ledger {
         true
     }
 
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing.load(Ordering::SeqCst)
     }
@@ -350,6 +352,7 @@ impl Holder {
     }
 
     /// Adds a thread.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     pub(crate) fn on(self, thread: String) -> Self {
         Self { thread, ..self }
     }

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use book::Book;
@@ -76,7 +76,7 @@ pub(crate) fn count() -> u64 {
 /// Writes down what a reader of the crash report will need.
 fn note(line: impl FnOnce(&mut Book) -> Option<String>) {
     let Some(notes) = NOTED.get().filter(|notes| notes.process == std::process::id()) else { return };
-    let mut open = notes.open.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = crate::lock(&notes.open);
     let (file, book) = &mut *open;
     let Some(line) = line(book) else { return };
     // One write, so that a death in between leaves a whole line or a piece of one, which no reader takes for a line. Without

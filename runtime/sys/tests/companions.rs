@@ -131,6 +131,24 @@ impl Pair {
         pair
     }
 
+    /// The same with the tables for the loader in parts that are written to, where tools that edit libraries move them.
+    fn with_writable_tables(mut self, user: &str) -> Self {
+        let user = self.dir.path().join(user);
+        let mut bytes = fs::read(&user).expect("just built");
+        let number = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+        // Where a table of headers begins, its size of a header, how many there are; and, in a header, where its rights are.
+        let segments = ((number(32), number(54), number(56)), 4, libc::PF_R as u8, libc::PF_W as u8);
+        let sections = ((number(40), number(58), number(60)), 8, 2, 1);
+        for ((start, size, count), rights, read_only, writable) in [segments, sections] {
+            let headers = bytes[start..].chunks_exact_mut(size).take(count);
+            let found = headers.filter(|header| header[rights] == read_only).map(|header| header[rights] |= writable);
+            assert!(found.count() > 2, "tables and constants");
+        }
+        fs::write(&user, &bytes).expect("the folder is writable");
+        self.file = ImageFile::read(&user).expect("an image may have such parts");
+        self
+    }
+
     fn map(&self) -> Mapped {
         let staged = self.stage.stage(&self.file, "user").expect("the copy can be written");
         let ledger = Ledger::new("user");
@@ -313,6 +331,12 @@ fn an_image_waits_for_a_thread_that_a_library_it_needs_has_started_for_it() {
 #[test]
 fn an_image_waits_for_a_thread_that_a_library_it_has_opened_has_started_for_it() {
     is_run_by(&Pair::that_opens("libopened.so"));
+}
+
+#[test]
+fn an_image_waits_likewise_if_its_tables_for_the_loader_are_writable() {
+    is_run_by(&Pair::new("libneeded.so", &[]).with_writable_tables("libuser.so"));
+    is_run_by(&Pair::that_opens("libloaded.so").with_writable_tables("libopener.so"));
 }
 
 #[test]

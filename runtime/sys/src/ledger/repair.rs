@@ -53,12 +53,13 @@ pub(crate) struct Repair {
     pub(crate) ends: fn(&Ledger),
     /// Adds facts that decide on the next step of its ending.
     pub(crate) facts: fn(&Ledger, &mut Facts),
-    /// Does a step; of how many things.
-    pub(crate) act: fn(&Ledger, Step, &mut EndReport) -> u64,
+    /// Does a step, and notes in the report what that was.
+    pub(crate) act: fn(&Ledger, Step, &mut EndReport),
     /// Finds a reference into the image from outside, after the last fact. Costs more than the facts.
     pub(crate) outside: fn(&Ledger) -> Option<Holder>,
-    /// Leads elsewhere, or takes back, what can be: just before the image is closed.
-    pub(crate) put_right: fn(&Ledger, &mut EndReport),
+    /// Leads elsewhere, or takes back, what can be: just before the image is closed. The function checks if an address is in the
+    /// image or its memory, or is that of a stream which it has made.
+    pub(crate) put_right: fn(&Ledger, &dyn Fn(usize) -> bool, &mut EndReport),
     /// Searches memory for references to the image, if the policy wants that; returns them with the blocks of the C heap that
     /// are in use. The path is that of its copy.
     pub(crate) look: fn(&Ledger, ReferenceSearch, &Path) -> Option<Looked>,
@@ -71,6 +72,7 @@ pub(crate) struct Repair {
 /// What a search found, and the blocks of the C heap that are in use.
 pub(crate) type Looked = (Look, HashSet<usize>);
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 impl Repair {
     /// Does nothing at any moment.
     pub(crate) const NONE: Self = Self {
@@ -81,9 +83,9 @@ impl Repair {
         holders: |_, _| (),
         ends: |_| (),
         facts: |_, _| (),
-        act: |_, _, _| 0,
+        act: |_, _, _| (),
         outside: |_| None,
-        put_right: |_, _| (),
+        put_right: |_, _, _| (),
         look: |_, _, _| None,
         leaves: |_| (),
         free: |_, _| (),
@@ -91,6 +93,10 @@ impl Repair {
 }
 
 /// An image that is gone. What is on its records belongs to nothing any more.
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu")),
+    expect(dead_code, reason = "read by repairs, of which other platforms have none")
+)]
 pub(crate) struct Gone<'a> {
     pub(crate) image: &'a Ledger,
     pub(crate) policy: &'a EndPolicy,

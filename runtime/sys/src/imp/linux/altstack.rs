@@ -23,7 +23,7 @@ pub(super) const REPAIR: Repair = Repair {
         facts.locals_here |= is_here;
         facts.locals_elsewhere |= is_elsewhere;
     },
-    put_right: |image, report| report.put_back.extend(take_away_here(image.records.memory(image))),
+    put_right: |_, is_ours, report| report.put_back.extend(take_away_here(is_ours)),
     free: |gone, report| {
         report.put_back.extend(take_away_here(gone.image.records.memory(gone.image)));
         forget(gone.image);

@@ -16,7 +16,7 @@ use rustix::thread::SecureComputingMode;
 
 use super::c::kernel;
 use super::c::signals::{bit, in_words};
-use super::proc::field;
+use super::proc::{self, field};
 use super::signals::Handled;
 use super::{lock, timers};
 
@@ -113,8 +113,8 @@ impl Before {
 
     /// Whether a filter was set since the image was mapped, on any thread.
     pub(super) fn is_filtered_since(&self) -> bool {
-        let Ok(tasks) = fs::read_dir("/proc/self/task") else { return false };
-        tasks.flatten().any(|task| filters(&task.path().join("status").to_string_lossy()) > self.filters)
+        let tasks = proc::numbers("task").unwrap_or_default();
+        tasks.iter().any(|tid| filters(&format!("/proc/self/task/{tid}/status")) > self.filters)
     }
 }
 

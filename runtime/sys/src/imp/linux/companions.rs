@@ -43,7 +43,7 @@ pub(super) const REPAIR: Repair = Repair {
         all.extend(image.records.companions.guests().into_iter().map(holder));
     },
     ends: |image| image.records.companions.ends(&image.records.lookups),
-    facts: |image, facts| facts.threads |= !image.records.companions.guests().is_empty(),
+    facts: |image, facts| facts.threads = facts.threads || !image.records.companions.guests().is_empty(),
     outside: |image| {
         let signal = handled_in(&image.records.companions.own.get()?.image.ranges)?;
         let name = format!("the handler of signal {signal}, which was set past the hooks");
@@ -189,9 +189,9 @@ impl Companions {
         self.has_others.load(SeqCst)
     }
 
-    /// Returns where those libraries begin that may have been handed an address of the image: what it needs, what it has looked a name up in
-    /// or has an address of, what these need, and what was mapped while it was there, if the image or one of these may have
-    /// opened it. It can call no other. `None` where that is not known.
+    /// Returns where those libraries begin that may have been handed an address of the image: what it needs, what it has looked a
+    /// name up in or has an address of, what these need, and what was mapped while it was there, if the image or one of these may
+    /// have opened it. It can call no other. `None` where that is not known.
     pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
         let Own { image, .. } = self.own.get()?;
         let all = loaded::all();

@@ -6,9 +6,8 @@
 //! before it is there, and everything that was found in it is forgotten when it is another one.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::mem::transmute;
-use std::ptr;
 use std::sync::Mutex;
 
 use super::c::loader::Share;
@@ -88,12 +87,24 @@ const STREAMS: [Streams; 2] = [
 /// Where the table of a stream's functions says how far it is from the stream to the part that all streams have.
 const BASE_OFFSET: usize = 3 * size_of::<usize>();
 
-/// Addresses of functions that read and set something, and of its stream if it is of one.
+type Get = unsafe extern "C" fn() -> usize;
+type Set = unsafe extern "C" fn(usize) -> usize;
+type GetOf = unsafe extern "C" fn(usize) -> usize;
+type SetOf = unsafe extern "C" fn(usize, usize) -> usize;
+
+/// Functions that read and set something.
 #[derive(Clone, Copy)]
-struct Access {
-    get: usize,
-    set: usize,
-    stream: Option<usize>,
+enum Access {
+    Single {
+        get: Get,
+        set: Set,
+    },
+    /// Of the stream at this address.
+    Of {
+        stream: usize,
+        get: GetOf,
+        set: SetOf,
+    },
 }
 
 /// One thing that the library keeps.
@@ -119,7 +130,7 @@ pub(super) const REPAIR: Repair = Repair {
     before: listen,
     // The library may have come with it.
     is_mapped: |_, _| listen(),
-    put_right: |image, report| report.addresses += put_right(image.records.is_ours(image)),
+    put_right: |_, is_ours, report| report.addresses += put_right(is_ours),
     ..Repair::NONE
 };
 
@@ -171,19 +182,23 @@ fn with_places(act: impl FnOnce(&mut [FacetPlace], &[Loaded])) {
 
 fn places(share: &Share) -> Vec<FacetPlace> {
     let mut places = Vec::new();
-    let access = |(get, set), stream| {
-        let (get, set) = (share.address(get)?, share.address(set)?);
-        Some(Access { get: get.expose_provenance(), set: set.expose_provenance(), stream })
-    };
+    let both = |get, set| share.address(get).zip(share.address(set));
     for Single { get, set, first, is_function } in SINGLES {
-        let Some(access) = access((get, set), None) else { continue };
+        let Some((get, set)) = both(get, set) else { continue };
+        // SAFETY: the functions of these names take nothing or an address, and return one.
+        let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
         let first = first.and_then(|name| share.address(name)).map_or(0, |first| first.addr());
-        places.push(FacetPlace { access, is_function, first, before: first });
+        places.push(FacetPlace { access: Access::Single { get, set }, is_function, first, before: first });
     }
     for Streams { objects, parts } in STREAMS {
         for stream in objects.iter().filter_map(|name| share.address(name)) {
-            let accesses = parts.iter().filter_map(|part| access(*part, Some(stream.addr())));
-            places.extend(accesses.map(|access| FacetPlace { access, is_function: false, first: 0, before: 0 }));
+            for (get, set) in parts.iter().filter_map(|(get, set)| both(get, set)) {
+                // SAFETY: the functions of these names take a stream, the second an address, too, and return an address.
+                let (get, set) =
+                    unsafe { (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set)) };
+                let access = Access::Of { stream: stream.addr(), get, set };
+                places.push(FacetPlace { access, is_function: false, first: 0, before: 0 });
+            }
         }
     }
     places
@@ -192,28 +207,30 @@ fn places(share: &Share) -> Vec<FacetPlace> {
 impl Access {
     /// What is there; none for a stream that has not been made yet.
     fn get(self) -> Option<usize> {
-        match self.stream {
-            None => Some(call(self.get, 0, 0)),
-            Some(stream) => base_of(stream).map(|base| call(self.get, base, 0)),
+        // SAFETY: the owner of this holds the library, which any thread may ask; `base_of` has found that the stream has
+        // been made.
+        unsafe {
+            match self {
+                Self::Single { get, .. } => Some(get()),
+                Self::Of { stream, get, .. } => base_of(stream).map(|base| get(base)),
+            }
         }
     }
 
     fn set(self, to: usize) {
-        match self.stream {
-            None => call(self.set, to, 0),
-            Some(stream) => base_of(stream).map_or(0, |base| call(self.set, base, to)),
-        };
+        // SAFETY: the owner of this holds the library, and `to` is what that had there before, or begins with; `base_of` has
+        // found that the stream has been made. The functions throw nothing for what is not null.
+        unsafe {
+            match self {
+                Self::Single { set, .. } => {
+                    set(to);
+                }
+                Self::Of { stream, set, .. } => {
+                    base_of(stream).map(|base| set(base, to));
+                }
+            }
+        }
     }
-}
-
-/// Calls a function of the library that takes two addresses or fewer.
-fn call(function: usize, first: usize, second: usize) -> usize {
-    type Function = unsafe extern "C" fn(usize, usize) -> usize;
-    let function = ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the functions of the names above take addresses in the first registers for arguments, leave the others alone, and
-    // give an address back. The caller holds the library, which any thread may ask; `base_of` has found that a stream has been made; and
-    // what is set was there before, or the library begins with it. None throws for what is not null.
-    unsafe { transmute::<*const (), Function>(function)(first, second) }
 }
 
 /// The part of a stream that all streams have.

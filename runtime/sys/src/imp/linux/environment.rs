@@ -27,7 +27,7 @@ static BEFORE: OnceLock<Vec<Known>> = OnceLock::new();
 pub(super) const REPAIR: Repair = Repair {
     name: ENVIRONMENT,
     before: listen,
-    put_right: |image, report| report.addresses += put_right(image.records.is_ours(image)),
+    put_right: |_, is_ours, report| report.addresses += put_right(is_ours),
     leaves: |image| *lock(&image.records.environment) = Some(Texts::now()),
     // Finalisers have had the last word, and their memory goes next.
     free: |gone, report| {

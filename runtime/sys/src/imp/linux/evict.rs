@@ -21,7 +21,11 @@ pub(super) use impossible::{ask, enter, is_out_of_reach, leave};
 pub(super) const REPAIR: Repair = Repair {
     name: "a thread in a blocking call",
     facts: |_, facts| facts.may_evict = cfg!(target_arch = "x86_64"),
-    act: |image, step, _| if step == Step::Evict { ask(&holding(image)) } else { 0 },
+    act: |image, step, _| {
+        if step == Step::Evict {
+            ask(&holding(image));
+        }
+    },
     ..Repair::NONE
 };
 
@@ -31,9 +35,7 @@ mod impossible {
 
     use crate::imp::linux::started::Started;
 
-    pub(in crate::imp::linux) fn ask(_threads: &[Arc<Started>]) -> u64 {
-        0
-    }
+    pub(in crate::imp::linux) fn ask(_threads: &[Arc<Started>]) {}
 
     pub(in crate::imp::linux) fn enter(_started: &Started) {}
 
@@ -149,15 +151,16 @@ mod possible {
         HERE.set(ptr::null());
     }
 
-    /// Sends the signal to each of the threads, unless it has one under way; to how many.
-    pub(in crate::imp::linux) fn ask(threads: &[Arc<Started>]) -> u64 {
-        let Some(ready) = READY.get_or_init(prepare) else { return 0 };
-        let is_sent = |started: &&Arc<Started>| {
+    /// Sends the signal to each of the threads, unless it has one under way.
+    pub(in crate::imp::linux) fn ask(threads: &[Arc<Started>]) {
+        let Some(ready) = READY.get_or_init(prepare) else { return };
+        for started in threads {
             let tid = started.tid.load(Ordering::SeqCst);
-            // Its handler is `at_signal`; a thread that is gone is refused.
-            tid != 0 && !started.is_asked.swap(true, Ordering::SeqCst) && kernel::signal_thread(tid, ready.signal)
-        };
-        threads.iter().filter(is_sent).count() as u64
+            if tid != 0 && !started.is_asked.swap(true, Ordering::SeqCst) {
+                // Its handler is `at_signal`; a thread that is gone is refused.
+                kernel::signal_thread(tid, ready.signal);
+            }
+        }
     }
 
     /// Checks if an evicting host cannot reach a thread, since that blocks the signal.

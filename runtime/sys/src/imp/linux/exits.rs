@@ -20,9 +20,9 @@ pub(super) const REPAIR: Repair = Repair {
         facts.exit_handlers |= held(image.owner()) > 0;
     },
     act: |image, step, report| {
-        let ran = if step == Step::RunExitHandlers { run(image.owner()) } else { 0 };
-        report.exit_handlers += ran;
-        ran
+        if step == Step::RunExitHandlers {
+            report.exit_handlers += run(image.owner());
+        }
     },
     // Handlers of finalisers came while the image was being closed, and cannot be called any more.
     free: |gone, _| forget(gone.image.owner()),

@@ -1,5 +1,6 @@
 //! Descriptors that images have opened. A descriptor is only a number, which may be closed and given to other code
 //! without a hook being asked; so what it led to is written down as well, and one that leads elsewhere now is not theirs.
+#![expect(unsafe_code, reason = "closes what an image has left open")]
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -16,9 +17,7 @@ pub(super) const REPAIR: Repair = Repair {
     counts: |image, counts| counts.fds = held(image.owner()),
     free: |gone, report| {
         let fds = take(gone.image.owner());
-        if gone.policy.close_fds {
-            fds.iter().for_each(|left| close(gone, left));
-        }
+        fds.iter().for_each(|left| close(gone, left));
         let told = if gone.policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
         *told = fds.into_iter().map(|left| (left.fd, left.to)).collect();
         report.fds_unknown = unknown(&gone.image.records.fds_before);
@@ -145,8 +144,11 @@ fn take(owner: usize) -> Vec<Left> {
     open.into_iter().filter_map(left).collect()
 }
 
-/// Closes it by what has opened it. A pipe waits for a process, which may run as long as it likes.
+/// Closes it by what has opened it, if the policy wants that. A pipe waits for a process, which may run as long as it likes.
 fn close(gone: &Gone<'_>, left: &Left) {
+    if !gone.policy.close_fds {
+        return;
+    }
     let (closes, waits) = match left.stream {
         None => (Closes::Descriptor(left.fd), false),
         Some(Stream { address, maker }) => match maker {
@@ -155,7 +157,9 @@ fn close(gone: &Gone<'_>, left: &Left) {
             Maker::Popen => (Closes::Pipe(address), true),
         },
     };
-    let close = library::closing(gone, closes);
+    // SAFETY: the book had it as opened by the image, by the function that is named there, and `take` has seen that it is open and
+    // has struck it out. The policy closes descriptors.
+    let close = unsafe { library::closing(gone, closes) };
     if !waits {
         return close();
     }

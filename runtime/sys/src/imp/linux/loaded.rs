@@ -49,7 +49,8 @@ impl Loaded {
             ranges: listed.segments().collect(),
             code: loads.filter(|header| header.p_flags & libc::PF_X != 0).map(|header| listed.range(header)).collect(),
             own_name: strings(DT_SONAME).next(),
-            needed: strings(DT_NEEDED).collect(),
+            // The program answers to an empty name.
+            needed: strings(DT_NEEDED).filter(|name| !name.is_empty()).collect(),
         }
     }
 
@@ -89,7 +90,7 @@ impl Loaded {
 
 /// Reads the text at an offset of the names of a library.
 fn name_at(listed: &Listed<'_>, names: Option<usize>, offset: usize) -> Vec<u8> {
-    names.map_or_else(Vec::new, |names| listed.text(listed.address(names).wrapping_add(offset)).to_vec())
+    names.map_or_else(Vec::new, |names| listed.text(listed.address(names).wrapping_add(offset)))
 }
 
 fn value(listed: &Listed<'_>, tag: DynamicTag) -> Option<usize> {
@@ -103,12 +104,14 @@ fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
     let Some(symbols) = value(listed, DT_SYMTAB).map(|symbols| listed.address(symbols)) else { return Vec::new() };
     let (strings, mut names) = (value(listed, DT_STRTAB), Vec::new());
     for (table, len) in [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)] {
-        let table = value(listed, table).and_then(|table| listed.bytes(listed.address(table))).unwrap_or_default();
-        let len = value(listed, len).unwrap_or(0).min(table.len());
-        for relocation in table[..len].as_chunks::<RELOCATION>().0 {
+        let Some((table, len)) = value(listed, table).zip(value(listed, len)) else { continue };
+        for relocation in listed.read(listed.address(table), len).as_chunks::<RELOCATION>().0 {
             let symbol = u32::from_ne_bytes([12, 13, 14, 15].map(|at| relocation[at])) as usize;
             let entry = symbols.wrapping_add(symbol * size_of::<libc::Elf64_Sym>());
-            if let Some(name) = listed.bytes(entry).filter(|_| symbol != 0).and_then(|entry| entry.first_chunk()) {
+            if symbol == 0 {
+                continue;
+            }
+            if let Some(name) = listed.read(entry, size_of::<u32>()).first_chunk() {
                 names.push(name_at(listed, strings, u32::from_ne_bytes(*name) as usize));
             }
         }

@@ -40,8 +40,17 @@ pub(super) const REPAIR: Repair = Repair {
         facts.locals_here |= here;
         facts.locals_elsewhere |= elsewhere;
     },
-    act: |image, step, _| if step == Step::RunThreadLocals { settle_here(image) } else { 0 },
-    free: |gone, report| report.keys = gone.image.records.locals.forget(gone.image),
+    act: |image, step, report| {
+        if step == Step::RunThreadLocals {
+            report.thread_locals_run += settle_here(image);
+        }
+    },
+    free: |gone, report| {
+        let locals = &gone.image.records.locals;
+        report.keys = locals.forget(gone.image);
+        report.thread_locals_run = locals.run.load(Ordering::SeqCst);
+        report.thread_locals_forgotten = locals.forgotten.load(Ordering::SeqCst);
+    },
     ..Repair::NONE
 };
 

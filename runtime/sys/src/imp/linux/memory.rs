@@ -26,12 +26,11 @@ pub(super) const REPAIR: Repair = Repair {
         (counts.maps_bytes, counts.heap_bytes) = (image.records.pages.map_bytes(), image.records.pages.heap_bytes());
     },
     free: |gone, report| {
-        let (pages, label) = (&gone.image.records.pages, gone.image.label());
-        pages.tell_holes(label);
-        if gone.image.records.threads.not_joined.load(Ordering::SeqCst) == 0 {
-            (report.maps_bytes, report.heap_bytes) = pages.free_all(gone);
-        } else {
-            tracing::warn!(image = label, "a thread does not end: its image's pages stay");
+        let label = gone.image.label();
+        gone.image.records.pages.tell_holes(label);
+        match Pages::free_all(gone) {
+            Some(bytes) => (report.maps_bytes, report.heap_bytes) = bytes,
+            None => tracing::warn!(image = label, "a thread does not end: its image's pages stay"),
         }
     },
     ..Repair::NONE
@@ -237,19 +236,27 @@ impl Pages {
         lock(&self.heap).bytes()
     }
 
-    /// Unmaps and detaches everything; returns the bytes of mappings with segments, and of the heap.
-    fn free_all(&self, _gone: &Gone<'_>) -> (u64, u64) {
-        let bytes = (self.map_bytes(), self.heap_bytes());
-        let (maps, heap) = (lock(&self.maps).take(), lock(&self.heap).take());
+    /// Unmaps and detaches everything of an image; returns the bytes of mappings with segments, and of the heap. `None`, and
+    /// everything stays, if a thread of the image could not be joined, which may still use that.
+    fn free_all(gone: &Gone<'_>) -> Option<(u64, u64)> {
+        let records = &gone.image.records;
+        if records.threads.not_joined.load(Ordering::SeqCst) != 0 {
+            return None;
+        }
+        let pages = &records.pages;
+        let bytes = (pages.map_bytes(), pages.heap_bytes());
+        let (maps, heap) = (lock(&pages.maps).take(), lock(&pages.heap).take());
         for part in maps.into_iter().chain(heap) {
-            // SAFETY: the image that had this on record is gone, as the maker of `Gone` has promised.
+            // SAFETY: the image that had this on record is gone, as the maker of `Gone` has promised, and no thread of it is left
+            // that might stand on these pages.
             unsafe { free(part) };
         }
-        for segment in std::mem::take(&mut *lock(&self.segments)) {
-            // SAFETY: the image that had attached the segment is gone; one that has been unmapped otherwise is refused.
+        for segment in std::mem::take(&mut *lock(&pages.segments)) {
+            // SAFETY: the image that had attached the segment is gone with its threads, likewise; a segment that has been
+            // unmapped otherwise is refused.
             unsafe { libc::shmdt(ptr::with_exposed_provenance(segment.start)) };
         }
-        bytes
+        Some(bytes)
     }
 }
 

@@ -87,7 +87,7 @@ impl Records {
     }
 
     /// Checks if an address is in the image or its memory, or is that of a stream which it has made.
-    pub(super) fn is_ours(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
+    pub(crate) fn is_ours(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
         let (memory, owner) = (self.memory(ledger), ledger.owner());
         move |address| memory(address) || streams::is_of(owner, address)
     }

@@ -14,16 +14,6 @@ use super::{REPAIRS, altstack, exits, frames, hooks, random, requests, sources, 
 use crate::ledger::repair::{Repair, is_unrepaired};
 use crate::{EndPolicy, EndState, Image, ImageFile, Ledger, ReferenceSearch, StageDir};
 
-const AT_ONCE: EndPolicy = EndPolicy {
-    grace: Duration::ZERO,
-    close_fds: false,
-    free_c_heap: true,
-    look: ReferenceSearch::Never,
-    evict: None,
-    reap_children: false,
-    live_heap: None,
-};
-
 static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (source, library) = (dir.path().join("empty.c"), dir.path().join("libempty.so"));
@@ -47,8 +37,9 @@ fn comes_and_goes(repairs: &'static [Repair], leave: impl FnOnce(*const c_void))
     // SAFETY: the library has no initialisers.
     let image = unsafe { Image::map(staged, Some(ledger.clone())) }.expect("the loader accepts it");
     leave(ledger.word());
+    let at_once = EndPolicy { grace: Duration::ZERO, look: ReferenceSearch::Never, ..EndPolicy::default() };
     // SAFETY: nothing of the library is used.
-    let mut ending = unsafe { image.begin_end(AT_ONCE) };
+    let mut ending = unsafe { image.begin_end(at_once) };
     match ending.poll() {
         EndState::Gone(_) => Ok(()),
         _ => match ending.park() {

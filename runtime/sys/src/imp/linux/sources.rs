@@ -21,15 +21,17 @@ pub(super) const REPAIR: Repair = Repair {
     holders: |image, all| all.extend(holders(image)),
     facts: |image, facts| {
         // A source of a signal has to be over before the image's handlers may go.
-        facts.locals_elsewhere |= is_filtered(image);
+        facts.locals_elsewhere = facts.locals_elsewhere || is_filtered(image);
         facts.signals |= are_held(image);
         facts.handler_runs |= signals::may_run(image.owner()) || notifications::runs(image.owner());
     },
-    act: |image, step, report| if step == Step::ReleaseSignals { release(image, report) } else { 0 },
-    put_right: |image, report| report.put_back.extend(release_again(image)),
-    free: |gone, report| {
-        release(gone.image, report);
+    act: |image, step, report| {
+        if step == Step::ReleaseSignals {
+            release(image, report);
+        }
     },
+    put_right: |image, _, report| report.put_back.extend(release_again(image)),
+    free: |gone, report| release(gone.image, report),
     ..Repair::NONE
 };
 
@@ -48,20 +50,18 @@ fn are_held(ledger: &Ledger) -> bool {
     !ledger.records.is_closed() || signals::held(owner) > 0 || timers::held(owner) > 0 || async_fds::held(owner)
 }
 
-/// Takes all of it down; counts the signals that the image handled.
+/// Takes all of it down, and reports the number of signals that the image handled.
 ///
 /// What raises signals goes before what handles them, and from now on nothing of the image can be made to raise one: a
 /// handler that still runs may well try.
-fn release(ledger: &Ledger, report: &mut EndReport) -> u64 {
+fn release(ledger: &Ledger, report: &mut EndReport) {
     let owner = ledger.owner();
     ledger.records.close();
     let raised = timers::disarm(owner) | async_fds::disarm(owner);
     notifications::strike_all(owner);
     let undone = ledger.records.before.put_back(signals::handled(owner));
-    let count = signals::release(owner, raised | undone.raised, requests::take(owner) | undone.late);
-    report.signals += count;
+    report.signals += signals::release(owner, raised | undone.raised, requests::take(owner) | undone.late);
     report.put_back.extend(undone.words);
-    count
 }
 
 /// The same for what a handler that still ran may have set again: none runs any more.

@@ -27,9 +27,10 @@ pub(super) const REPAIR: Repair = Repair {
         facts.outside |= !holders(image.owner()).is_empty();
     },
     // An exit handler may write to a stream, and may have registered another handler.
-    act: |image, step, _| match step {
-        Step::RunExitHandlers if exits::held(image.owner()) == 0 => cut_off(image.owner()),
-        _ => 0,
+    act: |image, step, _| {
+        if step == Step::RunExitHandlers && exits::held(image.owner()) == 0 {
+            cut_off(image.owner());
+        }
     },
     free: |gone, _| forget(gone.image.owner()),
     ..Repair::NONE
@@ -185,13 +186,12 @@ fn holders(owner: usize) -> Vec<Holder> {
 }
 
 /// Has what is in the buffers of an image's streams written by its functions, and cuts the streams off from them. One that
-/// somebody uses just now is left for the next time. How many were cut off.
+/// somebody uses just now is left for the next time.
 ///
 /// A stream that is cut off stays open for any code that may have it.
-fn cut_off(owner: usize) -> u64 {
+fn cut_off(owner: usize) {
     let mine = |open: &Open| open.owner == owner;
     let streams: Vec<_> = lock(&OPEN).iter().filter(|open| mine(open)).map(|open| open.stream.addr()).collect();
-    let mut count = 0;
     for address in streams {
         // Taken out first: its functions may close it, and the closing thread frees what `led` leads to.
         let open = {
@@ -211,14 +211,9 @@ fn cut_off(owner: usize) -> u64 {
                 !is_inside
             }
         };
-        if !is_cut_off {
-            lock(&OPEN).push(open);
-        } else {
-            lock(&CUT).push(open);
-            count += 1;
-        }
+        let list = if is_cut_off { &CUT } else { &OPEN };
+        lock(list).push(open);
     }
-    count
 }
 
 /// Calls what the module has for it, unless it is gone.

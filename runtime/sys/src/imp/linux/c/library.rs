@@ -60,9 +60,12 @@ pub(in crate::imp::linux) enum Closes {
 }
 
 /// Closes what an image that is gone has left open.
-pub(in crate::imp::linux) fn closing(_gone: &Gone<'_>, what: Closes) -> impl FnOnce() + Send + use<> {
-    // SAFETY: the image has opened it. The maker of `Gone` has promised that the image is gone, and the setter of its policy that
-    // no other code has it; each sort is closed by the function for it.
+///
+/// # Safety
+/// The image has opened it, it is open, and the policy closes descriptors. Nothing else closes it until this has run.
+pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> impl FnOnce() + Send + use<> {
+    // SAFETY: promised by the caller; the maker of `Gone` has promised that the image is gone, and the setter of its policy that
+    // no other code has it. Each sort is closed by the function for it.
     move || unsafe {
         match what {
             Closes::Descriptor(fd) => libc::close(fd),
@@ -118,8 +121,9 @@ pub(in crate::imp::linux) fn environment() -> usize {
 /// Has the environment be a row of texts, the last of them null, that is there for ever.
 pub(in crate::imp::linux) fn set_environment(row: &'static mut [*mut c_char]) {
     let place = &raw mut environ;
+    let first = row.as_mut_ptr();
     // SAFETY: the C library has a variable there, which code that sets the environment may write.
-    unsafe { place.write_volatile(row.as_mut_ptr()) };
+    unsafe { place.write_volatile(first) };
 }
 
 /// Sets a variable of the environment. The C library replaces the entry, and does not look into the text of the old value.

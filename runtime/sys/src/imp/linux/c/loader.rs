@@ -1,6 +1,7 @@
 //! The loader: what it has on its list, what lies at an address, where a name is, and shares of libraries.
 #![expect(unsafe_code, reason = "walks the loader's list, and asks it by names and addresses")]
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -11,6 +12,9 @@ use std::ptr;
 use object::elf::{DT_NULL, DynamicTag};
 
 use super::peek;
+
+/// Upper limit of a name in memory that is written to.
+const LONGEST_NAME: usize = 1 << 16;
 
 /// A library on the loader's list, or the program. It is mapped for as long as this is lent.
 pub(in crate::imp::linux) struct Listed<'a> {
@@ -47,22 +51,38 @@ impl Listed<'_> {
     }
 
     /// The text that ends with a zero byte; empty where there is none.
-    pub(in crate::imp::linux) fn text(&self, address: usize) -> &[u8] {
-        let text = self.bytes(address).and_then(|bytes| CStr::from_bytes_until_nul(bytes).ok());
-        text.map_or(&[], CStr::to_bytes)
+    pub(in crate::imp::linux) fn text(&self, address: usize) -> Vec<u8> {
+        match self.bytes(address) {
+            Some(bytes) => CStr::from_bytes_until_nul(bytes).map(|text| text.to_bytes().to_vec()).unwrap_or_default(),
+            None => peek::text(address, LONGEST_NAME).unwrap_or_default(),
+        }
     }
 
-    /// Returns the bytes after an address in a part that is constant once the library is mapped.
-    pub(in crate::imp::linux) fn bytes(&self, address: usize) -> Option<&[u8]> {
+    /// Returns so many bytes at an address, or as many as there are: tools that edit libraries move tables of the loader into parts
+    /// that are written to, and of these this is a copy.
+    pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
+        if let Some(bytes) = self.bytes(address) {
+            return Cow::Borrowed(&bytes[..len.min(bytes.len())]);
+        }
+        let end = self.segments().filter(|segment| segment.contains(&address)).map(|segment| segment.end).max();
+        let mut copy = vec![0; len.min(end.map_or(0, |end| end - address))];
+        let read = peek::read(address, &mut copy);
+        copy.truncate(read);
+        Cow::Owned(copy)
+    }
+
+    /// Returns the bytes after an address in a part that is constant once the library is on the list: not in one that becomes so
+    /// when the loader has relocated the library, which it does later.
+    fn bytes(&self, address: usize) -> Option<&[u8]> {
         let is_constant = |header: &&libc::Elf64_Phdr| match header.p_type {
             libc::PT_LOAD => header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R,
-            kind => [libc::PT_GNU_RELRO, libc::PT_DYNAMIC].contains(&kind),
+            kind => kind == libc::PT_DYNAMIC,
         };
         let constant = self.headers.iter().filter(is_constant).map(|header| self.range(header));
         let end = constant.filter(|range| range.contains(&address)).map(|range| range.end).max()?;
         let place = ptr::with_exposed_provenance(address);
-        // SAFETY: the library is mapped for as long as this is lent. Its headers have these bytes in a part that is read, and that
-        // only the loader writes, before the library is on the list.
+        // SAFETY: the library is mapped for as long as this is lent. Its headers have these bytes in a part that is read and not
+        // written to, or in the loader's own table, which the loader adjusts before the library is on the list.
         Some(unsafe { std::slice::from_raw_parts(place, end - address) })
     }
 

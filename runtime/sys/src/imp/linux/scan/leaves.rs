@@ -51,8 +51,9 @@ pub(super) fn is_text(bytes: &[u8]) -> bool {
     len != 0 && !is_address && bytes[..len].iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// Checks that these bytes, at the first address in a block, are a name. The C library has no callback in a block that begins with one: such
-/// are the row of the environment, aliases of locales and the files of locales, all of which may be longer than what is set in them.
+/// Checks that these bytes, at the first address in a block, are a name. The C library has no callback in a block that begins
+/// with one: such are the row of the environment, aliases of locales and the files of locales, all of which may be longer than
+/// what is set in them.
 pub(super) fn is_name(bytes: &[u8]) -> bool {
     const SHORTEST: usize = 4;
     is_text(bytes) && bytes.iter().take(SHORTEST).all(|byte| *byte != 0)
