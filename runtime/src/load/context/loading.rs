@@ -177,10 +177,12 @@ pub(super) fn replace(
     let busy = busy.map_err(|sealed| ContextError::sealed(sealed, action.as_str()))?;
     let next = line.next_to(&current);
     load(registry, &next, library, Some(&current))?;
-    let old = line.set_current(&next);
-    drop(busy);
-    match old {
-        Some(old) => Ok(line.seal(registry, &old)),
+    match line.set_current(&next) {
+        Some(old) => {
+            drop(busy);
+            Ok(line.seal(registry, &old))
+        }
+        // Sealed while `busy` is held, so that the unload under way ends after this generation is known to it.
         None => {
             let _ticket = line.seal(registry, &next);
             Err(line.unloading(action))
