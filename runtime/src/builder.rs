@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 #[cfg(feature = "script")]
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 use crate::object::types::Types;
 use crate::runtime::Runtime;
+use crate::thread_stack;
 use crate::unload::policy::UnloadPolicy;
 use crate::watchdog::{Hang, Listener};
 
@@ -392,10 +394,19 @@ impl Builder {
     /// Builds the runtime. The calling thread becomes the game thread.
     ///
     /// # Errors
-    /// When a native declaration breaks a rule, or the system refuses the finalizer thread or the folder for copies.
-    pub fn build(mut self) -> Result<Runtime, Error> {
+    /// When a native declaration breaks a rule, the system refuses the finalizer thread or the folder for copies, or the
+    /// caller runs on the stack of a coroutine.
+    pub fn build(self) -> Result<Runtime, Error> {
+        // Refused in a frame of its own: that of the construction may be larger than the stack of a coroutine.
+        if !thread_stack::is_here() {
+            let why = "a host is built on the stack of its thread, and not on that of a coroutine";
+            return Err(system("building the host")(io::Error::new(io::ErrorKind::Unsupported, why)));
+        }
+        self.build_here()
+    }
+
+    fn build_here(mut self) -> Result<Runtime, Error> {
         self = self.answer_glue();
-        let system = |doing: &'static str| move |source| Error::System { doing: doing.to_owned(), source };
         let invitation = if self.development { Invitation::from_environment()? } else { None };
         if let Some(invitation) = &invitation {
             self = self.on_hang(invitation.on_hang()).named(DEV).on_event(invitation.on_event()).named(DEV);
@@ -497,6 +508,11 @@ struct Taken {
     c_floats: Vec<String>,
     #[cfg(feature = "dll-bind")]
     c_bodies: Vec<c_bodies::CBody>,
+}
+
+/// Gives the error of a step that the system refuses.
+fn system(doing: &'static str) -> impl Fn(io::Error) -> Error {
+    move |source| Error::System { doing: doing.to_owned(), source }
 }
 
 /// What a host's own classes implement is declared by their word: the host is compiled as a whole, so a wrong path is a

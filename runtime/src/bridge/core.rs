@@ -130,15 +130,11 @@ impl Core {
     /// Empty stores, and the protocols of this chain, which leads nowhere yet; the calling thread becomes the game thread.
     ///
     /// # Errors
-    /// When the finalizer thread cannot be started, or this is the stack of a coroutine.
+    /// When the finalizer thread cannot be started.
     pub(super) fn with_chain(chain: ResolverChain) -> std::io::Result<Rc<Self>> {
         let world = World::new();
         let zcalls = ZCallTable::with_stamp(Rc::clone(&world.stamp));
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
-        if !red.hot().stack().is_here() {
-            let why = "a host is built on the stack of its thread, and not on that of a coroutine";
-            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, why));
-        }
         world.stack.keep_free(HotFrames::RESERVE, red.hot().stack());
         let pairs = Rc::new(Pairs::default());
         let ways = Rc::new(Ways::new(&red, &pairs, &world));
@@ -316,7 +312,7 @@ impl Core {
 ///
 /// # Errors
 /// When the runtime has ended.
-pub(super) fn alive(core: &Weak<Core>) -> Result<Rc<Core>, CallError> {
+pub(crate) fn alive(core: &Weak<Core>) -> Result<Rc<Core>, CallError> {
     core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
 }
 
