@@ -16,6 +16,7 @@ use crate::ask::ask_scripts;
 use crate::error::{Error, file, paths};
 use crate::host_program::choose;
 use crate::modules::{self, BuildOptions, Found};
+use crate::screen::say;
 use crate::world::HostProgram;
 
 /// Checks packages of scripts, and prints what is wrong with them, with the place of each mistake. Nothing of them runs.
@@ -100,7 +101,6 @@ pub(crate) fn check(found: Found, asked: &HostArgs, patience: u64) -> Result<Vec
     let Some(chosen) = chosen else {
         return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?);
     };
-    let say = |line: &str| drop(writeln!(std::io::stderr(), "{}", printable(line)));
     let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &asked.host_args, say)?;
     ask_scripts(&program, &args, &modules, Duration::from_secs(patience))
 }

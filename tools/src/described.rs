@@ -1,9 +1,14 @@
 //! What cargo says of a package or a workspace, without resolving dependencies: that needs no network.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use alcedo_build::{BuildError, BuildRequest};
 use cargo_metadata::{DependencyKind, Metadata, Package, Target};
+
+/// Returns the nearest manifest at or above a folder.
+pub(crate) fn manifest_above(dir: &Path) -> Option<PathBuf> {
+    dir.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file())
+}
 
 /// Returns the packages of a workspace that are hosts: programs that use the runtime.
 pub(crate) fn hosts(metadata: &Metadata) -> Vec<&Package> {

@@ -3,7 +3,7 @@
 //! the crate `alcedo-glue` is what writes it.
 
 use std::fs;
-use std::io::{Write as _, stderr, stdout};
+use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,16 +11,17 @@ use std::time::Duration;
 use alcedo_build::{BuildError, PluginFolder, build};
 use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::development::plain_file;
-use alcedo_runtime::{Declared, ManifestInfo, printable};
+use alcedo_runtime::{Declared, ManifestInfo};
 use anyhow::anyhow;
 
 use crate::args::HostArgs;
 use crate::ask::ask;
 use crate::check::{check, package_with};
-use crate::described::{LARGEST_SOURCE, described, hosts};
+use crate::described::{LARGEST_SOURCE, described, hosts, manifest_above};
 use crate::error::{Error, file};
 use crate::host_program::{Chosen, choose};
 use crate::modules::BuildOptions;
+use crate::screen::say;
 use crate::scripts;
 use crate::world::HostProgram;
 
@@ -50,7 +51,7 @@ pub(crate) struct Wish {
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
     host_args: Vec<String>,
     /// How many seconds the host has for its answer.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = crate::args::PATIENCE, value_parser = clap::value_parser!(u64).range(1..=3600))]
     patience: u64,
     /// Write it for a host, which uses the module's types, instead of for plugins.
     #[arg(long, requires = "file")]
@@ -125,14 +126,9 @@ fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Err
 
 fn of_host(named: &str, wish: &Wish) -> Result<(Origin, Declared), Error> {
     let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
-    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
-    let declared = ask(&program, &args, Duration::from_secs(wish.patience))?;
-    Ok((Origin::host(&name_of(&program)), declared))
-}
-
-/// Prints a line to standard error: standard output is for the source.
-fn say(line: &str) {
-    let _ = writeln!(stderr(), "{}", printable(line));
+    let host = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
+    let declared = ask(&host.program, &host.args, Duration::from_secs(wish.patience))?;
+    Ok((host_origin(&host), declared))
 }
 
 /// Writes the glue in the workspace of the working folder again: that of its host, then those of its plugins.
@@ -141,8 +137,7 @@ fn say(line: &str) {
 /// When no file has glue of these, and errors of builds, of the host and of [`rewrite`].
 fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
-    let manifest = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file());
-    let Some(manifest) = manifest else { return Err(no_glue(&here, None, None)) };
+    let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
     let metadata = described(&manifest).map_err(|message| BuildError::Metadata { manifest, message })?;
     let root = metadata.workspace_root.clone().into_std_path_buf();
     let folders = metadata.packages.iter().filter_map(|package| package.manifest_path.parent());
@@ -156,9 +151,10 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let (mut is_found, mut written, mut host) = (false, Vec::new(), None);
     if let Some(chosen) = chosen {
         let program = chosen.build(&BuildOptions::default(), &[], say)?;
-        let origin = Origin::host(&name_of(&program.program));
-        is_found = !glue_of(&sources, &origin).is_empty();
-        written = rewrite(&sources, &origin, || ask(&program.program, &program.args, patience))?;
+        let origin = host_origin(&program);
+        let glue = glue_of(&sources, &origin);
+        is_found = !glue.is_empty();
+        written = write_again(&glue, &origin, || ask(&program.program, &program.args, patience))?;
         host = Some(name_of(&program.program));
     }
     let folder = match PluginFolder::of(&root) {
@@ -168,14 +164,15 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     };
     for plugin in &folder {
         let name = plugin.name.replace('-', "_");
-        if glue_of(&sources, &Origin::module(&name, "")).is_empty() {
+        let glue = glue_of(&sources, &Origin::module(&name, ""));
+        if glue.is_empty() {
             continue;
         }
         is_found = true;
         say(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
-            written.extend(rewrite(&sources, &origin, || Ok(declared))?);
+            written.extend(write_again(&glue, &origin, || Ok(declared))?);
         }
     }
     if !is_found {
@@ -202,7 +199,7 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
 }
 
 /// The longest time that a session waits for the types of a host. A host declares them in some milliseconds.
-const PATIENCE: Duration = Duration::from_secs(3);
+const OF_SESSION: Duration = Duration::from_secs(3);
 
 /// Writes the glue of `origin` below `dirs` again where it declares other types now. Returns the files that have changed. `declared` is
 /// called only if there is such glue.
@@ -214,19 +211,32 @@ pub(crate) fn rewrite(
     origin: &Origin,
     declared: impl FnOnce() -> Result<Declared, Error>,
 ) -> Result<Vec<PathBuf>, Error> {
-    let glue = glue_of(dirs, origin);
+    write_again(&glue_of(dirs, origin), origin, declared)
+}
+
+/// Writes these sources, which have glue of `origin`, as [`rewrite`] does.
+fn write_again(
+    glue: &[(String, PathBuf)],
+    origin: &Origin,
+    declared: impl FnOnce() -> Result<Declared, Error>,
+) -> Result<Vec<PathBuf>, Error> {
     if glue.is_empty() {
         return Ok(Vec::new());
     }
     let declared = declared()?;
     let mut written = Vec::new();
     for (source, path) in glue {
-        if let Some(now) = alcedo_glue::rewritten(&source, origin, &declared)?.filter(|now| *now != source) {
-            alcedo_glue::write(&path, &now).map_err(file("write", &path))?;
-            written.push(path);
+        if let Some(now) = alcedo_glue::rewritten(source, origin, &declared)?.filter(|now| now != source) {
+            alcedo_glue::write(path, &now).map_err(file("write", path))?;
+            written.push(path.clone());
         }
     }
     Ok(written)
+}
+
+/// The host as the header of its glue names it.
+pub(crate) fn host_origin(host: &HostProgram) -> Origin {
+    Origin::host(&name_of(&host.program))
 }
 
 /// Returns the sources below folders that have glue of `origin`, each with its path.
@@ -242,7 +252,7 @@ fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
 /// # Errors
 /// When it sends no answer.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
-    ask(&host.program, &host.args, PATIENCE)
+    ask(&host.program, &host.args, OF_SESSION)
 }
 
 /// Collects the Rust sources below a folder. Links are not followed.
@@ -258,7 +268,7 @@ fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
 }
 
 /// The name of a host: that of its program.
-pub(crate) fn name_of(program: &Path) -> String {
+fn name_of(program: &Path) -> String {
     program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

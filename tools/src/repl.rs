@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use alcedo_runtime::development::link::{FromHost, ToHost};
-use alcedo_runtime::printable;
 use alcedo_uc::{Snippet, Source, snippet};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 use rustyline::completion::Completer;
@@ -21,7 +20,7 @@ use crate::host_program;
 use crate::modules;
 use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
-use crate::screen::log_to_stderr;
+use crate::screen::{log_to_stderr, say};
 use crate::scripts;
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 
@@ -75,7 +74,6 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
             Ok(converse(Local::new(&options)?, &modules))
         }
         Some(host) => {
-            let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
             let program = host.build(&BuildOptions::default(), &wish.host.host_args, say)?;
             Ok(converse(Remote::start(program, paint)?, &modules))
         }

@@ -11,7 +11,14 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use alcedo_runtime::printable;
+
 use crate::paint::{Paint, for_terminal};
+
+/// Prints a line to standard error, for commands whose standard output is their result.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", printable(line));
+}
 
 /// Standard output, shared by all threads. Cloning it gives another handle to the same.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::development::plain_file;
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use tempfile::TempDir;
 
 use crate::described::LARGEST_MANIFEST;
@@ -100,7 +100,8 @@ fn copy(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
             }
         } else if name == "Cargo.toml" {
             let manifest = plain_file::read_text(&path, LARGEST_MANIFEST).map_err(file("read", &path))?;
-            let mut manifest: toml::Table = manifest.parse()?;
+            let unread = |error| anyhow!("{} cannot be read: {error}", path.display());
+            let mut manifest: toml::Table = manifest.parse().map_err(unread)?;
             make_absolute(&mut manifest, from, root);
             fs::write(&copied, manifest.to_string()).map_err(file("write", &copied))?;
         } else {

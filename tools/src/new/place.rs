@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::host::sources;
 use super::templates::Words;
-use crate::described::{LARGEST_MANIFEST, described, hosts, uses};
+use crate::described::{LARGEST_MANIFEST, described, hosts, manifest_above, uses};
 use crate::error::{Error, file};
 use crate::figures::lexical;
 use crate::install::checkout;
@@ -97,9 +97,7 @@ pub(super) struct Around {
 impl Around {
     /// Finds the workspace that `here` is in, if that names a host and its glue or has just one of each.
     pub(super) fn find(here: &Path) -> Result<Option<Self>, Error> {
-        let Some(manifest) = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file()) else {
-            return Ok(None);
-        };
+        let Some(manifest) = manifest_above(here) else { return Ok(None) };
         let metadata = described(&manifest).map_err(|message| {
             anyhow!(
                 "`cargo metadata` could not read {}: {message}\ncorrect what it names, or go to a folder outside of it",

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use alcedo_build::HostCrate;
-use alcedo_glue::Origin;
 use alcedo_runtime::development::link::ToHost;
 
 use super::{Cause, Event, Killing, Mode, Session, stamp_of, targets};
@@ -95,8 +94,7 @@ impl<W: World> Session<W> {
         let Some(host) = &self.host else { return false };
         let program = &host.program;
         let sources = targets::sources(&self.targets);
-        let written =
-            glue::rewrite(&sources, &Origin::host(&glue::name_of(&program.program)), || glue::host_types(program));
+        let written = glue::rewrite(&sources, &glue::host_origin(program), || glue::host_types(program));
         self.note_glue(written)
     }
 

@@ -380,7 +380,12 @@ impl<W: World> Session<W> {
         self.stale.remove(&target);
         self.targets[target].artifacts = artifacts;
         self.rewrite_module_glue(target);
-        let ended = if job.is_over() { Some(job) } else { self.job.replace(job) };
+        let ended = if job.is_over() {
+            Some(job)
+        } else {
+            self.job = Some(job);
+            None
+        };
         if self.targets[target].is_host() {
             self.host_built();
         }

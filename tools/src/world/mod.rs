@@ -26,6 +26,7 @@ pub(crate) use sample::{Wish as SampleWish, run as run_sample};
 pub(crate) trait World {
     /// Sends a request, which news answer: a load by `Started`, `Reloaded` or `Refused`, unless the world ends before.
     fn ask(&mut self, request: ToHost);
+
     /// What has happened.
     fn news(&self) -> &Receiver<News>;
 

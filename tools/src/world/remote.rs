@@ -265,6 +265,7 @@ impl Conversation {
                     *lock(&self.left) = Some(left);
                     continue;
                 }
+                Ok(Some(FromHost::Hello { .. })) => continue,
                 Ok(Some(message)) => {
                     if let FromHost::Status(status) = &message {
                         lock(&self.status).clone_from(status);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Budget, Error, Runtime, sibling_libraries, printable};
+use alcedo_runtime::{Budget, Error, Runtime, printable, sibling_libraries};
 use {{host}}::Robot;
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
