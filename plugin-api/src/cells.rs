@@ -99,11 +99,6 @@ impl<C, A, R, O> ImportCell<C, A, R, O> {
     pub const fn new() -> Self {
         Self(FunctionCell::new(), PhantomData)
     }
-
-    /// Returns the untyped cell.
-    pub(crate) const fn cell(&self) -> &Cell {
-        self.0.cell()
-    }
 }
 
 impl<'f, C: Class> This<'f, C> {

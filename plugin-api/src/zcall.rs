@@ -117,17 +117,11 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
     /// # Errors
     /// See [`Self::in_cell`].
     pub(crate) fn in_import_cell<T, O>(
-        _this: &impl CalledAs<T>,
+        this: &impl CalledAs<T>,
         cell: &ImportCell<T, A::Values, R, O>,
         what: &str,
     ) -> Result<ImportCallee<A, R, O>, CallError> {
-        match cell.cell().get() {
-            Cell::UNFILLED => Err(CallError::no_host(what)),
-            bits => {
-                let way = Way::Handle(ZCallHandle(bits.cast_signed()));
-                Ok(ImportCallee { callee: Callee { way, of: PhantomData, thread: PhantomData }, outs: PhantomData })
-            }
-        }
+        Ok(ImportCallee { callee: Self::in_cell(this, &cell.0, what)?, outs: PhantomData })
     }
 }
 

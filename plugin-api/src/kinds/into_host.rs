@@ -264,7 +264,7 @@ where
     verbs::copy(&target.into_place(ObjectHandle::NONE)?, fresh.ptr())
 }
 
-/// What a caller gives for a parameter that the method sees as [`Lent`](crate::Lent).
+/// A value passed to a parameter that the method receives as [`Lent`](crate::Lent).
 #[derive(Debug)]
 pub struct Passed<K, G>(G, PhantomData<fn() -> K>);
 

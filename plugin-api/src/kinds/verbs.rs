@@ -65,21 +65,16 @@ impl<T: Value> Place<'_, T> {
     }
 }
 
-/// A value as calls name it.
-pub(crate) fn place<T: Value>(owner: ObjectHandle, at: PtrMut<'_, T>) -> Result<Place<'_, T>, CallError> {
-    let raw = ValuePlace { owner, at: at.at().cast(), ty: type_number::<T>()? };
-    Ok(Place { raw, of: PhantomData })
-}
-
 impl<'a, T: Value> PtrMut<'a, T> {
     /// The value as calls name it that change it.
     pub(crate) fn place(&self, owner: ObjectHandle) -> Result<Place<'_, T>, CallError> {
-        place(owner, self.again())
+        self.again().into_place(owner)
     }
 
     /// Returns the place, without the pointer.
     pub(crate) fn into_place(self, owner: ObjectHandle) -> Result<Place<'a, T>, CallError> {
-        place(owner, self)
+        let raw = ValuePlace { owner, at: self.at().cast(), ty: type_number::<T>()? };
+        Ok(Place { raw, of: PhantomData })
     }
 }
 
@@ -115,7 +110,7 @@ pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u
 }
 
 /// Functions of the host that trust their callers about the values at addresses. Each takes types that carry that promise, and
-/// is `unsafe` itself if there is no such type.
+/// is `unsafe` itself where no type has it.
 macro_rules! calls {
     ($(
         $(#[$attr:meta])*

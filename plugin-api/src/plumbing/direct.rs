@@ -172,7 +172,8 @@ unsafe fn run<M: Method>(
     part: *mut (),
     words: &[u64],
 ) -> Result<u64, CallError> {
-    let (mut block, result) = WordBlock::of(M::Args::TYPES, words);
+    let mut block = WordBlock::ZERO;
+    let result = block.fill(M::Args::TYPES, words);
     let at = block.0.as_mut_ptr();
     // SAFETY: object and memory are live for the call, which is the frame, and the part is the one that this module made for the class,
     // as the caller promises. The block lies on this stack, is large enough for so many words, and was laid out just now.
@@ -190,7 +191,8 @@ unsafe fn run<M: Method>(
 /// One call of a function of plain values that needs no object.
 #[inline(always)]
 fn run_static<M: StaticMethod>(words: &[u64]) -> Result<u64, CallError> {
-    let (mut block, result) = WordBlock::of(M::Args::TYPES, words);
+    let mut block = WordBlock::ZERO;
+    let result = block.fill(M::Args::TYPES, words);
     let at = block.0.as_mut_ptr();
     // SAFETY: the block lies on this stack, is large enough for so many words, and was laid out just now.
     let (args, result_at) = unsafe { (Block::new(at, BlockLayout::EMPTY), Block::new(at, M::Args::LAYOUT)) };
@@ -217,15 +219,16 @@ fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
 }
 
 impl WordBlock {
-    /// The words where values of these types lie in a parameter block, and where the result lies.
+    const ZERO: Self = Self([0; size_of::<Self>()]);
+
+    /// Puts the words where values of these types belong in a parameter block. Returns the layout in front of the result.
     #[inline(always)]
-    fn of(types: &[ValueType], words: &[u64]) -> (Self, BlockLayout) {
-        let mut block = Self([0; size_of::<Self>()]);
+    fn fill(&mut self, types: &[ValueType], words: &[u64]) -> BlockLayout {
         let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
         while at < words.len() {
             let ValueType { size, align, .. } = types[at];
             let (offset, next) = layout.place(size, align);
-            let (place, word) = (&mut block.0[offset..offset + size], words[at]);
+            let (place, word) = (&mut self.0[offset..offset + size], words[at]);
             match size {
                 1 => place.copy_from_slice(&(word as u8).to_ne_bytes()),
                 2 => place.copy_from_slice(&(word as u16).to_ne_bytes()),
@@ -234,7 +237,7 @@ impl WordBlock {
             }
             (layout, at) = (next, at + 1);
         }
-        (block, layout)
+        layout
     }
 
     /// The word of the result behind the parameters; zero where there is none.
