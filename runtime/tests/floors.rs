@@ -28,7 +28,8 @@ fn page() -> Floors {
     found
 }
 
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+/// Collects the Rust sources below a folder.
+pub(crate) fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

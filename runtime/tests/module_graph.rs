@@ -210,6 +210,11 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
+/// Checks whether a file or folder of that name, without its ending, is of tests or no source of its crate.
+pub(crate) fn is_left_out(name: &str) -> bool {
+    name.ends_with("tests") || ["testing", "templates"].contains(&name)
+}
+
 /// All modules below a folder of sources.
 fn modules(root: &Path) -> Crate {
     fn add(dir: &Path, module: &Module, reader: &mut Reader) {
@@ -219,7 +224,7 @@ fn modules(root: &Path) -> Crate {
         for path in entries {
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
             let inner = [&module[..], std::slice::from_ref(&name)].concat();
-            if name.ends_with("tests") || name == "testing" || ["bin", "templates"].contains(&&*name) {
+            if is_left_out(&name) || name == "bin" {
             } else if path.is_dir() {
                 add(&path, &inner, reader);
             } else if path.extension().is_some_and(|ending| ending == "rs") {

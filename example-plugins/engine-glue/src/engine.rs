@@ -36,7 +36,7 @@ pub struct Actor {
     /// How it is turned.
     #[uproperty]
     rotation: Rotator,
-    /// Whether it gets ticks.
+    /// Set if the actor or component is ticked.
     #[uproperty]
     can_tick: bool,
     /// A number of its own, for what looks random.
@@ -48,7 +48,7 @@ pub struct Actor {
     /// A text for people.
     #[uproperty]
     label: String,
-    /// Whether begin play was called; the engine sets it.
+    /// Set by the engine after begin play.
     #[uproperty]
     has_begun_play: bool,
 }
@@ -78,13 +78,13 @@ impl Actor {
 /// Lives inside an actor and adds to it.
 #[uclass(imported, package = "Engine", base = Object)]
 pub struct ActorComponent {
-    /// Whether it gets ticks.
+    /// Set if the actor or component is ticked.
     #[uproperty]
     can_tick: bool,
     /// Whose part it is.
     #[uproperty]
     owner: Obj<Actor>,
-    /// Whether begin play was called; the engine sets it.
+    /// Set by the engine after begin play.
     #[uproperty]
     has_begun_play: bool,
 }
@@ -128,10 +128,10 @@ impl PlayerController {
 /// A component with a place relative to its actor.
 #[uclass(imported, package = "Engine", base = ActorComponent)]
 pub struct SceneComponent {
-    /// Where it is, seen from its owner.
+    /// Position relative to its owner.
     #[uproperty]
     relative_location: Vector,
-    /// How it is turned, seen from its owner.
+    /// Rotation relative to its owner.
     #[uproperty]
     relative_rotation: Rotator,
 }

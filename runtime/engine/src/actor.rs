@@ -14,7 +14,7 @@ pub struct Actor {
     /// How it is turned.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     rotation: Rotator,
-    /// Whether it gets ticks.
+    /// Set if the actor or component is ticked.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     can_tick: bool,
     /// A number of its own, for what looks random.
@@ -26,7 +26,7 @@ pub struct Actor {
     /// A text for people.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     label: String,
-    /// Whether begin play was called; the engine sets it.
+    /// Set by the engine after begin play.
     #[uproperty(transient)]
     has_begun_play: bool,
 }
@@ -82,13 +82,13 @@ impl Actor {
 /// Lives inside an actor and adds to it.
 #[uclass(package = "Engine", blueprintable)]
 pub struct ActorComponent {
-    /// Whether it gets ticks.
+    /// Set if the actor or component is ticked.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     can_tick: bool,
     /// Whose part it is.
     #[uproperty(blueprint_read)]
     owner: Obj<Actor>,
-    /// Whether begin play was called; the engine sets it.
+    /// Set by the engine after begin play.
     #[uproperty(transient)]
     has_begun_play: bool,
 }
@@ -117,10 +117,10 @@ impl ActorComponent {
 /// A component with a place relative to its actor.
 #[uclass(package = "Engine", base = ActorComponent, blueprintable)]
 pub struct SceneComponent {
-    /// Where it is, seen from its owner.
+    /// Position relative to its owner.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     relative_location: Vector,
-    /// How it is turned, seen from its owner.
+    /// Rotation relative to its owner.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     relative_rotation: Rotator,
 }

@@ -60,6 +60,9 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
 
 /// Whether the classes that delegates belong to are in the batch, and have no member of their names.
 pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
+    if batch.delegates.iter().all(|decl| decl.class.is_empty()) {
+        return Ok(());
+    }
     let classes: HashMap<_, _> =
         batch.classes.iter().map(|class| (TypePath::new(&class.package, &class.name).to_string(), class)).collect();
     for decl in batch.delegates.iter().filter(|decl| !decl.class.is_empty()) {

@@ -29,6 +29,11 @@ pub(crate) struct Export {
     pub direct: Option<DirectShell>,
 }
 
+/// The name by which a function that a module offers is called.
+pub(crate) fn export_name(module: &str, type_path: &str, name: &str) -> String {
+    if type_path.is_empty() { format!("ex:/{name}") } else { format!("nm:/{module}:{type_path}:{name}") }
+}
+
 /// The static functions of the modules. Game thread only.
 #[derive(Default)]
 pub(crate) struct Exports {

@@ -83,7 +83,7 @@ impl MethodWays {
             Some(Err(error)) => return Err(*error),
             None => {
                 let slots = &mut slots[..A::COUNT + usize::from(R::VALUE.is_some())];
-                slots::call(world, &*function()?, object, &mut BufferMut::over(slots), 0)?;
+                call_with_slots(world, &*function()?, object, slots)?;
                 slots.last().copied().unwrap_or(Slot::EMPTY)
             }
         };
@@ -146,6 +146,17 @@ impl MethodWays {
         place_of(&self.by_class, class).set(way);
         self.own.borrow_mut()[class.0 as usize % CLASSES] = own;
     }
+}
+
+/// Calls exactly this function on an object the long way.
+#[cold]
+fn call_with_slots(
+    world: &World,
+    function: &Function,
+    object: ObjectHandle,
+    slots: &mut [Slot],
+) -> Result<(), CallError> {
+    slots::call(world, function, object, &mut BufferMut::over(slots), 0)
 }
 
 impl OwnWay {

@@ -21,7 +21,7 @@ use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
-/// What the code of a function is given.
+/// The context of the code of one function.
 struct Context<T> {
     ways: Ways,
     core: NonNull<Core>,

@@ -11,7 +11,7 @@ use alcedo_abi::kinds::function_flags;
 use crate::border::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
-use crate::bridge::exports::Export;
+use crate::bridge::exports::{Export, export_name};
 use crate::bridge::module_code::static_code;
 use crate::conjugate::gate::Gate;
 use crate::handles::ObjectHandle;
@@ -115,7 +115,7 @@ fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
 /// A call of a static function of a module; `core` leads to the red stack while the runtime lives.
 pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
-    let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
+    let name = export_name(&export.gate.tag().name, &export.type_path, &export.name);
     let (signature, module) = (described(&export.signature, export.fingerprint), export.gate.tag().id);
     let black_code = core.upgrade().and_then(|core| static_code(&core, &export, &what));
     let resolved = Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) });

@@ -1,5 +1,6 @@
-//! The turns of objects in a reload: the plugin part of each is built anew and takes its kept fields back. An object that is
-//! called before its turn has it at that moment, once: see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
+//! The turns of objects in a reload: the plugin part of each is built anew and takes its kept fields back. An object without a plugin
+//! part that is called before its turn has it at that moment, once: see
+//! [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
 
 use std::rc::Rc;
 
@@ -39,7 +40,7 @@ struct Turns {
 }
 
 /// Gives each of these objects its turn, in this order. Those that were born anew have their plugin parts already, and take their
-/// kept fields back before the first of the others is built. Returns what was done until then with the first failure.
+/// kept fields back before the first of the others is built; a call among them may find one whose fields are not back yet. Returns what was done until then with the first failure.
 ///
 /// # Errors
 /// The red constructor's own error, and in which class, with the object.

@@ -53,8 +53,3 @@ impl Described {
         self.imports.iter().copied().filter(|import| seen.insert(std::ptr::from_ref(*import))).collect()
     }
 }
-
-/// The name by which a function that a module offers is called.
-pub(crate) fn export_name(module: &str, type_path: &str, name: &str) -> String {
-    if type_path.is_empty() { format!("ex:/{name}") } else { format!("nm:/{module}:{type_path}:{name}") }
-}

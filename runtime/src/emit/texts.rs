@@ -7,8 +7,9 @@ use std::collections::HashSet;
 use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc, PropertyDesc};
 use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
 
+use crate::bridge::exports::export_name;
 use crate::bridge::nm::{Method, Nm};
-use crate::emit::described::{Described, export_name};
+use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::object::path::MemberPath;
 use crate::shown::line;

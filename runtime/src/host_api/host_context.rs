@@ -12,7 +12,7 @@ use alcedo_abi::stack::StackSpan;
 
 use super::given::Given;
 use crate::border::CallError;
-use crate::bridge::core::Core;
+use crate::bridge::core::{Core, alive};
 use crate::bridge::tasks::Inbox;
 use crate::conjugate::drops::Drops;
 use crate::game_thread::GameThreadId;
@@ -190,7 +190,7 @@ impl CallerContext<'_> {
         // SAFETY: only `HostContext::new` says so of its first part, which `repr(C)` puts at the address of the whole; the
         // runtime owns that, and this is its thread.
         let whole = unsafe { &*self.raw.0.cast::<HostContext>() };
-        whole.core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
+        alive(&whole.core)
     }
 }
 

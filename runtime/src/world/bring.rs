@@ -121,9 +121,9 @@ impl<'a> Bringing<'a> {
         let (Rebuilt { conjugates, fields_kept, fields_lost }, done) = rebuild(self.core, kept, &objects);
         let report = &mut *self.report;
         (report.conjugates_built, report.fields_kept, report.fields_lost) = (conjugates, fields_kept, fields_lost);
-        done.map_err(|(object, error)| match self.all().find(|(made, _, _)| *made == object) {
-            Some((_, record, _)) => failed(record, error),
-            None => WorldError::Object { object: object.to_string(), error },
+        done.map_err(|(object, error)| {
+            let (_, record, _) = self.all().find(|(made, _, _)| *made == object).expect("it was made of a record");
+            failed(record, error)
         })
     }
 

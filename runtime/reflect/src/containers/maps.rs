@@ -124,9 +124,9 @@ impl<'a> KeyedMut<'a> {
         rows.splice(at, 0, 1)?;
         let fresh = self.span().get(at).expect("it was made just now");
         fresh.parts_mut().0.copy_from(wanted);
-        let hash = fresh.key().hashed();
         match self.index() {
             Some(index) => {
+                let hash = fresh.key().hashed();
                 index.insert_unique(hash, Found { hash, at }, |found| found.hash);
             }
             None if at >= SCANNED => self.build_index(),

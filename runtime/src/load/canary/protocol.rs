@@ -93,14 +93,13 @@ impl Speaker {
     /// When the message is longer than a frame may be.
     pub(super) fn frame(&mut self, process: u32, message: &Message) -> Result<Vec<u8>, FrameError> {
         let mut body = Vec::new();
-        let written = match message {
+        let cut = match message {
             Message::Refused(text) if text.len() > LONGEST_TEXT => {
-                let text = text[..text.floor_char_boundary(LONGEST_TEXT)].to_owned();
-                ciborium::into_writer(&Message::Refused(text), &mut body)
+                Some(Message::Refused(text[..text.floor_char_boundary(LONGEST_TEXT)].to_owned()))
             }
-            message => ciborium::into_writer(message, &mut body),
+            _ => None,
         };
-        written.map_err(|_| FrameError::Content)?;
+        ciborium::into_writer(cut.as_ref().unwrap_or(message), &mut body).map_err(|_| FrameError::Content)?;
         if body.len() > LONGEST {
             return Err(FrameError::TooLong(body.len()));
         }
@@ -162,14 +161,14 @@ impl Listener {
         }
         let mut rest = self.bytes.get(MAGIC.len()..).unwrap_or_default();
         let Some((version, number, length, process, token)) = head(&mut rest) else { return Ok(None) };
-        if *self.token.get_or_insert(token) != token {
-            return Err(FrameError::Token);
-        }
         if version != VERSION {
             return Err(FrameError::Version(version));
         }
         if length > LONGEST {
             return Err(FrameError::TooLong(length));
+        }
+        if *self.token.get_or_insert(token) != token {
+            return Err(FrameError::Token);
         }
         if *self.process.get_or_insert(process) != process {
             return Err(FrameError::Process);

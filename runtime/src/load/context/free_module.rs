@@ -11,8 +11,8 @@ use alcedo_abi::direct::DirectShell;
 use alcedo_sys::crash;
 
 use crate::border::{CallError, from_module};
+use crate::bridge::exports::export_name;
 use crate::conjugate::gate::ModuleTag;
-use crate::emit::described::export_name;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedHostContext;

@@ -17,7 +17,7 @@ use super::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction,
     DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, flags, take_base, type_path,
 };
-use crate::emit::described::export_name;
+use crate::bridge::exports::export_name;
 
 /// More bytes than any text, and more entries than any list has: a damaged number is not believed.
 const MOST: u64 = 1 << 20;

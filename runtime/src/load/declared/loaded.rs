@@ -12,7 +12,8 @@ use super::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport,
     DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, flags, take_base, type_path,
 };
-use crate::emit::described::{Described, export_name};
+use crate::bridge::exports::export_name;
+use crate::emit::described::Described;
 use crate::emit::read::enum_decl;
 
 /// What the module of that name declares.

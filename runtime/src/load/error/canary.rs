@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a canary was doing with a module.
+/// The step of a canary with a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CanaryStep {
-    /// Its initializers ran.
+    /// Runs its initializers.
     Mapping,
-    /// Its root module was compared, and it took its host.
+    /// Compares its root module, and attaches the host.
     Attaching,
-    /// It has sent what it declares.
+    /// Reads its declarations.
     Registering,
 }
 

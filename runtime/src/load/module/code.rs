@@ -8,7 +8,8 @@ use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// The code of a module. Most functions do nothing by themselves: not every sort of code has what they call. Who calls it has seen to it that it is there and ready: a gate is passed, or a lease is held.
+/// The code of a module. Most functions do nothing by themselves: not every sort of code has the function that they call. Callers make
+/// sure that it is there and ready: a gate is passed, or a lease is held.
 pub(crate) trait ModuleCode: Send + Sync {
     /// The types it declares, and what it uses and offers.
     fn described(&self) -> Described;

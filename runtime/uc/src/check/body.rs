@@ -1,7 +1,7 @@
 //! What is known while a body, or a value by itself, is checked: the class, the locals, what is around.
 
 use super::Checker;
-use super::symbols::At;
+use super::symbols::{At, get_caseless};
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
@@ -104,7 +104,7 @@ impl<'c, 'a> Body<'c, 'a> {
     /// The length of an array, with the number in place of a constant of the function.
     pub(super) fn with_own_const(&self, dim: &ast::Expr) -> ast::Expr {
         let known = match &dim.kind {
-            ast::ExprKind::Ident(name) => self.consts.get(&name.text.to_ascii_lowercase()),
+            ast::ExprKind::Ident(name) => get_caseless(&self.consts, &name.text),
             _ => None,
         };
         match known.and_then(|known| as_const(known.as_ref()?)) {

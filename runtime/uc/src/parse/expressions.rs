@@ -250,7 +250,7 @@ impl Parser<'_> {
     /// `(a, , b)`: what is left away is `None`.
     fn arguments(&mut self) -> Read<Vec<Option<Expr>>> {
         self.expect(Kind::ParenOpen, "`(`", "before the arguments")?;
-        let mut args = Vec::with_capacity(1);
+        let mut args = Vec::new();
         loop {
             let found = self.peek();
             match found.kind {
@@ -267,6 +267,10 @@ impl Parser<'_> {
                 }
                 _ => {
                     let arg = self.expression()?;
+                    if args.is_empty() {
+                        // Most calls have one argument.
+                        args.reserve_exact(1);
+                    }
                     args.push(Some(arg));
                     if self.peek().kind == Kind::Assign {
                         let here = self.peek();
