@@ -4,7 +4,6 @@
 //! the call with slots, which does it or says why not.
 #![expect(unsafe_code, reason = "calls the code whose address the host has given")]
 
-use core::cell::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -34,6 +33,13 @@ impl Called<'_> {
     /// The object of a frame.
     pub(crate) fn new<C: Class>(this: &This<'_, C>) -> Self {
         Self { object: this.object(), frame: PhantomData }
+    }
+
+    /// Returns the object of a call by a name that the host has found on this thread: the game thread, or any thread of a module that
+    /// belongs to none.
+    #[inline]
+    pub(crate) fn by_name(object: ObjectHandle) -> Self {
+        Self { object, frame: PhantomData }
     }
 
     /// No object, on the game thread or in a module that belongs to no thread; `None` elsewhere.
@@ -139,63 +145,11 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     }
 }
 
-/// The code behind a handle that the thread it was made on keeps: the game thread, or any one in a module that belongs to none.
-pub(crate) struct KeptCode<A, R> {
-    callee: Cell<DirectCallee>,
-    asked: Cell<u64>,
-    of: PhantomData<fn(A) -> R>,
-    // A raw pointer, which keeps it on its thread.
-    thread: PhantomData<*const ()>,
-}
-
-impl<A: Params, R: ReturnValue> KeptCode<A, R> {
-    /// Makes one for a handle that the host has just returned for a name, on this thread.
-    pub(crate) fn new() -> Self {
-        let callee = Cell::new(DirectCallee { version: NEVER, ..DirectCallee::NONE });
-        Self { callee, asked: Cell::new(NEVER), of: PhantomData, thread: PhantomData }
-    }
-
-    /// Calls the code behind the handle; nothing where the call takes slots. With an object where the function is one of objects.
-    #[inline]
-    pub(crate) fn call(&self, handle: ZCallHandle, object: ObjectHandle, args: &A) -> Option<Result<u64, CallError>> {
-        if !is_direct::<A, R>() {
-            return None;
-        }
-        if self.callee.get().version != direct_version() && !self.find(handle) {
-            return None;
-        }
-        let DirectCallee { code, context, .. } = self.callee.get();
-        // SAFETY: as in `DirectCell::call`; a host whose word has a version has found the name on this thread, so this is the game
-        // thread or the module belongs to none.
-        given(unsafe { args.direct_bits().call(code, context, object) })
-    }
-
-    /// The code, if it is that of a leaf and may be called now.
-    pub(crate) fn leaf(&self, handle: ZCallHandle) -> Option<Leaf<'_, A, R>> {
-        if !is_direct::<A, R>() || self.callee.get().version != direct_version() && !self.find(handle) {
-            return None;
-        }
-        let DirectCallee { code, context, .. } = self.callee.get();
-        (context == DirectCallee::LEAF).then_some(Leaf { code, of: PhantomData })
-    }
-
-    #[cold]
-    fn find(&self, handle: ZCallHandle) -> bool {
-        let version = direct_version();
-        if version == CLOSED || self.asked.replace(version) == version {
-            return false;
-        }
-        let found = found::<A, R>(handle);
-        self.callee.set(found.unwrap_or(DirectCallee { version: NEVER, ..DirectCallee::NONE }));
-        found.is_some()
-    }
-}
-
-/// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Made by [`KeptCode::leaf`] and
-/// [`DirectCell::leaf`] alone, and not for another thread.
+/// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Made by [`DirectCell::leaf`]
+/// alone, and not for another thread.
 pub(crate) struct Leaf<'a, A, R> {
     code: *const (),
-    of: PhantomData<&'a KeptCode<A, R>>,
+    of: PhantomData<(&'a DirectCell<A, R>, *const ())>,
 }
 
 impl<A, R> Clone for Leaf<'_, A, R> {

@@ -12,7 +12,7 @@ use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::CallError;
 
 use crate::cells::{FunctionCell, ImportCell};
-use crate::direct::{CalledAs, KeptCode, Leaf, is_direct, of_bits};
+use crate::direct::{Called, CalledAs, DirectCell, Leaf, is_direct, of_bits};
 use crate::out::Outs;
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
@@ -81,6 +81,13 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
             Way::Handle(handle) => handle,
             Way::Delegate(_) => ZCallHandle::NONE,
         }
+    }
+
+    /// Returns an object as that of a direct call. The host has found the function on this thread, or checks the thread where it is asked
+    /// for the code.
+    #[inline]
+    pub(crate) fn called(&self, object: ObjectHandle) -> Called<'static> {
+        Called::by_name(object)
     }
 
     /// Calls it; with an object, that is slot 0.
@@ -339,7 +346,7 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
 /// ```
 pub struct ZFunction<A, R> {
     callee: Callee<'static, A, R>,
-    code: KeptCode<A, R>,
+    code: DirectCell<A, R>,
     handle: ZCallHandle,
     name: Box<str>,
 }
@@ -354,7 +361,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
             return Err(on_an_object(name));
         }
         let callee = Callee::named(name)?;
-        Ok(Self { handle: callee.handle(), callee, code: KeptCode::new(), name: name.into() })
+        Ok(Self { handle: callee.handle(), callee, code: DirectCell::new(), name: name.into() })
     }
 
     /// The name that it was found by.
@@ -372,7 +379,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         if !is_direct::<A, R>() {
             return self.callee.call(None, &self.name, &args);
         }
-        of_bits(match self.code.call(self.handle, ObjectHandle::NONE, &args) {
+        of_bits(match self.code.call(|| self.handle, self.callee.called(ObjectHandle::NONE), &args) {
             Some(given) => given,
             None => self.bits_by_slots(args),
         })
@@ -399,7 +406,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// commit. `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs none.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
-        match self.code.leaf(self.handle) {
+        match self.code.leaf(self.handle, self.callee.called(ObjectHandle::NONE)) {
             Some(leaf) => Ok(code(HotFunction(leaf))),
             None => Err(no_pointer(&self.name)),
         }

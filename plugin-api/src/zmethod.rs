@@ -9,7 +9,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use crate::direct::{KeptCode, is_direct, of_bits};
+use crate::direct::{DirectCell, is_direct, of_bits};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
@@ -35,7 +35,7 @@ use crate::{Class, Obj, host};
 /// ```
 pub struct ZMethod<A, R> {
     callee: Callee<'static, A, R>,
-    code: KeptCode<A, R>,
+    code: DirectCell<A, R>,
     name: Box<str>,
 }
 
@@ -49,7 +49,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         if !is_of_objects(name) {
             return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
         }
-        let found = Self { callee: Callee::named(name)?, code: KeptCode::new(), name: name.into() };
+        let found = Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() };
         // On none of them: the host looks whether it is called on objects at all.
         let (mut slots, mut failed) = ([Slot::EMPTY], Vec::<Failed<crate::Object>>::new());
         let mut lent = EachCall {
@@ -82,7 +82,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         if !is_direct::<A, R>() {
             return self.callee.call(Some(object.handle()), &self.name, &args);
         }
-        of_bits(match self.code.call(self.callee.handle(), object.handle(), &args) {
+        of_bits(match self.code.call(|| self.callee.handle(), self.callee.called(object.handle()), &args) {
             Some(given) => given,
             None => self.bits_by_slots(object.handle(), args),
         })
