@@ -37,3 +37,17 @@ fn what_is_outside_is_named_beside_mistakes_of_the_syntax_without_any_type() {
     let expected = ["4 uc-syntax", "9 uc-iterator", "11 uc-goto", "12 uc-macro", "14 uc-native", "15 uc-state"];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn files_of_a_large_package_keep_their_order_and_messages() {
+    let broken = [3, 40, 69];
+    let source = |at: usize| {
+        let end = if broken.contains(&at) { "var int ;\n" } else { "var int Last;\n" };
+        alcedo_uc::Source::new(&format!("C{at}.uc"), format!("class C{at} extends Base;\n// {}\n{end}", "long ".repeat(1_000)))
+    };
+    let sources: Vec<_> = (0..70).map(source).collect();
+    let parsed = alcedo_uc::Parsed::of(&sources);
+    assert_eq!(parsed.messages.iter().map(|message| message.file).collect::<Vec<_>>(), broken);
+    let alone: Vec<_> = sources.iter().map(|source| alcedo_uc::parse(source).0).collect();
+    assert!(parsed.files == alone, "trees of several threads differ from those of one");
+}

@@ -9,6 +9,10 @@ mod statements;
 mod structs;
 mod types;
 
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
+
 pub(crate) use expressions::whole;
 pub(crate) use items::{PARAM_WORDS, VAR_WORDS, in_dots};
 
@@ -23,6 +27,9 @@ pub const DEEPEST: u32 = 64;
 pub const DEEPEST_EXPRESSION: u32 = 160;
 /// Errors that are told of a file; behind them it is not read further.
 pub const MOST_ERRORS: usize = 60;
+
+/// Bytes of a package from which on its files are parsed by several threads: about four milliseconds of one.
+const WORTH_A_THREAD: usize = 100_000;
 
 /// Reads a file. A tree always comes of it, of what could be read; the messages are about file 0.
 pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
@@ -70,10 +77,24 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Parses the files of a package.
+    /// Parses the files of a package: those of a large one on all processors.
     pub fn of(sources: &[Source]) -> Self {
-        let read: Vec<_> = sources.iter().enumerate().map(|(at, source)| parse_file(source, at)).collect();
-        let (files, messages): (_, Vec<_>) = read.into_iter().unzip();
+        let bytes: usize = sources.iter().map(|source| source.text.len()).sum();
+        let workers = if bytes < WORTH_A_THREAD { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) };
+        let share = sources.len().div_ceil(workers).max(1);
+        let mut shares = sources.chunks(share).enumerate().map(|(at, files)| move || parse_share(files, at * share));
+        let own = shares.next();
+        let (files, messages): (_, Vec<_>) = thread::scope(|scope| {
+            // A share whose thread the system refuses is parsed here.
+            let begin = |parse| thread::Builder::new().name("alcedo-parse".into()).spawn_scoped(scope, parse).map_err(|_| parse);
+            let others: Vec<_> = shares.map(begin).collect();
+            let own: Vec<_> = own.into_iter().flat_map(|parse| parse()).collect();
+            let others = others.into_iter().flat_map(|other| match other {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(parse) => parse(),
+            });
+            own.into_iter().chain(others).unzip()
+        });
         Self { files, messages: messages.concat() }
     }
 
@@ -81,6 +102,11 @@ impl Parsed {
     pub fn has_errors(&self) -> bool {
         self.messages.iter().any(Diagnostic::is_error)
     }
+}
+
+/// Parses files, the first of which has that number.
+fn parse_share(files: &[Source], first: usize) -> Vec<(File, Vec<Diagnostic>)> {
+    files.iter().enumerate().map(|(at, source)| parse_file(source, first + at)).collect()
 }
 
 /// As [`parse`], with messages about the file of that number.
