@@ -1,8 +1,8 @@
 //! What a host says before it starts: packages, native classes, listeners. Nothing runs until all of it is declared.
 
 use std::cell::Cell;
-#[cfg(feature = "script")]
 use std::io;
+#[cfg(feature = "script")]
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
