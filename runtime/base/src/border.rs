@@ -1,5 +1,5 @@
-//! Errors and panics at the border. A failure comes over as plain data and becomes a [`CallError`] here; a panic of
-//! host code is stopped here before it could reach a module's frames. Written once, used by every shell.
+//! Errors and panics at the ABI boundary. Failures arrive as plain data and become [`CallError`]s here; panics of host code are
+//! caught here before they reach a module's frames. Shared by all boundary functions.
 
 use std::mem::ManuallyDrop;
 
@@ -8,10 +8,10 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use crate::handles::ObjectHandle;
 use crate::trap;
 
-/// The place in source code where something happened.
+/// Location in source code.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct SourcePlace {
-    /// Source file, as the compiler of that code named it.
+    /// Source file as named by the compiler.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -25,23 +25,23 @@ impl std::fmt::Display for SourcePlace {
     }
 }
 
-/// Why a call did not do its work. The host and the module go on.
+/// Error of a call. Host and module keep running.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
-    /// The callee panicked; its panic was trapped on its own side.
+    /// The callee panicked; the panic was caught on its own side.
     #[error("panicked: \"{message}\"{}", at(place.as_ref()))]
     Panicked {
-        /// The panic's message.
+        /// Message of the panic.
         message: String,
-        /// Where it panicked, if it said so.
+        /// Location of the panic, if reported.
         place: Option<SourcePlace>,
     },
-    /// The callee ran to its end and gave an error back, as its signature says that it may. Nothing is wrong with it.
+    /// The callee completed and returned an error, as its signature allows.
     #[error("returned the error \"{message}\"{}", at(place.as_ref()))]
     Returned {
-        /// The error in its own words.
+        /// Message of the error.
         message: String,
-        /// The function that gave it back, or the line that [`CallError::returned`] stands in.
+        /// The function that returned the error, or the caller of [`CallError::returned`].
         place: Option<SourcePlace>,
     },
     /// The plugin part is borrowed by a method that has not returned.
@@ -49,154 +49,154 @@ pub enum CallError {
         "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{wanted}(…))`"
     )]
     ReentrantBorrow {
-        /// Whose plugin part.
+        /// Object that owns the plugin part.
         object: ObjectHandle,
-        /// The method that holds it.
+        /// Method that holds the borrow.
         held: String,
-        /// The method that wanted it.
+        /// Method that requested the borrow.
         wanted: String,
     },
-    /// The object is gone.
+    /// The object no longer exists.
     #[error("{}", stale(*handle))]
     Stale {
-        /// The handle used.
+        /// Handle of the object.
         handle: ObjectHandle,
     },
-    /// Only the game thread may do this.
+    /// The action is limited to the game thread.
     #[error("{action} is for the game thread only: off it a module can finalize, post and log")]
     WrongThread {
-        /// What was tried.
+        /// Rejected action.
         action: String,
     },
-    /// A scope begins on the stack of a coroutine, where it could be suspended and outlive the frame around it.
+    /// A scope cannot begin on the stack of a coroutine, which could be suspended and outlive the enclosing frame.
     #[error(
         "{action} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let the coroutine \
          yield its request, and do it where the coroutine is resumed"
     )]
     WrongStack {
-        /// The refused action.
+        /// Rejected action.
         action: String,
     },
-    /// Something comes up and is not committed, and a rollback could not take this back.
+    /// The action is not allowed before the commit, because a rollback could not undo it.
     #[error(
         "{action} is refused before the commit of what comes up: until then new code may read anything, write only what it \
          is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, \
          or never"
     )]
     DuringRebuild {
-        /// What was tried.
+        /// Rejected action.
         action: String,
     },
-    /// A name or path that leads nowhere.
+    /// A name or path does not resolve.
     #[error("{message}")]
     NotFound {
-        /// What was looked up, where, and the way out.
+        /// The name, the search location and help.
         message: String,
     },
-    /// The handle of a call whose module is over; what its name stands for now, if anything, has another.
+    /// The module of a call handle has ended; its name has another handle now, if it resolves at all.
     #[error("{message}")]
     DeadHandle {
-        /// Which handle, and the way out.
+        /// The handle and help.
         message: String,
     },
-    /// A name that leads nowhere, and there is no Master, whose modules might have it.
+    /// A name does not resolve, and no Master is loaded whose modules might define it.
     #[error("{message}")]
     NoMaster {
-        /// What was looked up, where, and the way out.
+        /// The name, the search location and help.
         message: String,
     },
     /// Caller and callee disagree on the signature.
     #[error("{name} has the signature ({found}), the caller was built for ({wanted}): rebuild the caller")]
     Signature {
-        /// The function or property.
+        /// Function or property.
         name: String,
-        /// What it is.
+        /// Signature of the callee.
         found: String,
-        /// What the caller thinks it is.
+        /// Signature that the caller was built for.
         wanted: String,
     },
-    /// An object of another class.
+    /// The object is of another class.
     #[error("{}object {handle} is a {found}, not a {wanted}", before(place))]
     WrongClass {
-        /// The property, the parameter or the function it is not fit for; empty where it is for none of these.
+        /// Property, parameter or function that rejects the object; may be empty.
         place: String,
-        /// The object.
+        /// Handle of the object.
         handle: ObjectHandle,
-        /// Its class.
+        /// Class of the object.
         found: String,
-        /// The class asked for.
+        /// Expected class.
         wanted: String,
     },
     /// The buffer of a ZCall has the wrong slots.
     #[error("{message}")]
     Buffer {
-        /// Which call, which slot, what it held and what it should.
+        /// The call, the slot, its content and the expected content.
         message: String,
     },
-    /// The load context cannot take calls now.
+    /// The load context cannot accept calls at present.
     #[error("{what} is not available: its generation is over or is being replaced")]
     Unavailable {
-        /// The call or the module.
+        /// The call or module.
         what: String,
     },
-    /// A conjugate whose frame has closed, or whose generation is over or set aside, or that was given back.
+    /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or it was returned.
     #[error("a {what} of {age} ago has expired: `clone()` what is to be kept for longer than its call or generation")]
     Expired {
-        /// Its color and kind: `red Array`, `black Array(f64)`.
+        /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
-        /// How long ago it was made or lent: `3.2 s`.
+        /// Age since creation or borrow: `3.2 s`.
         age: String,
     },
-    /// Calls inside each other went too deep.
+    /// Nested calls exceed the depth limit.
     #[error("{what} calls itself by way of others, {limit} deep: let one of them wait for the next tick")]
     TooDeep {
-        /// What was called.
+        /// Function that was called.
         what: String,
-        /// How deep it may go.
+        /// Maximum depth.
         limit: u32,
     },
-    /// Values would take more memory than they may. Nothing was taken for them.
+    /// Values would exceed the memory limit; no memory was allocated for them.
     #[error("{what} would take {bytes} bytes, of {limit} that are allowed: keep less of it, or raise `{setting}`")]
     TooLarge {
-        /// Which values: one, or all that came together.
+        /// The value, or all values of the call together.
         what: String,
-        /// How many bytes they would take.
+        /// Required bytes.
         bytes: u64,
-        /// How many they may.
+        /// Allowed bytes.
         limit: u64,
-        /// The setting of the host that says so.
+        /// Host setting with the limit.
         setting: String,
     },
-    /// A module called while it held a slice of host memory.
+    /// A module made a call while it held a slice of host memory.
     #[error("{message}")]
     Lent {
-        /// Which call it was, and what to do instead.
+        /// The call, and help.
         message: String,
     },
-    /// What went wrong in a script, with the calls that led there.
+    /// Error in a script, with its call stack.
     #[error("{error}{}", stack_lines(stack))]
     InScript {
-        /// What went wrong.
+        /// The error.
         error: Box<CallError>,
-        /// The running functions of scripts, innermost first.
+        /// Running script functions, innermost first.
         stack: Vec<ScriptPlace>,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("{message}")]
     Other {
-        /// The sentence.
+        /// The message.
         message: String,
     },
 }
 
-/// A line of a script in which a function is at work.
+/// Line of a script in an active function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScriptPlace {
-    /// The path of the function.
+    /// Path of the function.
     pub function: String,
-    /// The file, as its source is named.
+    /// File name of the source.
     pub file: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
 }
 
@@ -206,7 +206,7 @@ impl std::fmt::Display for ScriptPlace {
     }
 }
 
-/// How many places of a script call stack are shown from its top and from its bottom.
+/// Number of entries shown from each end of a long script call stack.
 const STACK_ENDS: usize = 16;
 
 fn stack_lines(stack: &[ScriptPlace]) -> String {
@@ -222,7 +222,6 @@ fn stack_lines(stack: &[ScriptPlace]) -> String {
     }
 }
 
-/// The place that a failure tells of, if it does.
 fn place_of(failure: &Failure) -> Option<SourcePlace> {
     let Failure { file, line, column, .. } = failure;
     (!file.is_empty()).then(|| SourcePlace { file: file.as_str().to_owned(), line: *line, column: *column })
@@ -244,13 +243,13 @@ fn before(place: &str) -> String {
 }
 
 impl CallError {
-    /// An error that is only a sentence.
+    /// Makes an error that consists of a message.
     #[inline]
     pub fn other(message: impl Into<String>) -> Self {
         Self::Other { message: message.into() }
     }
 
-    /// The error of a function that did all it could, and says so in the words of `error`. Its place is the caller's.
+    /// Makes the error of a function that completed and failed with `error`. The location is that of the caller.
     ///
     /// Returns [`CallError::Panicked`] if the `Display` or the `Drop` of `error` panics.
     #[must_use]
@@ -264,7 +263,7 @@ impl CallError {
         }
     }
 
-    /// The kind number that crosses the border.
+    /// Returns the ABI number of the kind.
     pub fn kind(&self) -> FailureKind {
         match self {
             Self::Panicked { .. } => FailureKind::PANIC,
@@ -290,11 +289,11 @@ impl CallError {
         }
     }
 
-    /// The error as data, for the other side. Where a kind has named facts, they cross as such, so that the error
-    /// is the same error after a way through several modules.
+    /// Converts the error to ABI data. Kinds with fields transfer these separately, so that the error is unchanged after passing
+    /// through several modules.
     pub fn to_failure(&self) -> Failure {
         if let Self::InScript { error, stack } = self {
-            // The facts of the error cross as they are; where there is a sentence, it names the calls of the script.
+            // The fields of the error stay unchanged; a message gets the call stack of the script appended.
             let mut failure = error.to_failure();
             let is_sentence = matches!(**error, Self::Panicked { .. } | Self::Returned { .. })
                 || failure.message.as_str() == error.to_string();
@@ -344,7 +343,7 @@ impl CallError {
         failure
     }
 
-    /// The error that a failure describes. All texts are copied, since the module that made them may be unloaded.
+    /// Converts ABI data to an error. Copies all strings, because the module that created them may be unloaded.
     pub fn from_failure(failure: &Failure) -> Self {
         let text = |text: &abi_stable::std_types::RString| text.as_str().to_owned();
         let message = text(&failure.message);
@@ -388,16 +387,16 @@ impl CallError {
     }
 }
 
-/// Runs a call into a module and turns what it reports into a result.
+/// Runs a call into a module and converts its failure to an error.
 #[inline]
 pub fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), CallError> {
     reported(call).map_err(|error| *error)
 }
 
-/// The same for paths that are walked so often that it matters how large a result is.
+/// Variant of [`from_module`] with a small result, for hot paths.
 #[inline]
 pub fn reported(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Box<CallError>> {
-    // Nothing is written to it unless the call fails, so there is nothing to drop; doing so would be four calls.
+    // The failure is written only if the call fails. Dropping an unwritten one would cost four calls.
     let mut failure = ManuallyDrop::new(Failure::none());
     if call(&mut failure) == Status::OK {
         return Ok(());
@@ -410,19 +409,18 @@ fn copied(failure: Failure) -> Box<CallError> {
     Box::new(CallError::from_failure(&failure))
 }
 
-/// Runs host code and turns its panic into an error.
+/// Runs host code and converts a panic to an error.
 #[inline]
 pub fn trap<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
     trap_as(code)
 }
 
-/// The same for code with errors of its own kind.
+/// Variant of [`trap()`] for code with another error type.
 #[inline]
 pub fn trap_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     trap::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
 }
 
-/// The error that a caught panic of host code is.
 #[cold]
 fn panicked(message: String) -> CallError {
     CallError::Panicked { message, place: None }

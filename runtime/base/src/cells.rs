@@ -1,19 +1,18 @@
-//! The cells that the stores of a host lie in. They are those of std, and count in a debug build how many borrows are open
-//! on this thread, because a rule rests on that: none is open while foreign code runs, and a log line runs foreign code.
-//! A log listener may call back into the runtime at once, and must not meet a store that is borrowed. So no
-//! store uses the cell of std (`tests/floors.rs` looks), and `tests/attacks` looks at the count in every line that is logged.
-//! In a release build the guards are those of std.
+//! Cells for the stores of a host: those of std, plus a count of the open borrows per thread in debug builds. No borrow may be open
+//! while foreign code runs, and every log line runs foreign code: a log listener may call back into the runtime immediately and must
+//! not find a borrowed store. Hence no store uses the std cell (checked by `tests/floors.rs`), and `tests/attacks` checks the count
+//! at every log line. In release builds the guards are those of std.
 
 use std::cell::{Cell, Ref, RefMut};
 use std::ops::{Deref, DerefMut};
 
-/// Counts a step that runs, until this is dropped.
+/// Guard that counts an active step until it is dropped.
 #[derive(Debug)]
 #[must_use = "the step is over when this is dropped"]
 pub struct Counted<'a>(&'a Cell<u32>);
 
 impl<'a> Counted<'a> {
-    /// Adds a step.
+    /// Increments `count` until the guard is dropped.
     #[inline]
     pub fn in_cell(count: &'a Cell<u32>) -> Self {
         count.set(count.get() + 1);
@@ -28,26 +27,26 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// A value that is borrowed when it is used, as in [`std::cell::RefCell`].
+/// Dynamically borrowed value, as [`std::cell::RefCell`].
 #[derive(Default, Clone, Debug)]
 pub struct RefCell<T> {
     value: std::cell::RefCell<T>,
 }
 
-/// A borrow for reading.
+/// Shared borrow.
 pub struct Borrowed<'a, T> {
     value: Ref<'a, T>,
     _open: Open,
 }
 
-/// A borrow for writing.
+/// Mutable borrow.
 pub struct BorrowedMut<'a, T> {
     value: RefMut<'a, T>,
     _open: Open,
 }
 
 impl<T> RefCell<T> {
-    /// A cell with this value.
+    /// Makes a cell with this value.
     pub const fn new(value: T) -> Self {
         Self { value: std::cell::RefCell::new(value) }
     }
@@ -59,14 +58,14 @@ impl<T> RefCell<T> {
         Borrowed { value: self.value.borrow(), _open: Open::begin() }
     }
 
-    /// Borrows the value to change it.
+    /// Borrows the value mutably.
     #[inline]
     #[track_caller]
     pub fn borrow_mut(&self) -> BorrowedMut<'_, T> {
         BorrowedMut { value: self.value.borrow_mut(), _open: Open::begin() }
     }
 
-    /// Takes the value out.
+    /// Takes the value.
     #[inline]
     #[track_caller]
     pub fn take(&self) -> T
@@ -76,14 +75,14 @@ impl<T> RefCell<T> {
         self.value.take()
     }
 
-    /// Puts another value in; the one before.
+    /// Replaces the value and returns the previous one.
     #[inline]
     #[track_caller]
     pub fn replace(&self, value: T) -> T {
         self.value.replace(value)
     }
 
-    /// The value, for the owner of the cell.
+    /// Returns a reference through exclusive access.
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
@@ -128,13 +127,13 @@ mod counting {
         static OPEN: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// How many borrows of stores are open on this thread.
+    /// Returns the number of open store borrows on this thread.
     #[inline]
     pub fn open_borrows() -> u32 {
         OPEN.get()
     }
 
-    /// One borrow, until it is dropped.
+    /// Guard that counts one borrow.
     pub(super) struct Open;
 
     impl Open {
@@ -151,7 +150,7 @@ mod counting {
     }
 }
 
-/// Nothing is counted in a release build.
+/// Release builds count no borrows.
 #[cfg(not(debug_assertions))]
 struct Open;
 
@@ -163,7 +162,7 @@ impl Open {
     }
 }
 
-/// How many borrows of stores are open on this thread; not known in a release build.
+/// Returns the number of open store borrows on this thread; always 0 in release builds.
 #[cfg(not(debug_assertions))]
 pub fn open_borrows() -> u32 {
     0

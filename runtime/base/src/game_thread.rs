@@ -1,27 +1,27 @@
-//! Which thread may use objects. The runtime is made on one thread and never leaves it; foreign code that enters
-//! through the border has to show that it is on that thread before it gets any further.
+//! Identity of the game thread, the only thread that may use objects. The runtime is created on one thread and never leaves it;
+//! foreign code that enters through the ABI must prove that it is on that thread.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Proof that the bearer is on the game thread. It cannot leave it. It proves the thread, not exclusivity.
+/// Proof that the current thread is the game thread; not `Send`. It does not prove exclusive access.
 #[derive(Clone, Copy, Debug)]
 pub struct GameThread<'rt> {
     not_send: PhantomData<(&'rt (), *mut ())>,
 }
 
-/// Remembers which thread is the game thread, for code that enters from outside.
+/// Identifies the game thread, for code that enters from outside.
 #[derive(Clone, Copy, Debug)]
 pub struct GameThreadId(u64);
 
 thread_local! {
-    /// The number of this thread; zero until it is asked for. Each call over the border looks at it, and the thread's own id in std
-    /// costs several times as much.
+    /// Number of this thread; zero until first used. Every call through the ABI reads it, and the thread id of std is several times
+    /// slower.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The number of this thread, which no other ever has.
+/// Returns the process-wide unique number of this thread.
 #[inline]
 fn this_thread() -> u64 {
     match NUMBER.get() {
@@ -39,13 +39,13 @@ fn new_number() -> u64 {
 }
 
 impl GameThreadId {
-    /// The calling thread becomes the game thread.
+    /// Makes the calling thread the game thread.
     #[inline]
     pub fn here() -> Self {
         Self(this_thread())
     }
 
-    /// The proof, when the caller is on the game thread. Any thread may ask.
+    /// Returns the proof if the caller is on the game thread. Any thread may call this.
     #[inline]
     pub fn prove(&self) -> Option<GameThread<'_>> {
         (this_thread() == self.0).then_some(GameThread { not_send: PhantomData })

@@ -1,16 +1,16 @@
-//! The names of things, as the whole runtime uses them. Their layout is fixed by the border crate.
+//! Handles and ids of the runtime. The ABI crate defines their layout.
 
 use std::cell::Cell;
 
 pub use alcedo_abi::handles::{ClassId, PartPtr};
 pub use alcedo_abi::handles::{Name, ObjectHandle, ZCallHandle};
 
-/// Which Master load context a thing belongs to. The host itself, whose things never end, is generation zero.
+/// Master load context that owns a value. Generation zero is the host, which never ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Generation(pub u64);
 
 impl Generation {
-    /// The host's own.
+    /// Generation of the host.
     pub const HOST: Self = Self(0);
 }
 
@@ -24,12 +24,12 @@ thread_local! {
     static LAST_SERIAL: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// How many tenants a slot of objects or conjugates has, one after the other, in a store that is made on this thread now.
+/// Returns how often stores created on this thread reuse each slot of objects or conjugates.
 pub fn last_serial() -> u32 {
     LAST_SERIAL.get()
 }
 
-/// Makes stores whose slots have so many tenants and no more, so that a test can see all slots used up.
+/// Creates stores whose slots are used at most `last` times, so that a test can exhaust all slots.
 pub fn with_last_serial<R>(last: u32, make: impl FnOnce() -> R) -> R {
     struct Before(u32);
     impl Drop for Before {
@@ -41,11 +41,11 @@ pub fn with_last_serial<R>(last: u32, make: impl FnOnce() -> R) -> R {
     make()
 }
 
-/// One loaded module, counted over the life of the runtime. A module that is loaded again has a new number.
+/// Id of a loaded module, counted over the lifetime of the runtime. Every load gets a new id.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ModuleId(pub u64);
 
 impl ModuleId {
-    /// Stands for the host itself, whose things never end.
+    /// Id of the host itself, which never ends.
     pub const HOST: Self = Self(0);
 }

@@ -1,7 +1,7 @@
-//! What every floor of the host speaks: handles, errors and panics at the border, the proof of the game thread, cells whose
-//! borrows are counted, rows by numbers that are never given twice, and texts of others in the host's sentences.
+//! Common base of the host crates: handles, errors and panics at the ABI boundary, the proof of the game thread, cells that count
+//! borrows, tables with ids that are never reused, and escaping of foreign strings in messages.
 //!
-//! A part of `alcedo-runtime`, which is what hosts depend on. It contains no objects, no calls by name and no plugins.
+//! Part of `alcedo-runtime`, the crate that hosts depend on. Contains no objects, calls by name or plugins.
 #![forbid(unsafe_code)]
 
 pub mod border;

@@ -1,24 +1,23 @@
-//! A row of values by numbers that are given out in a row and never again: those of classes, those of calls. To look one up
-//! costs what it costs in a plain row. But a plain row keeps a place for every number there ever was, so a host that reloads
-//! for ever would grow for ever; here runs of numbers without a value are cut out, so that the row is as long as its values
-//! need, whatever their numbers.
+//! Table of values by numbers that are assigned in sequence and never reused, as for classes and calls. A lookup is as fast as in a
+//! vector. A vector would keep a slot for every number ever assigned and grow without bound in a host that reloads permanently; this
+//! table removes runs of empty slots, so its size depends on the live values only.
 
-/// So many numbers without a value may stand between two with one before the row is cut there.
+/// Maximum number of empty slots between two values before the table is split there.
 const LONGEST_GAP: u64 = 16;
 
-/// A row that is shorter is not worth cutting.
+/// Minimum number of slots before the table is compacted.
 const SHORTEST: usize = 64;
 
 /// Values by number.
 #[derive(Debug)]
 pub struct Numbered<T> {
-    /// Pieces of the row, in order. They do not touch each other.
+    /// Runs of slots in order, with gaps between them.
     pieces: Vec<Piece<T>>,
-    /// Places in all pieces.
+    /// Number of slots in all pieces.
     places: usize,
-    /// With more places than this it is cut anew.
+    /// Number of slots that triggers the next compaction.
     most_places: usize,
-    /// The number behind the last that ever had a value.
+    /// Number after the last one that ever had a value.
     next: u64,
 }
 
@@ -41,11 +40,11 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T> Numbered<T> {
-    /// The value of a number.
+    /// Returns the value of a number.
     #[inline]
     pub fn get(&self, number: u64) -> Option<&T> {
         let last = self.pieces.last()?;
-        // The newest is looked up most often.
+        // The newest values are looked up most often.
         let piece = if number >= last.first { last } else { self.before_last(number)? };
         piece.row.get(usize::try_from(number - piece.first).ok()?)?.as_ref()
     }
@@ -55,13 +54,13 @@ impl<T> Numbered<T> {
         self.pieces.get(behind.checked_sub(1)?)
     }
 
-    /// The number behind the last that ever had a value; zero if none had.
+    /// Returns the number after the last one that ever had a value; zero if there is none.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Gives a number its value; hands out the one it had.
+    /// Sets the value of a number and returns its previous value.
     pub fn insert(&mut self, number: u64, value: T) -> Option<T> {
         self.next = self.next.max(number + 1);
         let behind = self.pieces.partition_point(|piece| piece.first <= number);
@@ -87,7 +86,7 @@ impl<T> Numbered<T> {
         None
     }
 
-    /// Takes the value of a number out.
+    /// Removes and returns the value of a number.
     #[inline]
     pub fn remove(&mut self, number: u64) -> Option<T> {
         let behind = self.pieces.partition_point(|piece| piece.first <= number);
@@ -95,14 +94,14 @@ impl<T> Numbered<T> {
         piece.row.get_mut(usize::try_from(number - piece.first).ok()?)?.take()
     }
 
-    /// Takes out the values that are meant, in the order of their numbers.
+    /// Removes and returns the matching values, in the order of their numbers.
     #[inline]
     pub fn take_if(&mut self, mut is_meant: impl FnMut(&mut T) -> bool) -> Vec<T> {
         let places = self.pieces.iter_mut().flat_map(|piece| &mut piece.row);
         places.filter_map(|place| place.take_if(&mut is_meant)).collect()
     }
 
-    /// The values and their numbers, in order, from this number on.
+    /// Iterates over numbers and values in order, starting at `number`.
     #[inline]
     pub fn iter_from(&self, number: u64) -> impl Iterator<Item = (u64, &T)> {
         let pieces = self.pieces.iter().filter(move |piece| piece.end() > number);
@@ -110,13 +109,13 @@ impl<T> Numbered<T> {
         all.filter(move |(at, _)| *at >= number).filter_map(|(at, place)| Some((at, place.as_ref()?)))
     }
 
-    /// The values and their numbers, in order.
+    /// Iterates over numbers and values in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.iter_from(0)
     }
 
-    /// Cutting costs as much as the row is long, so it waits until the row is twice as long as after the last cut.
+    /// Compacts the table once its size has doubled since the last compaction, because compaction takes linear time.
     fn cut_if_long(&mut self) {
         if self.places <= self.most_places {
             return;
@@ -143,7 +142,7 @@ impl<T> Numbered<T> {
         self.most_places = (2 * self.places).max(SHORTEST);
     }
 
-    /// Places that the row has, with and without a value.
+    /// Number of slots, with and without a value.
     #[cfg(test)]
     fn places(&self) -> usize {
         assert_eq!(self.places, self.pieces.iter().map(|piece| piece.row.len()).sum::<usize>());
@@ -191,7 +190,7 @@ mod tests {
         let (mut row, mut map, mut seed) = (Numbered::default(), BTreeMap::new(), 7u64);
         for step in 0..50_000u64 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            // Mostly near the end, sometimes anywhere, sometimes far ahead.
+            // Mostly near the end, sometimes at random, sometimes far ahead.
             let number = match seed >> 61 {
                 0 => (seed >> 20) % (step + 1),
                 1 => step + (seed >> 20) % 100,

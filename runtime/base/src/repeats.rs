@@ -1,34 +1,34 @@
-//! What is told again and again: the first time, and then with a count at each power of ten, so that one mistake in a tick does not
-//! drive everything else out of a log.
+//! Rate limit for repeated log messages: reports the first event and those at each power of ten with their count, so that an error in
+//! every tick does not flood the log.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::cells::RefCell;
 
-/// So many different ones are counted. What comes then begins anew, so that what is kept does not grow for ever.
+/// Maximum number of counted keys. When it is reached, all counts restart, which bounds the memory.
 const MOST: usize = 4096;
 
-/// How often each was told. One thread.
+/// Counts of reported events. Single-threaded.
 #[derive(Debug, Default)]
 pub struct Repeats(RefCell<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// The newest generation so far. What an older one leaves is counted with it.
+    /// Newest generation so far. Events of older generations are counted with it.
     generation: u64,
     of: HashMap<u64, u64>,
 }
 
 impl Repeats {
-    /// Nothing was told yet.
+    /// Makes an empty counter.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts an event of `key` in a generation of modules. Returns the count if the event is to be reported: the first time, and at
-    /// 10, 100, 1000 times, and so on. A newer generation begins new counts.
+    /// Counts an event of `key` in a generation of modules. Returns the count if the event should be reported: the first time, and at
+    /// 10, 100, 1000 events, and so on. A newer generation resets the counts.
     pub fn note(&self, generation: u64, key: &impl Hash) -> Option<u64> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -42,13 +42,13 @@ impl Repeats {
         is_told(*count).then_some(*count)
     }
 
-    /// Forgets all: what comes is told anew.
+    /// Resets all counts.
     pub fn forget(&self) {
         self.0.borrow_mut().of.clear();
     }
 }
 
-/// How a count is told behind a message; nothing the first time.
+/// Formats a count as the suffix of a message; empty for the first event.
 #[must_use]
 pub fn times(count: u64) -> String {
     if count == 1 { String::new() } else { format!(" ({count} times by now)") }

@@ -1,14 +1,14 @@
-//! Texts of others in the host's own sentences. A module's texts may hold anything; what a terminal would obey, or what
-//! would begin a line of a log that the host never wrote, is shown escaped.
+//! Escaping of foreign strings in messages. A string of a module may contain anything; terminal control sequences and characters that
+//! would forge a line of the log are escaped.
 
 use std::borrow::Cow;
 
 use alcedo_abi::names::shows_itself;
 
-/// So much of a text stands in a sentence about it.
+/// Maximum number of bytes of a foreign string in a message.
 const MOST: usize = 160;
 
-/// A text on one line, escaped, and cut where it is long: for names and other texts that a sentence is about.
+/// Escapes a string to one line and truncates it, for names and other short strings in messages.
 pub fn line(text: &str) -> String {
     let end = text.floor_char_boundary(MOST);
     let mut shown = String::with_capacity(end);
@@ -24,8 +24,8 @@ pub fn line(text: &str) -> String {
     shown
 }
 
-/// A text of several lines, such as the message of a panic, as a terminal may print it: everything but line breaks and
-/// tabs that does not show itself is escaped. Use it for every text of a plugin that is printed to a terminal.
+/// Escapes a multi-line string, such as a panic message, for output to a terminal: all invisible characters except line breaks and
+/// tabs. Use it for every plugin string that is printed to a terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| matches!(letter, '\n' | '\t') || shows_itself(letter);
     if text.chars().all(is_plain) {

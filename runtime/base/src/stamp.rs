@@ -1,24 +1,24 @@
-//! One number that changes whenever something kept about calls may be wrong: modules set aside, taken back or over, gates shut. A
-//! caller that has looked something up keeps the number beside it, and compares before each use.
+//! Epoch that invalidates cached call lookups: it changes when modules are suspended, resumed or ended, or when gates close. A caller
+//! stores the epoch with a cached lookup and compares it before each use.
 
 use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The count that is given next. No two stamps of a process ever have the same one, so what was kept for one host is wrong for another.
+/// Next epoch. Epochs are unique in the process, so a value cached for one host never matches another host.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// The number. Game thread only.
+/// Epoch of cached lookups. Game thread only.
 pub struct Stamp {
-    /// What callers compare with.
+    /// Value that callers compare.
     word: Cell<u64>,
-    /// Another one after each change.
+    /// Current epoch.
     count: Cell<u64>,
-    /// What has shut the short ways: they are open when none has.
+    /// Number of reasons that disable the fast paths.
     shut: Cell<u32>,
-    /// Whether calls are watched, which shuts them as well.
+    /// `true` while calls are observed, which disables the fast paths as well.
     observed: Cell<bool>,
-    /// Called after each change, with whether calls are watched.
+    /// Called after each change, with `true` if calls are observed.
     listener: OnceCell<Box<dyn Fn(bool)>>,
 }
 
@@ -39,51 +39,50 @@ impl fmt::Debug for Stamp {
 }
 
 impl Stamp {
-    /// What [`Stamp::get`] says while the short ways are shut. No count ever is as high.
+    /// Value of [`Stamp::get`] while the fast paths are disabled. No epoch reaches it.
     pub const SHUT: u64 = u64::MAX;
-    /// What a caller keeps that has looked nothing up.
+    /// Initial cached value of a caller without a lookup.
     pub const NEVER: u64 = u64::MAX - 1;
 
-    /// The number, to compare a kept one with. Nothing that was kept equals it while the short ways are shut.
+    /// Returns the value to compare a cached epoch with. No cached epoch matches while the fast paths are disabled.
     #[inline]
     pub fn get(&self) -> u64 {
         self.word.get()
     }
 
-    /// The number to keep beside what is looked up now.
+    /// Returns the epoch to store with a new lookup.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count.get()
     }
 
-    /// What was kept so far may be wrong.
+    /// Invalidates all cached lookups.
     pub fn change(&self) {
         self.count.set(NEXT.fetch_add(1, Ordering::Relaxed));
         self.show();
     }
 
-    /// Until it is opened as often, no kept number equals this: all calls go the long way.
+    /// Disables the fast paths until the matching [`Stamp::open`].
     pub fn shut(&self) {
         self.shut.set(self.shut.get() + 1);
         self.show();
     }
 
-    /// Takes one [`Stamp::shut`] back.
+    /// Reverts one [`Stamp::shut`].
     pub fn open(&self) {
         self.shut.set(self.shut.get().saturating_sub(1));
         self.show();
     }
 
-    /// Calls are watched from now on, or are not any more. While they are, no kept number equals this: all calls go the long way, which
-    /// notes them.
+    /// Sets if calls are observed. Observation disables the fast paths; the slow path records the calls.
     pub fn observe(&self, is_observed: bool) {
         if self.observed.replace(is_observed) != is_observed {
             self.show();
         }
     }
 
-    /// Has `listener` called after each change, and when the short ways are shut or opened: with whether calls are watched. There is one
-    /// at most: the first.
+    /// Sets the listener that is called after each change and when the fast paths are disabled or enabled, with `true` if calls are
+    /// observed. Only the first listener is used.
     pub fn on_change(&self, listener: impl Fn(bool) + 'static) {
         let _later = self.listener.set(Box::new(listener));
     }

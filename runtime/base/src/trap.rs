@@ -1,6 +1,6 @@
-//! The one trap for panics of code that is not the runtime's own: callbacks and resolvers of the host, and what the host
-//! does when a module calls it. What was thrown ends in here too. A payload is a value of the host's, and its drop may
-//! panic in turn; outside of the trap that second panic would stop the runtime half-way.
+//! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. Panic
+//! payloads are dropped inside the guard: the drop may panic in turn, and outside the guard that panic would interrupt the runtime
+//! halfway.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -8,14 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::words::words_into;
 
-/// The drop of a payload may throw another one. So many are dropped; one more is leaked, since the row may have no end.
+/// Limit of dropped payloads. The drop of a payload may throw another payload, possibly without end; one more is leaked.
 const MOST_PAYLOADS: u32 = 16;
 
-/// Runs `code`. The error is what its panic said.
+/// Runs `code`. The error is the message of its panic.
 #[inline]
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
-    // Unwinding releases the guards that the runtime's own state is changed under, and each such change is whole before
-    // foreign code is called. What that code leaves half done is its author's responsibility.
+    // Unwinding releases the guards of the runtime's state, and each change of that state is complete before foreign code is called.
+    // Foreign code is responsible for its own state.
     catch_unwind(AssertUnwindSafe(code)).map_err(said)
 }
 
@@ -23,13 +23,13 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
 ///
 /// # Errors
 ///
-/// The errors of [`words_into`], by their messages.
+/// Messages of the errors of [`words_into`].
 pub fn words_of(value: impl Display) -> Result<String, String> {
     let mut words = String::new();
     words_into(value, &mut words, |step| caught(step)).map(|()| words)
 }
 
-/// What a caught panic said; the payload is gone then.
+/// Returns the message of a caught panic and drops the payload.
 #[cold]
 fn said(payload: Box<dyn Any + Send>) -> String {
     let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
@@ -59,7 +59,7 @@ mod tests {
 
     use super::{MOST_PAYLOADS, caught};
 
-    /// A payload whose drop panics with another one, so many times.
+    /// Payload whose drop panics with another payload, `.0` times.
     struct Bomb(u32, Arc<AtomicU32>);
 
     impl Drop for Bomb {
@@ -71,7 +71,7 @@ mod tests {
         }
     }
 
-    /// How many of a row of payloads are dropped.
+    /// Returns how many payloads of a chain are dropped.
     fn dropped(row: u32) -> u32 {
         let count = Arc::new(AtomicU32::new(0));
         let said = caught(|| panic_any(Bomb(row, Arc::clone(&count))));

@@ -1,69 +1,69 @@
-//! What a C function did that its declaration does not allow. What the call gave is discarded then.
+//! Violations of a declaration by a C function. The results of such a call are discarded.
 
-/// A function broke the rules of its call: which, and where. The host is unharmed as far as the rules can tell.
+/// A function violated its declaration. The host is unharmed as far as the checks can detect.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{function}` of `{library}`: {place} {breach}; its results were discarded")]
 pub struct Broken {
-    /// The name of the library.
+    /// Name of the library.
     pub library: String,
-    /// The function.
+    /// Name of the function.
     pub function: String,
-    /// The parameter, with the field in it, or the result.
+    /// The parameter with its field, or the result.
     pub place: String,
-    /// What is wrong.
+    /// The violation.
     pub breach: Breach,
 }
 
-/// What is wrong with it.
+/// Kind of violation.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Breach {
-    /// Bytes before the buffer were written.
+    /// Bytes before the buffer were overwritten.
     #[error("was written to {bytes} bytes before its start: it is {size} bytes long")]
     Before {
-        /// How far away the farthest byte is that was found changed.
+        /// Distance of the farthest changed byte.
         bytes: usize,
-        /// The size of the buffer in bytes.
+        /// Size of the buffer in bytes.
         size: usize,
     },
-    /// Bytes behind the buffer were written.
+    /// Bytes after the buffer were overwritten.
     #[error("was written to {bytes} bytes behind its end: it is {size} bytes long")]
     Behind {
-        /// How far away the farthest byte is that was found changed.
+        /// Distance of the farthest changed byte.
         bytes: usize,
-        /// The size of the buffer in bytes.
+        /// Size of the buffer in bytes.
         size: usize,
     },
-    /// The pointer of a text or an array in a struct came back changed.
+    /// The data pointer of a string or array in a struct was changed.
     #[error("came back with another `data` pointer: its memory is the host's, write where it points to")]
     MovedData,
-    /// The capacity of a text or an array in a struct came back changed.
+    /// The capacity of a string or array in a struct was changed.
     #[error("came back with `max` {found} instead of {max}: only the host makes room")]
     ChangedMax {
-        /// What it was.
+        /// Capacity before the call.
         max: i32,
-        /// What it is.
+        /// Capacity after the call.
         found: i32,
     },
-    /// The length of a text or an array in a struct is out of range.
+    /// The length of a string or array in a struct is out of range.
     #[error("came back with `num` {num}, and there is room for {max}")]
     Num {
-        /// The length.
+        /// Length after the call.
         num: i32,
-        /// The capacity.
+        /// Capacity.
         max: i32,
     },
-    /// A text has no zero where it has to end.
+    /// The terminating zero of a string is missing.
     #[error("came back as a text without a zero at its end, within {units} units")]
     Unterminated {
-        /// How many units were looked at.
+        /// Number of scanned units.
         units: usize,
     },
-    /// A text is no UTF-16.
+    /// The string is not valid UTF-16.
     #[error("is no UTF-16: unit {at} is half of a pair, {unit:#06x}")]
     NoText {
-        /// The place of the unit.
+        /// Index of the unit.
         at: usize,
-        /// The unit.
+        /// Value of the unit.
         unit: u16,
     },
     /// A `bool` result of unstated width is false in one byte and true in four.
@@ -72,67 +72,67 @@ pub enum Breach {
          declare the width as `bool8` or `bool32`"
     )]
     Bool {
-        /// The four bytes.
+        /// The four bytes of the result.
         word: u32,
     },
-    /// A value for a field that is `float` in C is beyond the range of `float`.
+    /// The value of a field that is `float` in C exceeds the range of `float`.
     #[error("is {value}, and the field is a `float` in C, which ends at {max:e}", max = f32::MAX)]
     NotAFloat {
-        /// The value in digits.
+        /// The value as a decimal number.
         value: String,
     },
-    /// A pointer is null.
+    /// The pointer is null.
     #[error("is a null pointer")]
     Null,
-    /// A pointer leads to memory that is not there.
+    /// The pointer refers to unmapped memory.
     #[error("leads to {address:#x}, where no memory is")]
     Nowhere {
         /// The address.
         address: usize,
     },
-    /// A text that is passed has a zero in it, where C would take it to end.
+    /// A string argument contains a zero, which would end it in C.
     #[error("has a zero in its text, where C would take it to end")]
     ZeroInside,
-    /// An array that is passed has another length than is declared.
+    /// The length of an array argument differs from the declaration.
     #[error("has {found} values, and {wanted} are declared")]
     Len {
-        /// How many there are.
+        /// Length of the argument.
         found: usize,
-        /// How many there have to be.
+        /// Declared length.
         wanted: usize,
     },
-    /// A text or an array that is passed is longer than C could say.
+    /// The length of a string or array argument exceeds the range of the C type.
     #[error("is longer than C can say: it has {len} values")]
     TooLong {
-        /// How many values, or units.
+        /// Number of values or units.
         len: usize,
     },
-    /// A value that is passed is of another type than is declared.
+    /// The type of an argument differs from the declaration.
     #[error("is {found}, and {wanted} is declared")]
     Type {
-        /// What it is.
+        /// Type of the argument.
         found: &'static str,
-        /// What it has to be.
+        /// Declared type.
         wanted: String,
     },
-    /// The function runs in the folder of its library, and there is no thread for that.
+    /// The function must run in the folder of its library, but the thread for it could not be started.
     #[error("cannot be called: there is no thread in the folder of the library ({message}); declare it `no_cwd`")]
     NoThread {
-        /// What the system says.
+        /// Message of the system.
         message: String,
     },
-    /// Buffers are to end at a fence, and there is none.
+    /// Fences are enabled, but the fenced memory could not be allocated.
     #[error("cannot be called: there is no fence for its buffers ({message})")]
     NoFence {
-        /// What the system says.
+        /// Message of the system.
         message: String,
     },
-    /// A function that is called by Rust types is declared with others.
+    /// The Rust types of a typed call differ from the declaration.
     #[error("is declared as ({declared}), and called as ({called})")]
     Signature {
-        /// As it is declared.
+        /// Declared types.
         declared: String,
-        /// As it is called.
+        /// Types of the call.
         called: String,
     },
 }

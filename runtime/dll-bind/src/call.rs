@@ -1,5 +1,4 @@
-//! The call itself, and the libraries that it goes to. On x86-64 and aarch64 a call with few arguments is made by a shell that
-//! was compiled for its number of registers; `libffi` makes all others.
+//! The C call itself. On x86-64 and aarch64, precompiled trampolines make calls with few arguments; `libffi` makes all others.
 #![expect(unsafe_code, reason = "calls C functions")]
 
 use std::path::Path;
@@ -9,14 +8,14 @@ use libffi::middle::{Arg, Cif, CodePtr, Type};
 
 use crate::shape::Number;
 
-/// What is passed or returned in a register.
+/// Value passed or returned in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Register {
     Number(Number),
     Pointer,
 }
 
-/// A function that can be called.
+/// Callable function.
 #[derive(Debug)]
 pub(crate) struct Stub {
     code: CodePtr,
@@ -26,18 +25,18 @@ pub(crate) struct Stub {
     shell: Option<Shell>,
 }
 
-/// How many registers of each sort a shell fills.
+/// Registers that a trampoline fills.
 #[derive(Clone, Copy, Debug)]
 struct Shell {
     floats: usize,
 }
 
-// SAFETY: what `libffi` prepared is only read from then on, and the address of a function is a number.
+// SAFETY: the data prepared by `libffi` is only read after its creation, and the address of a function is a number.
 unsafe impl Send for Stub {}
-// SAFETY: what `libffi` prepared is only read from then on, and the address of a function is a number.
+// SAFETY: the data prepared by `libffi` is only read after its creation, and the address of a function is a number.
 unsafe impl Sync for Stub {}
 
-/// Registers that carry numbers and addresses, and those that carry floats, on the smallest of the platforms here.
+/// Argument registers of the supported platform with the fewest: for integers and addresses, and for floats.
 const INTEGERS: usize = 6;
 const FLOATS: usize = 8;
 
@@ -80,52 +79,49 @@ impl Register {
 }
 
 impl Stub {
-    /// A function at that address.
     pub(crate) fn new(code: *const (), params: Vec<Register>, result: Option<Register>, with_shell: bool) -> Self {
         let cif = Cif::new(params.iter().map(|param| param.ty()), result.map_or_else(Type::void, Register::ty));
         let shell = if with_shell { Shell::of(&params) } else { None };
         Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, shell }
     }
 
-    /// Where the function is.
     pub(crate) fn code(&self) -> *const () {
         self.code.as_ptr().cast()
     }
 
-    /// Whether a shell makes the calls.
     pub(crate) fn has_shell(&self) -> bool {
         self.shell.is_some()
     }
 
-    /// Calls it with numbers, widened to eight bytes, and addresses. The result is as wide; what is above its own size is
-    /// anything.
+    /// Calls the function with numbers, widened to eight bytes, and addresses. The bits of the result above its own size are
+    /// undefined.
     ///
     /// # Safety
-    /// The function is there, has the parameters and the result it was declared with, by the C convention of the platform, and
-    /// may follow the addresses that it is given.
+    /// The function exists, has the declared parameters and result, follows the C calling convention of the platform, and may
+    /// dereference the passed addresses.
     pub(crate) unsafe fn call(&self, arguments: &[u64]) -> u64 {
         assert_eq!(arguments.len(), self.params.len(), "a call has the arguments that are declared");
         match self.shell {
-            // SAFETY: our caller vouches for the function; the shell was chosen by its parameters.
+            // SAFETY: our caller vouches for the function; the trampoline was chosen by its parameters.
             Some(shell) => unsafe { self.call_by(shell, arguments) },
             // SAFETY: our caller vouches for the function.
             None => unsafe { self.call_by_libffi(arguments) },
         }
     }
 
-    /// As [`Self::call`], by `libffi`.
+    /// Calls the function through `libffi`.
     #[inline]
     unsafe fn call_by_libffi(&self, words: &[u64]) -> u64 {
         if cfg!(target_endian = "big") {
             let words = words.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param));
-            // SAFETY: as our caller promises; the words are the same.
+            // SAFETY: as our caller promises; the values are unchanged.
             return unsafe { self.call_with_places(&words.collect::<Vec<_>>()) };
         }
         // SAFETY: as our caller promises.
         unsafe { self.call_with_places(words) }
     }
 
-    /// Tells `libffi` where each word is.
+    /// Passes the address of each value to `libffi`.
     #[inline]
     unsafe fn call_with_places(&self, words: &[u64]) -> u64 {
         const FEW: usize = 4;
@@ -145,33 +141,33 @@ impl Stub {
     unsafe fn call_at(&self, arguments: &[Arg]) -> u64 {
         match self.result {
             None => {
-                // SAFETY: `call` was promised such a function.
+                // SAFETY: `call` was promised a function of this type.
                 unsafe { self.cif.call::<()>(self.code, arguments) };
                 0
             }
             Some(Register::Number(Number::F32)) => {
-                // SAFETY: `call` was promised such a function.
+                // SAFETY: `call` was promised a function of this type.
                 let result = unsafe { self.cif.call::<f32>(self.code, arguments) };
                 result.to_bits().into()
             }
             Some(Register::Number(Number::F64)) => {
-                // SAFETY: `call` was promised such a function.
+                // SAFETY: `call` was promised a function of this type.
                 let result = unsafe { self.cif.call::<f64>(self.code, arguments) };
                 result.to_bits()
             }
-            // SAFETY: `call` was promised such a function; `libffi` widens what is shorter than eight bytes.
+            // SAFETY: `call` was promised a function of this type; `libffi` widens results of less than eight bytes.
             Some(_) => unsafe { self.cif.call::<u64>(self.code, arguments) },
         }
     }
 
-    /// Numbers and addresses go in one row of registers and floats in another, each in order, so one shell serves every order
-    /// of them. Registers that the function has no parameter for it does not read.
+    /// Calls through a trampoline. Integers and addresses use one sequence of registers and floats another, so one trampoline serves
+    /// every order of both. The function ignores registers without a parameter.
     unsafe fn call_by(&self, shell: Shell, arguments: &[u64]) -> u64 {
         let (mut i, mut f) = ([0_u64; INTEGERS], [0_f64; FLOATS]);
         let (mut integers, mut floats) = (0, 0);
         for (word, param) in arguments.iter().zip(&self.params) {
             if param.is_float() {
-                // An `f32` lies in the low half of the register.
+                // An `f32` occupies the low half of the register.
                 f[floats] = f64::from_bits(*word);
                 floats += 1;
             } else {
@@ -183,13 +179,13 @@ impl Stub {
         macro_rules! shell {
             ($result:ty) => {
                 match shell.floats {
-                    // SAFETY: `call` was promised a function of these registers; those left over it does not read.
+                    // SAFETY: `call` was promised a function with these registers; it ignores the rest.
                     0 => unsafe {
                         type Function<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> R;
                         let code = std::mem::transmute::<*const std::ffi::c_void, Function<$result>>(code);
                         code(i[0], i[1], i[2], i[3], i[4], i[5])
                     },
-                    // SAFETY: `call` was promised a function of these registers; those left over it does not read.
+                    // SAFETY: `call` was promised a function with these registers; it ignores the rest.
                     _ => unsafe {
                         type Function<R> = unsafe extern "C" fn(
                             u64,
@@ -218,17 +214,17 @@ impl Stub {
 }
 
 impl Shell {
-    /// The shell for these parameters, where there is one.
+    /// Returns the trampoline for these parameters, if there is one.
     fn of(params: &[Register]) -> Option<Self> {
         let floats = params.iter().filter(|param| param.is_float()).count();
         let fits = floats <= FLOATS && params.len() - floats <= INTEGERS;
-        // On Windows both sorts share one row of places; of other processors we know nothing.
+        // On Windows both kinds share one sequence of registers; other processors are unsupported.
         let is_known = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
         (fits && is_known && cfg!(target_endian = "little")).then_some(Self { floats })
     }
 }
 
-/// The word with the bytes of the number first, as they lie in memory.
+/// Shifts the bytes of the number to the start of the word in memory.
 fn first_bytes(word: u64, of: Register) -> u64 {
     if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
 }

@@ -1,4 +1,4 @@
-//! A function of a library: how it is declared, bound and called.
+//! Declaration, binding and calls of library functions.
 #![expect(unsafe_code, reason = "calls what was bound")]
 
 use std::cell::Cell;
@@ -18,10 +18,10 @@ use crate::shape::{BindError, Layouts, Number, Shape, Site};
 use crate::texts;
 use crate::zones::RED_ZONE;
 
-/// How many units of a text that is returned are looked at for its end.
+/// Maximum number of units scanned for the end of a returned string.
 const LONGEST_RESULT: usize = 1 << 20;
 
-/// The declaration of a function of a library.
+/// Declaration of a library function.
 #[derive(Clone, Debug, Default)]
 pub struct Import {
     name: String,
@@ -31,15 +31,15 @@ pub struct Import {
     of_script: bool,
 }
 
-/// Bytes of a `bool` result in C.
+/// Width of a `bool` result in C.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BoolWidth {
-    /// The declaration states no width. A result that one byte and four bytes read differently is an error.
+    /// Not declared. A result that differs as one byte and as four bytes is an error.
     #[default]
     Unstated,
-    /// `bool` of C++ and `_Bool` of C.
+    /// A single byte: `bool` of C++ and `_Bool` of C.
     One,
-    /// `uint32_t`, or `BOOL` of Windows: a value that is not zero is true.
+    /// Four bytes: `uint32_t`, or `BOOL` of Windows; nonzero is true.
     Four,
 }
 
@@ -51,20 +51,20 @@ struct Declared {
     len: Option<usize>,
 }
 
-/// A function that was bound. It keeps its library open. Game thread only.
+/// Bound function. Keeps its library open. Game thread only.
 pub struct Imported {
     library: Library,
     name: String,
     params: Vec<Param>,
     result: Option<(PropertyType, Returned)>,
     no_cwd: bool,
-    /// None where the library has no such function.
+    /// `None` if the library does not export the function.
     stub: Option<Arc<Stub>>,
-    /// Buffers of the last call, to be used again. Taken while a call runs.
+    /// Buffers of the last call, for reuse. Taken while a call runs.
     spare: Cell<Option<Box<Scratch>>>,
 }
 
-/// What a call needs for itself.
+/// Working buffers of a call.
 #[derive(Default)]
 struct Scratch {
     plan: Plan,
@@ -89,34 +89,34 @@ enum Returned {
     Struct(Shape),
 }
 
-/// What a call gave.
+/// Results of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
-    /// The result, where the function has one.
+    /// The result, if the function has one.
     pub result: Option<Value>,
-    /// What the out parameters hold now, in their order.
+    /// Values of the out parameters, in order.
     pub outs: Vec<Value>,
 }
 
-/// Which way a call is made.
+/// Mechanism of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Route {
-    /// By a shell that was compiled for such registers.
+    /// Through a precompiled trampoline.
     Shell,
-    /// By `libffi`.
+    /// Through `libffi`.
     Libffi,
-    /// Not at all: there is no such function.
+    /// No call: the function does not exist.
     Nothing,
 }
 
 impl Import {
-    /// A function of that symbol, without parameters or result.
+    /// Declares a function by its symbol, without parameters or result.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Adds a parameter that is only passed.
+    /// Adds an input parameter.
     #[must_use]
     pub fn param(self, name: &str, ty: PropertyType) -> Self {
         self.declared(name, ty, false, None)
@@ -128,7 +128,7 @@ impl Import {
         self.declared(name, ty, true, None)
     }
 
-    /// Adds an array of a fixed length.
+    /// Adds an input array of a fixed length.
     #[must_use]
     pub fn array(self, name: &str, ty: PropertyType, len: usize) -> Self {
         self.declared(name, ty, false, Some(len))
@@ -162,7 +162,7 @@ impl Import {
         Self { result: Some((PropertyType::Bool, width)), ..self }
     }
 
-    /// A script declares the function: `f64` fields of structs of other modules need an entry in [`Layouts`].
+    /// Marks the function as declared by a script: `f64` fields of structs of other modules need an entry in [`Layouts`].
     ///
     /// [`Layouts`]: crate::Layouts
     #[must_use]
@@ -170,7 +170,7 @@ impl Import {
         Self { of_script, ..self }
     }
 
-    /// It needs no working directory: it runs on the calling thread.
+    /// Declares that the function needs no working directory; it runs on the calling thread.
     #[must_use]
     pub fn no_cwd(self) -> Self {
         Self { no_cwd: true, ..self }
@@ -181,10 +181,10 @@ impl Import {
         self
     }
 
-    /// Binds it. Where the library has no such function, one warning says so, and calls do nothing.
+    /// Binds the function. If the library does not export it, a warning is logged, and calls have no effect.
     ///
     /// # Errors
-    /// When C could not read a type of it.
+    /// A type cannot be represented in C.
     pub fn bind(self, library: &Library) -> Result<Imported, BindError> {
         let (params, result) = self.shapes(&library.0.layouts)?;
         let code = library.0.library.as_ref().and_then(|opened| match opened.symbol(&self.name) {
@@ -211,12 +211,12 @@ impl Import {
         Ok(Imported { library, name, params, result, no_cwd, stub, spare: Cell::default() })
     }
 
-    /// Checks whether C can read the types.
+    /// Checks that all types can be represented in C.
     pub(crate) fn check(&self, layouts: &Layouts) -> Result<(), BindError> {
         self.shapes(layouts).map(drop)
     }
 
-    /// The parameters and the result as C reads them.
+    /// Returns the C layouts of the parameters and the result.
     fn shapes(&self, layouts: &Layouts) -> Result<Shapes, BindError> {
         let site = Site { function: &self.name, layouts, of_script: self.of_script };
         let param = |Declared { name, ty, is_out, len }: &Declared| {
@@ -243,13 +243,13 @@ impl Returned {
 }
 
 impl Imported {
-    /// Its symbol.
+    /// Returns the symbol.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How it is called.
+    /// Returns the mechanism of its calls.
     #[must_use]
     pub fn route(&self) -> Route {
         match &self.stub {
@@ -259,17 +259,17 @@ impl Imported {
         }
     }
 
-    /// Calls it: an argument for each parameter, out parameters included, whose values say how much room there is. Where there
-    /// is no such function nothing happens: the result is the zero value, and out parameters stay as they are.
+    /// Calls the function with an argument for each parameter; the values of out parameters specify their capacity. If the function
+    /// does not exist, the call has no effect: the result is the zero value, and out parameters are unchanged.
     ///
     /// # Errors
-    /// [`Broken`] when the arguments are not what is declared, and when the function broke a rule: its results are discarded then.
+    /// [`Broken`] if the arguments do not match the declaration, or if the function violated it; its results are discarded then.
     pub fn call(&self, arguments: &[Value]) -> Result<Outcome, Broken> {
         if arguments.len() != self.params.len() {
             let breach = Breach::Len { found: arguments.len(), wanted: self.params.len() };
             return Err(self.broken("its row of arguments".to_owned(), breach));
         }
-        // A function that is called while it runs has buffers of its own.
+        // A reentrant call uses its own buffers.
         let mut scratch = self.spare.take().unwrap_or_default();
         let outcome = self.call_with(arguments, &mut scratch);
         self.spare.set(Some(scratch));
@@ -304,7 +304,7 @@ impl Imported {
         for (fence, Range { start: at, end }) in fences.iter_mut().zip(plan.ranges()) {
             fence.bytes().copy_from_slice(&memory[start + at - RED_ZONE..start + end]);
         }
-        // C writes by the addresses it is given; nothing else is done with the memory until it has returned.
+        // C code accesses the memory through these addresses; no other access occurs until the call returns.
         memory.as_mut_ptr().expose_provenance();
         words.clear();
         words.extend(slots.iter().map(|slot| match slot {
@@ -328,7 +328,7 @@ impl Imported {
         Ok(Outcome { result, outs })
     }
 
-    /// A buffer before a fence for each of the plan's. It begins with a red zone.
+    /// Allocates a fenced buffer, starting with a red zone, for each buffer of the plan.
     fn fences(&self, plan: &mut Plan) -> Result<Vec<Fenced>, Broken> {
         let sizes: Vec<_> = plan.ranges().map(|range| range.len()).collect();
         let fence = |(block, size): (usize, usize)| {
@@ -343,14 +343,14 @@ impl Imported {
         sizes.into_iter().enumerate().map(fence).collect()
     }
 
-    /// Whether it takes and gives plain numbers only, so that a call of it needs no memory.
+    /// Returns `true` if the function uses plain numbers only, so that a call needs no memory.
     pub(crate) fn is_plain(&self) -> bool {
         let is_number = |param: &Param| !param.is_out && matches!(param.shape, Shape::Number(_));
         let result = self.result.as_ref().map(|(_, result)| result);
         self.params.iter().all(is_number) && matches!(result, None | Some(Returned::Number(_) | Returned::Bool(_)))
     }
 
-    /// The numbers of its parameters. Only where it is plain.
+    /// Returns the parameter types of a plain function.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
         self.params.iter().filter_map(|param| match param.shape {
             Shape::Number(number) => Some(number),
@@ -358,7 +358,7 @@ impl Imported {
         })
     }
 
-    /// What register a plain result comes in.
+    /// Returns the register type of a plain result.
     pub(crate) fn number_of_result(&self) -> Option<Number> {
         match self.result.as_ref()?.1 {
             Returned::Number(number) => Some(number),
@@ -367,7 +367,6 @@ impl Imported {
         }
     }
 
-    /// The width of the result if it is a `bool`.
     pub(crate) fn bool_width(&self) -> Option<BoolWidth> {
         match self.result {
             Some((_, Returned::Bool(width))) => Some(width),
@@ -375,17 +374,16 @@ impl Imported {
         }
     }
 
-    /// The `bool` in a returned word.
     pub(crate) fn truth(&self, width: BoolWidth, word: u64) -> Result<bool, Broken> {
         width.read(word).map_err(|breach| self.broken("the result".to_owned(), breach))
     }
 
-    /// Calls it with widened numbers, one for each parameter; zero where there is no such function. Only where it is plain.
+    /// Calls a plain function with widened numbers, one for each parameter; returns zero if the function does not exist.
     pub(crate) fn call_plain(&self, words: &[u64]) -> Result<u64, Broken> {
         self.stub.as_ref().map_or(Ok(0), |stub| self.run(stub, words))
     }
 
-    /// Where the function is, if a call may go there at once.
+    /// Returns the address of the function if it may be called directly.
     pub(crate) fn direct(&self) -> Option<*const ()> {
         let is_direct = self.no_cwd && self.library.0.folder.has_shells();
         self.stub.as_ref().filter(|_| is_direct).map(|stub| stub.code())
@@ -393,15 +391,15 @@ impl Imported {
 
     fn run(&self, stub: &Arc<Stub>, words: &[u64]) -> Result<u64, Broken> {
         if self.no_cwd {
-            // SAFETY: who made the folder vouches for its functions; the buffers are this call's, and lie where they are until it
-            // is over.
+            // SAFETY: the creator of the folder vouches for its functions; the buffers belong to this call and are pinned until it
+            // returns.
             return Ok(unsafe { stub.call(words) });
         }
         let failed = |message: String| self.broken("the function".to_owned(), Breach::NoThread { message });
         let (stub, words) = (Arc::clone(stub), words.to_vec());
         let thread = self.library.0.folder.thread().map_err(failed)?;
-        // SAFETY: who made the folder vouches for its functions; the buffers lie where they are until it is over, since
-        // this thread waits for it.
+        // SAFETY: the creator of the folder vouches for its functions; the buffers are pinned until it returns, because this thread
+        // waits for it.
         let returned = thread.run(move || unsafe { stub.call(&words) });
         returned.map_err(|error| failed(error.to_string()))
     }
@@ -422,7 +420,6 @@ impl Imported {
 }
 
 impl BoolWidth {
-    /// The register that the result is returned in.
     const fn number(self) -> Number {
         match self {
             Self::One => Number::U8,
@@ -430,7 +427,7 @@ impl BoolWidth {
         }
     }
 
-    /// The `bool` in a returned word. A low byte of zero below other bits is `false` in one byte and `true` in four.
+    /// Converts a returned word to a `bool`. A zero low byte below other bits is `false` in one byte and `true` in four.
     fn read(self, word: u64) -> Result<bool, Breach> {
         let (one, four) = (word as u8 != 0, word as u32 != 0);
         match self {
@@ -443,7 +440,7 @@ impl BoolWidth {
 }
 
 impl Returned {
-    /// The value that was returned in a register, or lies where that points to: it is copied.
+    /// Copies the value that was returned in a register or by address.
     fn value(&self, returned: u64) -> Result<Value, Breach> {
         let address = returned as usize;
         match self {
@@ -462,7 +459,7 @@ impl Returned {
     }
 }
 
-/// The text at an address that a library gave. The kernel reads it, so that a wrong address is an error.
+/// Reads the string at an address returned by a library. The kernel reads the memory, so an invalid address is an error.
 fn text_at(address: usize) -> Result<String, Breach> {
     let mut units = Vec::new();
     while units.len() < LONGEST_RESULT {

@@ -1,10 +1,9 @@
-//! C libraries that are called by declaration: a class is bound to a library, its functions are looked up there at run time, and
-//! each call is checked afterwards.
+//! C libraries called by declaration: a class is bound to a library, its functions are resolved at run time, and each call is checked
+//! after its return.
 //!
-//! [`UserCode`] is the folder that libraries are taken from, [`Library`] one of them, [`Import`] the declaration of a
-//! function, and [`Imported`] the function itself. How types of reflection lie in C is a [`Shape`]; what a call
-//! sends and what it left by a plan; neither has unsafe code. Knows objects and modules as little as
-//! `alcedo-reflect` does. Game thread only.
+//! [`UserCode`] is the folder of the libraries, [`Library`] one library, [`Import`] the declaration of a function, and [`Imported`]
+//! the bound function. [`Shape`] describes the C layout of reflected types; a plan contains the data of a call. Both are safe code.
+//! Like `alcedo-reflect`, this crate is independent of objects and modules. Game thread only.
 
 mod breach;
 mod call;

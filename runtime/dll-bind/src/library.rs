@@ -1,4 +1,4 @@
-//! The folder that libraries are taken from, and one of them, be it there or not.
+//! The folder of user libraries, and its libraries, present or missing.
 #![expect(unsafe_code, reason = "the host vouches for its folder")]
 
 use std::any::Any;
@@ -14,7 +14,7 @@ use alcedo_sys::{OwnFolder, UserLibrary};
 use crate::call;
 use crate::shape::Layouts;
 
-/// The folder of libraries that a host may call. Game thread only.
+/// Folder of libraries that a host may call. Game thread only.
 #[derive(Clone)]
 pub struct UserCode(Rc<Folder>);
 
@@ -22,19 +22,17 @@ struct Folder {
     path: PathBuf,
     manner: Calls,
     layouts: Layouts,
-    /// Started when the first function needs it.
+    /// Started for the first function that needs it.
     thread: OnceCell<Result<OwnFolder, io::Error>>,
 }
 
-/// How functions of a folder are called.
 #[derive(Clone, Copy)]
 struct Calls {
     has_shells: bool,
     has_fences: bool,
 }
 
-/// A library of that folder. A clone is the same one; it is closed with the last. Functions that were imported from it keep it
-/// open. Game thread only.
+/// Library of the folder. Clones share it, and imported functions keep it open; it is closed with the last of them. Game thread only.
 #[derive(Clone)]
 pub struct Library(pub(crate) Rc<Opened>);
 
@@ -42,39 +40,39 @@ pub(crate) struct Opened {
     pub(crate) name: String,
     pub(crate) folder: UserCode,
     pub(crate) layouts: Layouts,
-    /// None where there is none: calls do nothing then.
+    /// `None` if the library is missing; calls have no effect then.
     pub(crate) library: Option<UserLibrary>,
     /// Dropped when the library is closed.
     kept: RefCell<Vec<Box<dyn Any>>>,
 }
 
 impl UserCode {
-    /// The libraries in that folder. It need not be there yet.
+    /// Makes the folder of libraries at this path, which need not exist yet.
     ///
     /// # Safety
-    /// The caller vouches for every library that will lie there: its functions are what they are declared as when they are
-    /// imported, its initializers and finalizers do what its author meant, and when it is closed it has no thread or
-    /// handler left. What they do wrong with their buffers is looked for in each call, and found where it can be.
+    /// The caller vouches for every future library in the folder: its functions match their declarations, its initializers and
+    /// finalizers are correct, and no thread or handler of it remains when it is closed. Errors in buffer accesses are detected where
+    /// possible.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_shells: true, has_fences: false }, Layouts::default())
     }
 
-    /// The same folder, with `libffi` for all calls.
+    /// Returns the folder with `libffi` for all calls.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
         self.called(Calls { has_shells: false, ..self.0.manner })
     }
 
-    /// The same folder, for the search for a mistake: each buffer of a call ends at pages without rights, so a function that goes
-    /// beyond it, however far, is stopped by a fault at the very access. Under a supervisor (`alcedo guard`, `alcedo dev`) the
-    /// report of the crash names function and parameter. Calls with buffers cost some system calls more each.
+    /// Returns the folder in debugging mode: each buffer ends at an inaccessible page, so an access beyond its end faults
+    /// immediately. Under a supervisor (`alcedo guard`, `alcedo dev`) the crash report contains function and parameter. Each buffer
+    /// costs some additional system calls.
     #[must_use]
     pub fn with_fences(&self) -> Self {
         self.called(Calls { has_fences: true, ..self.0.manner })
     }
 
-    /// Returns the folder with more C layouts of structs, which hold for all of its libraries.
+    /// Returns the folder with additional C layouts of structs for all of its libraries.
     #[must_use]
     pub fn layouts(&self, layouts: Layouts) -> Self {
         Self::new(&self.0.path, self.0.manner, self.0.layouts.clone().and(layouts))
@@ -88,29 +86,29 @@ impl UserCode {
         Self(Rc::new(Folder { path: path.to_owned(), manner, layouts, thread: OnceCell::new() }))
     }
 
-    /// The layouts that hold for all libraries of the folder.
+    /// Returns the layouts for all libraries of the folder.
     #[must_use]
     pub fn stated_layouts(&self) -> &Layouts {
         &self.0.layouts
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.0.path
     }
 
-    /// Opens the library of that name, written without path and extension; its initializers run. Where there is none, one
-    /// warning says so, and its functions do nothing.
+    /// Opens the library with this name, without path and extension, and runs its initializers. If it is missing, a warning is
+    /// logged, and calls of its functions have no effect.
     #[must_use]
     pub fn open(&self, name: &str) -> Library {
         self.open_with(name, Layouts::default())
     }
 
-    /// Opens a library with C layouts of structs of its own, which override those of the folder.
+    /// Opens a library with its own C layouts of structs, which override those of the folder.
     #[must_use]
     pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
-        // SAFETY: who made this vouches for the folder.
+        // SAFETY: the creator of this value vouches for the folder.
         let library = match unsafe { call::open(&self.0.path, name) } {
             Ok(library) => Some(library),
             Err(error) => {
@@ -135,31 +133,31 @@ impl UserCode {
         self.0.manner.has_fences
     }
 
-    /// The thread whose working directory is the folder.
+    /// Returns the thread whose working directory is the folder.
     pub(crate) fn thread(&self) -> Result<&OwnFolder, String> {
         self.0.thread.get_or_init(|| OwnFolder::start(&self.0.path)).as_ref().map_err(ToString::to_string)
     }
 }
 
 impl Library {
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Whether it was found and opened.
+    /// Returns `true` if the library was found and opened.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.0.library.is_some()
     }
 
-    /// Keeps a value as long as the library is open; it is dropped right after its finalizers have run.
+    /// Stores a value until the library is closed; it is dropped right after the finalizers of the library.
     pub fn keep(&self, value: impl Any) {
         self.0.kept.borrow_mut().push(Box::new(value));
     }
 
-    /// The file that is mapped: a private copy.
+    /// Returns the path of the mapped file, a private copy.
     #[must_use]
     pub fn mapped(&self) -> Option<&Path> {
         self.0.library.as_ref().map(UserLibrary::mapped)

@@ -1,5 +1,5 @@
-//! What a call sends, and what it left. The arguments are laid out here as bytes, with red zones around each buffer and a
-//! note of each pointer; after the call the same notes say what has to be as it was. No address is followed here.
+//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call
+//! the records are used to check the memory. No address is dereferenced here.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,41 +11,40 @@ use crate::shape::{Number, Shape};
 use crate::texts;
 use crate::zones::{self, RED_ZONE, ZONE};
 
-/// Buffers are aligned so.
+/// Alignment of buffers in bytes.
 pub(crate) const ALIGN: usize = 16;
 
-/// The buffers of one call.
+/// Buffers of one call.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Zones and buffers, as they lie in memory that is aligned to [`ALIGN`].
+    /// Zones and buffers, for memory that is aligned to [`ALIGN`].
     bytes: Vec<u8>,
     blocks: Vec<Block>,
-    /// Sorted by where they stand, once the plan is whole.
+    /// Sorted by offset in [`Plan::finish`].
     headers: Vec<Header>,
     steps: Vec<Step>,
 }
 
-/// A buffer.
 #[derive(Debug)]
 struct Block {
     start: usize,
     size: usize,
     step: usize,
-    /// Where C finds it, once that is known.
+    /// Address for C, once it is known.
     address: usize,
 }
 
-/// A text or an array in a struct: `{ data, num, max }`.
+/// Header of a string or array in a struct: `{ data, num, max }`.
 #[derive(Debug)]
 struct Header {
     at: usize,
-    /// What it points to; none while it is empty.
+    /// Target buffer; `None` for an empty string or array.
     block: Option<usize>,
     max: i32,
     step: usize,
 }
 
-/// One step of the way to a place: a parameter, or what is in the one before.
+/// Path step to a value: a parameter, or a part of the previous step's value.
 #[derive(Debug)]
 struct Step {
     of: Option<usize>,
@@ -59,16 +58,16 @@ enum Name {
     Element(usize),
 }
 
-/// An argument as C is given it.
+/// Argument for C.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Slot {
-    /// A number, widened to eight bytes.
+    /// Number, widened to eight bytes.
     Number(u64),
-    /// The address of a buffer.
+    /// Index of a buffer passed by address.
     Block(usize),
 }
 
-/// What is wrong, and where: the parameter, and the way in it.
+/// Violation with its location: the parameter and the path in it.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) param: usize,
@@ -77,7 +76,7 @@ pub(crate) struct Found {
 }
 
 impl Plan {
-    /// The buffers are gone; their memory is used again.
+    /// Removes all buffers; keeps the memory for reuse.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.blocks.clear();
@@ -85,7 +84,7 @@ impl Plan {
         self.steps.clear();
     }
 
-    /// Lays an argument out.
+    /// Adds an argument.
     pub(crate) fn argument(&mut self, param: usize, shape: &Shape, is_out: bool, value: &Value) -> Result<Slot, Found> {
         if let (Shape::Number(number), false) = (shape, is_out) {
             let breach = |breach| Found { param, way: String::new(), breach };
@@ -102,48 +101,47 @@ impl Plan {
         block.map(Slot::Block).map_err(|(step, breach)| self.found(step, breach))
     }
 
-    /// All arguments are laid out.
+    /// Completes the plan after the last argument.
     pub(crate) fn finish(&mut self) {
         self.headers.sort_unstable_by_key(|header| header.at);
     }
 
-    /// Bytes of all buffers and zones.
+    /// Returns the bytes of all buffers and zones.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Where the buffers lie in these bytes.
+    /// Returns the range of each buffer in the bytes.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         self.blocks.iter().map(|block| block.start..block.start + block.size)
     }
 
-    /// Of what the buffer is: the parameter, and the way in it.
+    /// Returns the parameter of a buffer and the path in it.
     pub(crate) fn whose(&self, block: usize) -> (usize, String) {
         self.way(self.blocks[block].step)
     }
 
-    /// The bytes lie at `base`.
+    /// Sets the address of the bytes.
     pub(crate) fn place_all(&mut self, base: usize) {
         self.blocks.iter_mut().for_each(|block| block.address = base + block.start);
     }
 
-    /// This buffer lies elsewhere.
+    /// Sets the address of a buffer outside of the bytes.
     pub(crate) fn place(&mut self, block: usize, address: usize) {
         self.blocks[block].address = address;
     }
 
-    /// Where C finds a buffer.
     pub(crate) fn address_of(&self, block: usize) -> usize {
         self.blocks[block].address
     }
 
-    /// The pointers, once all buffers are placed: where each stands in the bytes, and what it is.
+    /// Returns the offset and value of each pointer, once all buffers have an address.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = (usize, [u8; 8])> {
         let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
         with_data.map(move |(at, block)| (at, self.blocks[block].address.to_ne_bytes()))
     }
 
-    /// Whether all that has to be as it was is, in the memory after the call.
+    /// Checks that guard zones and pointers are unchanged after the call.
     pub(crate) fn check(&self, memory: &[u8]) -> Result<(), Found> {
         for block in &self.blocks {
             zones::check(memory, block.start, block.size).map_err(|breach| self.found(block.step, breach))?;
@@ -154,7 +152,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What a parameter holds after a call whose memory was checked.
+    /// Returns the value of a parameter after the memory was checked.
     pub(crate) fn value(&self, memory: &[u8], param: usize, block: usize, shape: &Shape) -> Result<Value, Found> {
         let Block { start, size, step, .. } = self.blocks[block];
         let found = match shape {
@@ -203,7 +201,7 @@ impl Plan {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
-    /// Where the data of the header at `at` begins, and how many there are; none while it is empty. It was checked.
+    /// Returns start, length and step of the data of the header at `at`, which was checked; `None` if empty.
     fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
         let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;
@@ -220,7 +218,7 @@ impl Plan {
         Found { param, way, breach }
     }
 
-    /// The parameter, and the way of steps in words.
+    /// Returns the parameter and the formatted path.
     fn way(&self, step: usize) -> (usize, String) {
         let (mut at, mut way) = (step, Vec::new());
         let param = loop {
@@ -238,7 +236,7 @@ impl Plan {
         (param, way.concat())
     }
 
-    /// A new buffer between zones, of zeros: its number, and where it begins.
+    /// Adds a zeroed buffer between zones. Returns its index and start.
     fn block(&mut self, step: usize, size: usize) -> (usize, usize) {
         let start = self.bytes.len().next_multiple_of(ALIGN) + RED_ZONE;
         self.bytes.resize(start - RED_ZONE, 0);
@@ -249,7 +247,7 @@ impl Plan {
         (self.blocks.len() - 1, start)
     }
 
-    /// A buffer with a text and the zero at its end.
+    /// Adds a buffer with a zero-terminated string.
     fn text(&mut self, step: usize, value: &Value, is_whole: bool) -> Result<usize, (usize, Breach)> {
         let Value::Text(text) = value else { return Err((step, wrong_type(value, "String"))) };
         if is_whole && text.contains('\0') {
@@ -358,7 +356,7 @@ fn int(memory: &[u8], at: usize) -> i32 {
     i32::from_ne_bytes(bytes)
 }
 
-/// A value that has no memory beside it, as bytes that the library returned have it.
+/// Reads a value without separate memory from bytes returned by the library.
 pub(crate) fn plain_value(bytes: &[u8], shape: &Shape) -> Result<Value, Breach> {
     Plan::default().get(bytes, 0, shape).map_err(|(_, breach)| breach)
 }
@@ -367,7 +365,7 @@ fn wrong_type(value: &Value, wanted: &str) -> Breach {
     Breach::Type { found: value.kind_name(), wanted: wanted.to_owned() }
 }
 
-/// The number, as C widens it: signed ones with their sign, floats as their bits.
+/// Widens a number as C does: signed ones with sign extension, floats as their bits.
 fn widened(number: Number, value: &Value) -> Result<u64, Breach> {
     Ok(match (number, value) {
         (Number::U8, Value::U8(value)) => u64::from(*value),
@@ -384,7 +382,7 @@ fn widened(number: Number, value: &Value) -> Result<u64, Breach> {
     })
 }
 
-/// The number that was widened, or returned in a register: what is above it is not looked at.
+/// Narrows a widened or returned number; ignores the bits above its size.
 pub(crate) fn narrowed(number: Number, bits: u64) -> Value {
     match number {
         Number::U8 => Value::U8(bits as u8),

@@ -1,5 +1,4 @@
-//! How values lie in C. Decides what a declared type is for a C function, and refuses what C could not read. No address is
-//! known here.
+//! C layout of reflected types. Maps declared types to C types and rejects types without a C representation. Handles no addresses.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,13 +8,13 @@ use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::structs::StructType;
 
-/// Members of structs are packed at so many bytes at most, as by `#pragma pack(4)`.
+/// Maximum alignment of struct members in bytes, as by `#pragma pack(4)`.
 const PACK: usize = 4;
 
-/// Bytes of `{ T* data; int32_t num; int32_t max; }`.
+/// Size of `{ T* data; int32_t num; int32_t max; }` in bytes.
 pub(crate) const HEADER: usize = 16;
 
-/// A number of C, by its Rust name.
+/// Number type of C, by its Rust name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "a number's name says all")]
 pub enum Number {
@@ -31,74 +30,73 @@ pub enum Number {
     F64,
 }
 
-/// A type as C has it.
+/// Type in its C representation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// A number.
     Number(Number),
-    /// Text: UTF-16 with a zero behind it; in structs with its length and capacity in units.
+    /// UTF-16 string with a terminating zero; in structs a header with length and capacity in units.
     Text,
     /// A struct, packed at 4 bytes.
     Struct(Rc<Struct>),
-    /// So many values in a row.
+    /// Fixed number of consecutive values.
     Fixed(Rc<Shape>, usize),
-    /// Any number of values, with length and capacity; only in structs.
+    /// Dynamic array with length and capacity; only in structs.
     List(Rc<Shape>),
-    /// A `float` in C, an `f64` in reflection; only in structs of [`Layouts::floats`].
+    /// `float` in C and `f64` in reflection; only in structs of [`Layouts::floats`].
     Single,
 }
 
-/// A struct as C has it.
+/// Struct in its C representation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Struct {
-    /// Its fields in order.
+    /// Fields in order.
     pub fields: Vec<Field>,
-    /// Bytes, a multiple of the alignment.
+    /// Size in bytes, a multiple of the alignment.
     pub size: usize,
-    /// Alignment in bytes: 4 at most.
+    /// Alignment in bytes: at most 4.
     pub align: usize,
 }
 
 /// A field of a struct.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub name: Arc<str>,
-    /// Its type.
+    /// Type of the field.
     pub shape: Shape,
-    /// Bytes from the start of the struct.
+    /// Offset from the start of the struct in bytes.
     pub offset: usize,
 }
 
-/// States the C layout of structs where reflection leaves two possible: the length of arrays, and the width of `f64` fields.
-/// A field without an entry is a dynamic array, or a `double`.
+/// C layouts of structs where reflection is ambiguous: the length of arrays, and the width of `f64` fields. A field without an entry
+/// is a dynamic array or a `double`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Layouts {
-    /// Lengths by path of the struct and name of the field.
+    /// Lengths by struct path and field name.
     lens: BTreeMap<(String, String), usize>,
     reals: BTreeMap<String, Real>,
 }
 
-/// Width of the `f64` fields of a struct in C.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Real {
     Float,
     Double,
 }
 
-/// Why a function cannot be bound as it is declared.
+/// Error of a binding.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BindError {
-    /// C has no such type.
+    /// The type has no C representation.
     #[error("`{function}` cannot be bound: {place} is {found}, which C cannot read; {way_out}")]
     Type {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// The parameter, with the field in it.
+        /// The parameter with its field.
         place: String,
-        /// Its type in words.
+        /// Formatted type.
         found: String,
-        /// What may stand there instead.
+        /// Help: alternatives to the type.
         way_out: &'static str,
     },
     /// A script passes a struct of the host or of a plugin whose `f64` fields may be `float` or `double` in C.
@@ -107,71 +105,71 @@ pub enum BindError {
          states it by `UserCode::layouts` with `Layouts::floats(\"{found}\")` or `Layouts::doubles(\"{found}\")`"
     )]
     Layout {
-        /// The function.
+        /// Name of the function.
         function: String,
         /// The field of the parameter or result.
         place: String,
-        /// The path of the struct.
+        /// Path of the struct.
         found: String,
     },
-    /// A struct with texts or arrays is returned.
+    /// The function returns a struct that contains strings or arrays.
     #[error(
         "`{function}` cannot be bound: it returns {found}, which has texts or arrays in it, and its memory would be the library's: \
          take it as an out parameter"
     )]
     OwningResult {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// The path of the struct.
+        /// Path of the struct.
         found: String,
     },
-    /// The values would be too large.
+    /// A parameter or result is too large.
     #[error("`{function}` cannot be bound: {place} is larger than {limit} bytes")]
     TooLarge {
-        /// The function.
+        /// Name of the function.
         function: String,
         /// The parameter.
         place: String,
-        /// The largest size in bytes.
+        /// Maximum size in bytes.
         limit: usize,
     },
 }
 
-/// The largest size of one parameter without what it points to.
+/// Maximum size of one parameter in bytes, without separate memory.
 const LARGEST: usize = 1 << 24;
 
-/// Where a type stands, for errors.
+/// Context of a type, for errors.
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
-    /// A script declares the function, and does not see whether fields of other modules' structs are `f64`.
+    /// `true` if a script declares the function; scripts cannot see which fields of other modules' structs are `f64`.
     pub(crate) of_script: bool,
 }
 
 impl Layouts {
-    /// The field of that struct is an array of so many values.
+    /// Declares the field of a struct as an array of `len` values.
     #[must_use]
     pub fn fixed(mut self, structure: &str, field: &str, len: usize) -> Self {
         self.lens.insert((structure.to_owned(), field.to_owned()), len);
         self
     }
 
-    /// The `f64` fields of that struct are `float` in C, and are converted in both directions. A value beyond the range of
-    /// `float` is refused by the call.
+    /// Declares the `f64` fields of a struct as `float` in C. They are converted in both directions; calls reject values beyond the
+    /// range of `float`.
     #[must_use]
     pub fn floats(mut self, structure: &str) -> Self {
         self.reals.insert(structure.to_owned(), Real::Float);
         self
     }
 
-    /// The `f64` fields of that struct are `double` in C.
+    /// Declares the `f64` fields of a struct as `double` in C.
     #[must_use]
     pub fn doubles(mut self, structure: &str) -> Self {
         self.reals.insert(structure.to_owned(), Real::Double);
         self
     }
 
-    /// These layouts, with those of `other` where both have an entry.
+    /// Merges both layouts; `other` has priority.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.lens.extend(other.lens);
@@ -185,7 +183,7 @@ impl Layouts {
 }
 
 impl Number {
-    /// Bytes, which are also its alignment outside of structs.
+    /// Returns the size in bytes, which is also the alignment outside of structs.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -198,7 +196,7 @@ impl Number {
 }
 
 impl Shape {
-    /// Bytes of a value, as a field has it: a text is a header there.
+    /// Returns the size of a field in bytes; a string field is a header.
     #[must_use]
     pub fn size(&self) -> usize {
         match self {
@@ -210,7 +208,7 @@ impl Shape {
         }
     }
 
-    /// Alignment of a field in a struct, in bytes.
+    /// Returns the alignment of a struct field in bytes.
     #[must_use]
     pub fn packed_align(&self) -> usize {
         match self {
@@ -221,7 +219,7 @@ impl Shape {
         }
     }
 
-    /// Whether values have memory of their own beside them.
+    /// Returns `true` if values have separate memory.
     #[must_use]
     pub fn owns_memory(&self) -> bool {
         match self {
@@ -232,7 +230,7 @@ impl Shape {
         }
     }
 
-    /// How a parameter of that type lies; an array has the declared length.
+    /// Returns the layout of a parameter; an array has the declared length.
     pub(crate) fn of_param(
         site: &Site<'_>,
         name: &str,
@@ -251,7 +249,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// How a result of that type lies.
+    /// Returns the layout of a result.
     pub(crate) fn of_result(site: &Site<'_>, ty: &PropertyType) -> Result<Self, BindError> {
         let place = "the result";
         let shape = match ty {
@@ -301,7 +299,7 @@ impl Site<'_> {
         })
     }
 
-    /// The shape of a field of that struct, or of a value in such an array.
+    /// Returns the layout of a struct field or of an element of an array field.
     fn field(&self, place: &str, of: &StructType, ty: &PropertyType) -> Result<Shape, BindError> {
         if !matches!(ty, PropertyType::F64) {
             return self.inner(place, ty);
@@ -336,7 +334,7 @@ impl Site<'_> {
             (end, align) = (offset + shape.size(), align.max(shape.packed_align()));
             fields.push(Field { name: Arc::from(&*field.text), shape, offset });
         }
-        // An empty struct has no size in C, and a byte in C++: it is given a byte, which no one has to read.
+        // An empty struct has no size in C and one byte in C++; one unused byte is safe for both.
         Ok(Struct { fields, size: end.next_multiple_of(align).max(1), align })
     }
 }

@@ -1,11 +1,11 @@
-//! Text of the host is UTF-8, of C UTF-16.
+//! Conversion between UTF-8 strings of the host and UTF-16 strings of C.
 
 use crate::breach::Breach;
 
-/// A unit, as its bytes lie in memory.
+/// UTF-16 unit in memory byte order.
 type Unit = [u8; 2];
 
-/// Adds the units of a text, without a zero at the end.
+/// Appends the units of a string, without a terminating zero.
 pub(crate) fn append(bytes: &mut Vec<u8>, text: &str) {
     if text.is_ascii() {
         let start = bytes.len();
@@ -17,10 +17,10 @@ pub(crate) fn append(bytes: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// The text that units are.
+/// Decodes UTF-16 units.
 pub(crate) fn text(units: &[Unit]) -> Result<String, Breach> {
     let numbers = || units.iter().map(|unit| u16::from_ne_bytes(*unit));
-    // All at once, so that the compiler does many in one step.
+    // A single pass over all units, which the compiler vectorizes.
     if numbers().fold(0, |all, unit| all | unit) < 0x80
         && let Ok(text) = String::from_utf8(numbers().map(|unit| unit as u8).collect())
     {
@@ -40,12 +40,11 @@ pub(crate) fn text(units: &[Unit]) -> Result<String, Breach> {
     Ok(text)
 }
 
-/// The units that bytes are.
 pub(crate) fn units_of(bytes: &[u8]) -> &[Unit] {
     bytes.as_chunks().0
 }
 
-/// The units before the first zero.
+/// Returns the units before the first zero.
 pub(crate) fn up_to_zero(bytes: &[u8]) -> Result<&[Unit], Breach> {
     let units = units_of(bytes);
     let end = units.iter().position(|unit| *unit == [0, 0]);

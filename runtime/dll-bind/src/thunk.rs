@@ -1,5 +1,5 @@
-//! Reflected functions whose bodies are C functions. A class is declared before its types are known, so what is declared of a
-//! function is kept beside it, and bound when the class is there.
+//! Reflected functions with C bodies. Classes are declared before their types are known, so the declaration is stored with the
+//! function and bound once the class exists.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -17,22 +17,22 @@ use crate::library::Library;
 use crate::shape::{BindError, Layouts, Number};
 use crate::typed::CNumber;
 
-/// What C has to be told of a function beside its reflected signature.
+/// C-specific part of a declaration, in addition to the reflected signature.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Manner {
-    /// What it is called in the library, if not as it is here.
+    /// Symbol in the library, if it differs from the name of the function.
     pub symbol: Option<String>,
-    /// Arrays among the parameters, and how many values each has.
+    /// Array parameters with their lengths.
     pub lens: Vec<(String, usize)>,
-    /// Bytes of its `bool` result.
+    /// Width of a `bool` result.
     pub bool_width: BoolWidth,
-    /// It runs on the calling thread, in no folder of its own.
+    /// Runs the function on the calling thread, without a working directory.
     pub no_cwd: bool,
-    /// A script declares it, and does not see which fields of other modules' structs are `f64`.
+    /// `true` for a declaration in a script, which cannot see which fields of other modules' structs are `f64`.
     pub of_script: bool,
 }
 
-/// A function of a class that is bound to a library, and is looked up there by its own name. Game thread only.
+/// Body of a class function that is bound to a library by name. Game thread only.
 pub struct Body {
     library: Library,
     manner: Manner,
@@ -40,24 +40,24 @@ pub struct Body {
 }
 
 impl Body {
-    /// The body of a function that is not there yet.
+    /// Makes an unbound body.
     #[must_use]
     pub fn new(library: &Library, manner: Manner) -> Rc<Self> {
         Rc::new(Self { library: library.clone(), manner, bound: OnceCell::new() })
     }
 
-    /// Binds it to the function of that name, which has this body as its thunk.
+    /// Binds the body to the symbol of `function`, whose thunk it is.
     ///
     /// # Errors
-    /// When C could not read a type of it.
+    /// A type cannot be represented in C.
     pub fn bind(&self, function: &Function) -> Result<(), BindError> {
         let imported = import(function, &self.manner).bind(&self.library)?;
-        // A function is bound once; a second time would change nothing.
+        // Only the first binding counts; further ones would be equal.
         _ = self.bound.set(imported);
         Ok(())
     }
 
-    /// What runs the reflected function. It keeps the library open.
+    /// Returns the thunk that runs the reflected function. Keeps the library open.
     #[must_use]
     pub fn thunk(self: &Rc<Self>) -> Thunk {
         let body = Rc::clone(self);
@@ -79,7 +79,7 @@ impl Body {
     }
 }
 
-/// A call of numbers only, which needs no memory of its own.
+/// Makes a call with plain numbers, which needs no memory.
 fn plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut words = [0; MOST_WORDS];
     let mut count = 0;
@@ -98,7 +98,7 @@ fn plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
     }
 }
 
-/// More numbers than any reflected function has.
+/// Upper bound of the parameters of a reflected function.
 const MOST_WORDS: usize = 32;
 
 fn take(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> {
@@ -137,15 +137,14 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Checks whether C can read the types of a function, without a library.
+/// Checks that the types of a function can be represented in C, without a library.
 ///
 /// # Errors
-/// When C could not read a type of it.
+/// A type cannot be represented in C.
 pub fn check(function: &Function, manner: &Manner, layouts: &Layouts) -> Result<(), BindError> {
     import(function, manner).check(layouts)
 }
 
-/// What is declared of a reflected function.
 fn import(function: &Function, manner: &Manner) -> Import {
     let mut import = Import::new(manner.symbol.as_deref().unwrap_or(&function.text));
     for param in function.arguments() {

@@ -1,5 +1,4 @@
-//! Calls of plain numbers by their Rust types: what the types are is compared once, and a call is then a call of a function
-//! pointer.
+//! Calls with plain numbers by Rust types: the types are checked once; a call is then a call of a function pointer.
 #![expect(unsafe_code, reason = "calls what was bound, by the types that were compared")]
 
 use std::marker::PhantomData;
@@ -8,47 +7,48 @@ use crate::breach::{Breach, Broken};
 use crate::function::Imported;
 use crate::shape::Number;
 
-/// A number that C and Rust both have.
+/// Number type of both C and Rust.
 pub trait CNumber: Copy + sealed::Sealed + 'static {
-    /// Which one it is.
+    /// The C type.
     const NUMBER: Number;
 
-    /// Widened to eight bytes, signed ones with their sign; a float as its bits.
+    /// Widens the number to eight bytes: signed ones with sign extension, floats as their bits.
     fn word(self) -> u64;
 
-    /// The number in a word. What is above it is not looked at.
+    /// Narrows a word; ignores the bits above the size of the number.
     fn of_word(word: u64) -> Self;
 }
 
-/// Up to eight numbers: the parameters of a function, as a tuple.
+/// Tuple of up to eight numbers, the parameters of a function.
 pub trait CNumbers: sealed::Sealed {
-    /// Which ones they are.
+    /// Types of the parameters.
     const NUMBERS: &'static [Number];
 
     /// Calls a function.
     ///
     /// # Safety
-    /// There is a function at the address, with these parameters and that result, by the C convention of the platform.
+    /// `code` is the address of a function with these parameters and this result that follows the C calling convention of the
+    /// platform.
     unsafe fn call<R: CResult>(self, code: *const ()) -> R;
 
-    /// Lends the numbers, widened, to `then`.
+    /// Calls `then` with the widened numbers.
     fn with_words<T>(self, then: impl FnOnce(&[u64]) -> T) -> T;
 }
 
-/// A number, or nothing.
+/// A number or `()`.
 pub trait CResult: sealed::Sealed + 'static {
-    /// Which number it is.
+    /// Type of the number.
     const NUMBER: Option<Number>;
 
-    /// The result in a word.
+    /// Converts a returned word.
     fn of_word(word: u64) -> Self;
 }
 
-/// A function of plain numbers, with its types compared. Game thread only.
+/// Function of plain numbers with checked types. Game thread only.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedCall<'a, A, R> {
     imported: &'a Imported,
-    /// Where a call may go at once.
+    /// Address for direct calls.
     code: Option<*const ()>,
     types: PhantomData<fn(A) -> R>,
 }
@@ -147,7 +147,7 @@ macro_rules! rows {
             #[inline]
             unsafe fn call<R: CResult>(self, code: *const ()) -> R {
                 let ($($name,)*) = self;
-                // SAFETY: our caller promises such a function there.
+                // SAFETY: our caller promises a function of this type at the address.
                 unsafe {
                     let function = std::mem::transmute::<*const (), unsafe extern "C" fn($($ty),*) -> R>(code);
                     function($($name),*)
@@ -176,10 +176,10 @@ rows! {
 }
 
 impl Imported {
-    /// The function by its Rust types: `typed::<(i32, f32), u8>()`. A `bool` of C is a `u32`, or a `u8` where it fills one byte.
+    /// Returns the function by its Rust types: `typed::<(i32, f32), u8>()`. A C `bool` is a `u32`, or a `u8` if it has one byte.
     ///
     /// # Errors
-    /// [`Breach::Signature`] where it is declared with other types, or with buffers.
+    /// [`Breach::Signature`] if the declaration has other types or buffers.
     pub fn typed<A: CNumbers, R: CResult>(&self) -> Result<TypedCall<'_, A, R>, Broken> {
         let is_declared =
             self.is_plain() && self.numbers().eq(A::NUMBERS.iter().copied()) && self.number_of_result() == R::NUMBER;
@@ -206,15 +206,15 @@ fn words(params: impl Iterator<Item = Number>, result: Option<Number>) -> String
 }
 
 impl<A: CNumbers, R: CResult> TypedCall<'_, A, R> {
-    /// Calls it. Where there is no such function nothing happens, and the result is zero.
+    /// Calls the function. If it does not exist, the call has no effect and returns zero.
     ///
     /// # Errors
-    /// [`Breach::NoThread`] where it runs in its folder and cannot.
+    /// [`Breach::NoThread`] if the thread of the folder is not available.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Broken> {
         match self.code {
-            // SAFETY: who made the folder vouches for its functions, and the declaration was compared with these types; the library
-            // is open as long as `imported` is there.
+            // SAFETY: the creator of the folder vouches for its functions, and the declaration was checked against these types;
+            // `imported` keeps the library open.
             Some(code) => Ok(unsafe { arguments.call(code) }),
             None => arguments.with_words(|words| self.imported.call_plain(words)).map(R::of_word),
         }

@@ -1,12 +1,11 @@
-//! Buffers that a C function may write lie between red zones: bytes that are known, so that a write beyond an end is found after the
-//! call.
+//! Red zones around buffers that a C function may write to: known bytes that reveal out-of-bounds writes after the call.
 
 use crate::breach::Breach;
 
-/// Bytes of the zone before and of the one behind each buffer: a write beyond an end is found when it touches them.
+/// Size of the zones before and after each buffer in bytes; only writes that reach a zone are detected.
 pub const RED_ZONE: usize = 64;
 
-/// What zones are filled with. No byte is zero, which is written beyond ends most often.
+/// Content of the zones. Contains no zero, the most frequent value of out-of-bounds writes.
 pub(crate) const ZONE: [u8; RED_ZONE] = {
     let mut zone = [0; RED_ZONE];
     let mut at = 0;
@@ -17,7 +16,7 @@ pub(crate) const ZONE: [u8; RED_ZONE] = {
     zone
 };
 
-/// Looks at the zones around the buffer at `start`, which is `size` bytes long.
+/// Checks the zones around the buffer at `start`, which is `size` bytes long.
 pub(crate) fn check(memory: &[u8], start: usize, size: usize) -> Result<(), Breach> {
     let (before, behind) = (&memory[start - RED_ZONE..start], &memory[start + size..start + size + RED_ZONE]);
     if before != ZONE {

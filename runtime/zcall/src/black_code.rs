@@ -1,4 +1,4 @@
-//! The code of a function of the host, for calls without slots.
+//! Native code of host functions for direct calls without slots.
 #![expect(unsafe_code, reason = "declares the function by which whoever made the code vouches for it")]
 
 use std::any::Any;
@@ -9,29 +9,29 @@ use alcedo_abi::black_direct::{DirectCallee, EachCode};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 
-/// The code of a leaf: a function that follows no context. Any thread.
+/// Code of a leaf function, which takes no context. Callable on any thread.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafCode(fn() -> *const ());
 
 impl LeafCode {
-    /// Makes one of the function that returns its address.
+    /// Makes it from a function that returns the address of the code.
     ///
     /// # Safety
-    /// The code has the form that [`BlackCode::new`] demands. It needs no context and no runtime, and may be called at all times on any
-    /// thread.
+    /// The code has the form that [`BlackCode::new`] requires. It needs neither context nor runtime, and may be called at any time
+    /// on any thread.
     #[must_use]
     pub unsafe fn new(address: fn() -> *const ()) -> Self {
         Self(address)
     }
 
-    /// Returns its address.
+    /// Returns the address of the code.
     #[must_use]
     pub fn address(self) -> *const () {
         (self.0)()
     }
 }
 
-/// A function as plugins call it directly. A clone is the same.
+/// Host function that plugins call directly. Clones share the context.
 #[derive(Clone)]
 pub struct BlackCode {
     code: *const (),
@@ -41,37 +41,38 @@ pub struct BlackCode {
 }
 
 impl BlackCode {
-    /// The code, and what it is given first: the address of what `context` has, or null.
+    /// Wraps `code`. Its first argument is the address of the value in `context`, or null.
     ///
     /// # Safety
-    /// The code is one of the form that [`DirectBits::Code`](alcedo_abi::black_direct::DirectBits::Code) has for the number of arguments of
-    /// the signature it stands beside, whose values all lie in slots. It may be called with such values and with any object, on the
-    /// game thread, outside of what is before a commit, while the runtime of the table that it stands in is there.
+    /// `code` has the form that [`DirectBits::Code`](alcedo_abi::black_direct::DirectBits::Code) defines for the number of
+    /// arguments of the signature it is registered with, and all values of that signature fit in slots. It may be called with such
+    /// values and with any object on the game thread, outside the pre-commit phase, while the runtime of the table that contains it
+    /// exists.
     #[must_use]
     pub unsafe fn new(code: *const (), context: Option<Rc<dyn Any>>) -> Self {
         Self { code, each: None, context, is_leaf: false }
     }
 
-    /// The code of a leaf.
+    /// Wraps the code of a leaf function.
     #[must_use]
     pub fn of_leaf(code: LeafCode) -> Self {
         Self { code: code.address(), each: None, context: None, is_leaf: true }
     }
 
-    /// The same with code for several objects.
+    /// Adds code that runs the function on several objects.
     ///
     /// # Safety
-    /// It does on each object what the other code does.
+    /// `each` has the same effect on every object as the code for one object.
     #[must_use]
     pub unsafe fn with_each(self, each: EachCode) -> Self {
         Self { each: Some(each), ..self }
     }
 
-    /// Calls it on objects one after the other until one is not done: how that ended, and how many were done before. Their results
-    /// are written in order.
+    /// Calls the function on the objects in order until a call fails. Returns the status of the last call and the number of
+    /// completed calls, and writes their results in order.
     ///
     /// # Safety
-    /// This is the game thread, outside of what is before a commit; the words are those of values of the signature.
+    /// The caller is on the game thread, outside the pre-commit phase, and `bits` holds values of the signature.
     pub unsafe fn call_each(
         &self,
         objects: &[ObjectHandle],
@@ -81,11 +82,11 @@ impl BlackCode {
         let Some(each) = self.each else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
         let count = objects.len().min(results.len());
         let context = self.callee(0).context;
-        // SAFETY: both rows have so many; the rest our caller promises, and whoever made the code.
+        // SAFETY: both buffers have at least `count` elements; our caller and the creator of the code promise the rest.
         unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr().cast()) }
     }
 
-    /// As it is given to a plugin, under a version of what is called directly. The context lives as long as the handle.
+    /// Returns the code in the form passed to plugins, for this direct-call version. The context lives as long as the handle.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
         let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };

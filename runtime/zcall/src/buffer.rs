@@ -1,6 +1,5 @@
-//! A lent ZCall buffer, read and written by slot. The buffer arrives as an address and a length, and texts and
-//! structs arrive as addresses in its slots: this file turns them into borrows and copies, so that no other file of
-//! this floor follows an address.
+//! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length, and its slots hold strings and
+//! structs as addresses. This file converts them to borrows and copies; no other file of this crate dereferences them.
 #![expect(unsafe_code, reason = "follows the addresses that a ZCall buffer is made of")]
 
 use std::ptr;
@@ -13,23 +12,22 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue, ZCallBuffer};
 use crate::border::CallError;
 use crate::signature::{CallSignature, Kinds};
 
-/// The slots of one call, lent until it returns: parameters first, the result (if any) last.
+/// Slots of one call, borrowed until it returns: parameters first, the result (if any) last.
 ///
-/// Slots count from zero. The type byte is checked where it is compiled in; a slot that waits for a result is empty
-/// and takes any type.
+/// Slot indices start at zero. Type bytes are checked when compiled in; the slot of a pending result is empty and accepts any type.
 #[derive(Debug)]
 pub struct BufferMut<'a> {
     slots: &'a mut [Slot],
-    /// The shape in which [`BufferMut::raw`] lends the slots on.
+    /// Descriptor returned by [`BufferMut::raw`].
     raw: ZCallBuffer,
 }
 
 impl<'a> BufferMut<'a> {
-    /// Borrows what `raw` lends.
+    /// Borrows the slots of `raw`.
     ///
     /// # Safety
-    /// Unless its length is zero, `raw` lends that many initialized slots, live and unshared for `'a`. Its pointer
-    /// slots are what the signature of the call says they are, and stay so for `'a`.
+    /// Unless its length is zero, `raw` points to that many initialized slots, live and unshared for `'a`. Its pointer slots match
+    /// the signature of the call for `'a`.
     #[inline]
     pub unsafe fn from_raw(raw: &'a mut ZCallBuffer) -> Self {
         if raw.len == 0 || raw.slots.is_null() {
@@ -39,13 +37,13 @@ impl<'a> BufferMut<'a> {
         Self::over(unsafe { slice::from_raw_parts_mut(raw.slots, raw.len) })
     }
 
-    /// Lends slots of the caller's own. For an address in one of them vouches whoever put it there.
+    /// Borrows slots of the caller, who vouches for the addresses in them.
     #[inline]
     pub fn over(slots: &'a mut [Slot]) -> Self {
         Self { slots, raw: ZCallBuffer { slots: ptr::null_mut(), len: 0 } }
     }
 
-    /// The buffer as it goes over the border.
+    /// Returns the buffer in its ABI form.
     #[inline]
     pub fn raw(&mut self) -> &mut ZCallBuffer {
         self.raw = ZCallBuffer { slots: self.slots.as_mut_ptr(), len: self.slots.len() };
@@ -58,13 +56,13 @@ impl<'a> BufferMut<'a> {
         self.slots.len()
     }
 
-    /// Whether there is no slot at all.
+    /// Returns `true` if the buffer is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// Passes when there are exactly `wanted` slots.
+    /// Checks that there are exactly `wanted` slots.
     ///
     /// # Errors
     /// [`CallError::Buffer`] with both numbers.
@@ -76,19 +74,19 @@ impl<'a> BufferMut<'a> {
         }
     }
 
-    /// The value in a slot.
+    /// Returns the value in a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is no such slot or it holds another type.
+    /// [`CallError::Buffer`] if the slot does not exist or holds another type.
     #[inline]
     pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots, index)
     }
 
-    /// Puts a value into a slot that is empty or holds a value of the same type.
+    /// Writes a value to a slot that is empty or holds a value of the same type.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is no such slot or it holds another type; nothing is written then.
+    /// [`CallError::Buffer`] if the slot does not exist or holds another type; the slot is unchanged then.
     #[inline]
     pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         let slot = slot_mut(self.slots, index)?;
@@ -99,17 +97,18 @@ impl<'a> BufferMut<'a> {
         Ok(())
     }
 
-    /// All slots as they are.
+    /// Returns all slots.
     #[must_use]
     #[inline]
     pub fn slots(&self) -> &[Slot] {
         self.slots
     }
 
-    /// Overwrites a slot that holds no address, and with none. Slots without types (no feature `slot-types`) take any.
+    /// Overwrites a slot that holds no address with a slot that holds no address. Untyped slots (without the feature `slot-types`)
+    /// accept any.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is no such slot, or one of the two is an address.
+    /// [`CallError::Buffer`] if the slot does not exist, or if the old or new slot is an address.
     #[inline]
     pub fn put(&mut self, index: usize, new: Slot) -> Result<(), CallError> {
         let is_address = |slot: Slot| slot.kind() == Some(SlotType::POINTER);
@@ -121,19 +120,19 @@ impl<'a> BufferMut<'a> {
         Ok(())
     }
 
-    /// A slot as it is.
+    /// Returns a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is no such slot.
+    /// [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub fn slot(&self, index: usize) -> Result<Slot, CallError> {
         slot_at(self.slots, index)
     }
 
-    /// The address in a pointer slot, never null.
+    /// Returns the address in a pointer slot; never null.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is no such slot, it holds another type, or its address is null.
+    /// [`CallError::Buffer`] if the slot does not exist, holds another type, or holds a null address.
     #[inline]
     pub fn pointer(&self, index: usize) -> Result<*mut u8, CallError> {
         let slot = self.slot(index)?;
@@ -146,18 +145,18 @@ impl<'a> BufferMut<'a> {
         }
     }
 
-    /// The text that the caller lends in a slot.
+    /// Returns the string that the caller passes in a slot.
     ///
     /// # Safety
-    /// The call's signature has a text parameter in this slot: its address is that of a [`TextView`], and the view
-    /// and the bytes it names are live and unchanged for `'a`.
+    /// The signature of the call has a string parameter in this slot: its address points to a [`TextView`], and the view and its
+    /// bytes are live and unchanged for `'a`.
     ///
     /// # Errors
-    /// As [`Self::pointer`], and when the bytes are not UTF-8.
+    /// Errors of [`Self::pointer`], and bytes that are not UTF-8.
     #[inline]
     pub unsafe fn text(&self, index: usize) -> Result<&'a str, CallError> {
         let view = self.pointer(index)?.cast::<TextView>();
-        // SAFETY: our caller promises that the address is that of a live view, and the view's bytes live and unchanged for `'a`.
+        // SAFETY: our caller promises that the address points to a live view whose bytes are live and unchanged for `'a`.
         let bytes = unsafe {
             let view = view.read();
             if view.len == 0 { &[] } else { slice::from_raw_parts(view.data, view.len) }
@@ -166,18 +165,18 @@ impl<'a> BufferMut<'a> {
             .map_err(|error| buffer_error(format!("slot {index} lends a text that is not UTF-8: {error}")))
     }
 
-    /// Gives `text` to the sink that the caller put into a slot.
+    /// Passes `text` to the sink that the caller put into a slot.
     ///
     /// # Safety
-    /// The call's signature has a text result in this slot: its address is that of a live [`TextSink`].
+    /// The signature of the call has a string result in this slot: its address points to a live [`TextSink`].
     ///
     /// # Errors
-    /// As [`Self::pointer`].
+    /// Errors of [`Self::pointer`].
     #[inline]
     pub unsafe fn give_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
         let sink = self.pointer(index)?.cast::<TextSink>();
-        // SAFETY: our caller promises that the address is that of a live sink, whose `put` copies what it is given; `text` is live
-        // UTF-8 of this length.
+        // SAFETY: our caller promises that the address points to a live sink, whose `put` copies its input; `text` is live UTF-8 of
+        // this length.
         unsafe {
             let sink = sink.read();
             (sink.put)(sink.context, text.as_ptr(), text.len());
@@ -186,9 +185,9 @@ impl<'a> BufferMut<'a> {
     }
 }
 
-/// What a [`Call`](crate::call::Call) reads by the signature of its callee.
+/// Access by the signature of the callee, for [`Call`](crate::call::Call).
 impl BufferMut<'_> {
-    /// The kinds of a call with as many slots as there should be.
+    /// Returns the kinds of the signature after checking the number of slots.
     fn kinds_of<'s>(&self, signature: &'s CallSignature) -> Result<&'s Kinds, CallError> {
         let kinds = signature.kinds();
         let kinds = kinds.ok_or_else(|| buffer_error("only its dispatcher knows what its slots hold".into()))?;
@@ -223,24 +222,21 @@ impl BufferMut<'_> {
         }
     }
 
-    /// An argument that is a text.
     pub(crate) fn text_argument(&self, signature: &CallSignature, at: usize) -> Result<&str, CallError> {
         self.check_argument(signature, at, is_text)?;
-        // SAFETY: whoever gave the kinds promised in `with_kinds` that the caller lends a view of a text in this slot, which
-        // was not written to since, because a `Call` writes to the slot of the result only.
+        // SAFETY: the resolver that supplied the kinds promised in `with_kinds` that the caller passes a view of a string in this
+        // slot. A `Call` has not overwritten the slot, because it writes only to the result slot.
         unsafe { self.text(at) }
     }
 
-    /// Gives the result, which is a text.
     pub(crate) fn give_text_result(&mut self, signature: &CallSignature, text: &str) -> Result<(), CallError> {
         let at = self.check_result(signature, is_text)?;
-        // SAFETY: whoever gave the kinds promised in `with_kinds` that the caller waits with a sink in this slot, which a
-        // `Call` does not write to where the result is a text.
+        // SAFETY: the resolver that supplied the kinds promised in `with_kinds` that the caller passes a sink in this slot. A
+        // `Call` never overwrites the slot of a string result.
         unsafe { self.give_text(at, text) }
     }
 }
 
-/// Whether a value of that kind goes as a text.
 fn is_text(kind: PropertyKind) -> bool {
     kind == PropertyKind::STRING
 }
@@ -270,19 +266,19 @@ pub(super) fn read_slot<T: SlotValue>(slots: &[Slot], index: usize) -> Result<T,
     if slot.is(T::SLOT) { Ok(T::from_bits(slot.bits())) } else { Err(wrong_type(index, slot, T::SLOT)) }
 }
 
-/// A pointer slot for memory that the caller keeps in place until the call returns.
+/// Makes a pointer slot for memory that the caller pins until the call returns.
 #[inline]
 pub(super) fn pointer_slot<T>(target: *mut T) -> Slot {
     Slot::from_bits(SlotType::POINTER, target.expose_provenance() as u64)
 }
 
-/// A sink that overwrites `text`, which must stay in place and untouched for as long as the sink may be used.
+/// Makes a sink that overwrites `text`. The caller must not move or access `text` while the sink may be used.
 #[inline]
 pub(super) fn sink_into(text: &mut String) -> TextSink {
     TextSink { context: ptr::from_mut(text).cast(), put: put_text }
 }
 
-/// Lends a sink for a call: what `give` gives, and the text that was put into the sink; the empty one when none was.
+/// Calls `give` with a sink. Returns its result and the string written to the sink, empty if none was written.
 pub fn collect_text<R>(give: impl FnOnce(&TextSink) -> R) -> (R, String) {
     let mut text = String::new();
     let given = give(&sink_into(&mut text));
@@ -290,16 +286,16 @@ pub fn collect_text<R>(give: impl FnOnce(&TextSink) -> R) -> (R, String) {
 }
 
 /// # Safety
-/// `context` is the live, unshared `String` of [`sink_into`]; `data` lends `len` bytes for the call.
+/// `context` is the live, unshared `String` of [`sink_into`]; `data` points to `len` bytes that are live during the call.
 unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: `sink_into` made the context of a `String` that its caller keeps in place and untouched; the callee that uses a
-    // sink lends `len` bytes for the call.
+    // SAFETY: `sink_into` made the context from a `String` that its caller neither moves nor accesses; the callee that uses a sink
+    // passes `len` bytes that are live during the call.
     let (text, bytes) = unsafe {
         let bytes = if len == 0 { &[] } else { slice::from_raw_parts(data, len) };
         (&mut *context.cast::<String>(), bytes)
     };
     text.clear();
-    // Nothing may panic here, and a garbled text is better than none.
+    // A panic must not cross the ABI; lossy conversion never fails.
     text.push_str(&String::from_utf8_lossy(bytes));
 }
 

@@ -1,4 +1,4 @@
-//! A function behind a name: what does its calls, what it takes and gives, and one call of it.
+//! Functions behind call names: the body, the metadata and one call.
 
 use std::any::Any;
 use std::fmt;
@@ -13,17 +13,17 @@ use crate::handles::ModuleId;
 use crate::name::ZCallName;
 use crate::signature::CallSignature;
 
-/// The body behind a name. Game thread only.
+/// Body of a function that is called by name. Game thread only.
 ///
-/// A panic in it becomes an error of the caller. It may call by name itself, also what is being called.
+/// A panic in the body becomes an error of the caller. The body may call by name, including itself.
 pub trait Dispatcher {
-    /// Does the call.
+    /// Executes the call.
     ///
     /// # Errors
-    /// Why the call was not done: the caller has the same error.
+    /// Reason for the failure; the caller receives the same error.
     fn call(&self, call: Call<'_>) -> Result<(), CallError>;
 
-    /// What it is, for whoever knows a shorter way to the same.
+    /// Returns the implementation, for callers with a faster path to it.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn Any> {
         None
@@ -36,8 +36,8 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
     }
 }
 
-/// One call: the values that the caller has lent, and the place where the result goes. The signature says which they are; the
-/// caller has been compared with it.
+/// One call: the arguments of the caller and the slot for the result, described by the signature that the caller was checked
+/// against.
 #[derive(Debug)]
 pub struct Call<'a> {
     callee: &'a Callee,
@@ -49,51 +49,51 @@ impl<'a> Call<'a> {
         Self { callee, buffer }
     }
 
-    /// The name that is called.
+    /// Returns the called name.
     #[must_use]
     pub fn name(&self) -> &'a ZCallName {
         &self.callee.name
     }
 
-    /// An argument that lies in a slot: a number, `bool`, a name or an object. They count from zero.
+    /// Returns the argument at index `at`, which fits in a slot: a number, `bool`, a name or an object. Indices start at zero.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is none, or it is of another type.
+    /// [`CallError::Buffer`] if the argument does not exist or is of another type.
     #[inline]
     pub fn argument<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
         self.buffer.check_argument(&self.callee.signature, at, |kind| kind.fits_slot())?;
         self.buffer.get(at)
     }
 
-    /// An argument that is a text.
+    /// Returns the string argument at index `at`.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is none, or it is of another type.
+    /// [`CallError::Buffer`] if the argument does not exist or is of another type.
     #[inline]
     pub fn text(&self, at: usize) -> Result<&str, CallError> {
         self.buffer.text_argument(&self.callee.signature, at)
     }
 
-    /// Gives the result, which lies in a slot.
+    /// Sets the result, which fits in a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is no result, or it is of another type.
+    /// [`CallError::Buffer`] if the function has no result, or one of another type.
     #[inline]
     pub fn give<T: SlotValue>(&mut self, value: T) -> Result<(), CallError> {
         let at = self.buffer.check_result(&self.callee.signature, |kind| kind.fits_slot())?;
         self.buffer.set(at, value)
     }
 
-    /// Gives the result, which is a text.
+    /// Sets the result, which is a string.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] when there is no result, or it is of another type.
+    /// [`CallError::Buffer`] if the function has no result, or one of another type.
     #[inline]
     pub fn give_text(&mut self, text: &str) -> Result<(), CallError> {
         self.buffer.give_text_result(&self.callee.signature, text)
     }
 
-    /// The slots themselves. What their addresses lead to, the signature says, and whoever follows them vouches for it.
+    /// Returns the slots. The signature specifies the targets of their addresses; code that dereferences them vouches for that.
     #[must_use]
     #[inline]
     pub fn into_buffer(self) -> BufferMut<'a> {
@@ -101,12 +101,12 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Who implements a call.
+/// Side that implements a function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Implementer {
-    /// The host: a black call, when a module makes it.
+    /// The host: black when a module calls it.
     Host,
-    /// A module: a red call.
+    /// A module: red.
     Module(ModuleId),
 }
 
@@ -119,28 +119,28 @@ impl fmt::Display for Implementer {
     }
 }
 
-/// Whether a function of the host may be called before the commit of what comes up.
+/// Side effects of a host function; decides if code may call it before its commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// It is declared to change nothing.
+    /// The function is declared to change nothing.
     Pure,
-    /// It may change something.
+    /// The function may change state.
     Any,
 }
 
-/// How the slots of a call follow from its signature.
+/// Mapping of a signature to slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Slots {
-    /// The object first, if the function is one of objects; the parameters; the result last.
+    /// The object first (for methods), then the parameters, the result last.
     #[default]
     Function,
-    /// The object; 0 to read and 1 to write; the value. The signature is the type of that value.
+    /// The object; 0 to read or 1 to write; the value. The signature is the type of the value.
     Property,
-    /// The conjugate of a delegate first, whose own signature says what follows.
+    /// The conjugate of a delegate first; the signature of the delegate specifies the rest.
     Delegate,
 }
 
-/// What a name stands for.
+/// Function that a name resolves to, with its metadata.
 #[derive(Clone)]
 pub struct Resolved {
     pub(crate) dispatcher: Rc<dyn Dispatcher>,
@@ -153,7 +153,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// A function of the host's, which may change something: code that comes up is refused it before its commit.
+    /// Makes a host function that may change state; loading code cannot call it before its commit.
     pub fn new(signature: impl Into<CallSignature>, dispatcher: impl Dispatcher + 'static) -> Self {
         Self {
             dispatcher: Rc::new(dispatcher),
@@ -166,49 +166,49 @@ impl Resolved {
         }
     }
 
-    /// The same function, which changes nothing, by the host's word: code that comes up may call it before its commit.
+    /// Declares that the function changes nothing; loading code may call it before its commit.
     #[must_use]
     pub fn pure(self) -> Self {
         Self { effect: Effect::Pure, ..self }
     }
 
-    /// The same function as one that a module implements, and that ends with it.
+    /// Marks the function as implemented by `module`; it ends with the module.
     #[must_use]
     pub fn by_module(self, module: ModuleId) -> Self {
         Self { side: Implementer::Module(module), module, ..self }
     }
 
-    /// The same function as one that ends with a module.
+    /// Makes the function end with `module`.
     #[must_use]
     pub fn of_module(self, module: ModuleId) -> Self {
         Self { module, ..self }
     }
 
-    /// The same function with slots that follow otherwise from its signature, so a [`Call`] reads none of them.
+    /// Sets another slot mapping; a [`Call`] cannot read such slots.
     #[must_use]
     pub fn with_slots(self, slots: Slots) -> Self {
         Self { slots, signature: self.signature.without_kinds(), ..self }
     }
 
-    /// The same function, which plugins may call without slots, too.
+    /// Adds code for direct calls from plugins without slots.
     #[must_use]
     pub fn with_black_code(self, black_code: Option<BlackCode>) -> Self {
         Self { black_code, ..self }
     }
 
-    /// Its signature in words.
+    /// Returns the signature as a string.
     #[must_use]
     pub fn words(&self) -> &str {
         self.signature.words()
     }
 
-    /// Whether it may be called before a commit.
+    /// Returns the declared side effects.
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect
     }
 
-    /// The same function with a body around its own.
+    /// Wraps the body in another dispatcher.
     #[must_use]
     pub fn within<D: Dispatcher + 'static>(self, around: impl FnOnce(Rc<dyn Dispatcher>) -> D) -> Self {
         Self { dispatcher: Rc::new(around(self.dispatcher)), ..self }
@@ -226,7 +226,7 @@ impl fmt::Debug for Resolved {
     }
 }
 
-/// What a handle calls. It is made once, when its name is resolved, with all that a call of it needs.
+/// Target of a handle, created when its name is resolved, with everything that a call needs.
 pub struct Callee {
     pub(crate) name: ZCallName,
     pub(crate) dispatcher: Rc<dyn Dispatcher>,
@@ -242,37 +242,37 @@ impl Callee {
         Self { name, dispatcher, module, signature, slots, black_code }
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &ZCallName {
         &self.name
     }
 
-    /// Its signature.
+    /// Returns the signature.
     #[must_use]
     pub fn signature(&self) -> &CallSignature {
         &self.signature
     }
 
-    /// How its slots follow from its signature.
+    /// Returns the mapping of the signature to slots.
     #[must_use]
     pub fn slots(&self) -> Slots {
         self.slots
     }
 
-    /// How it is called without slots, if it is.
+    /// Returns the code for direct calls, if there is any.
     #[must_use]
     pub fn black_code(&self) -> Option<&BlackCode> {
         self.black_code.as_ref()
     }
 
-    /// What its dispatcher is, for whoever knows a shorter way to the same.
+    /// Returns the implementation of the dispatcher, for callers with a faster path to it.
     #[must_use]
     pub fn inner(&self) -> Option<&dyn Any> {
         self.dispatcher.inner()
     }
 
-    /// Its signature as whoever resolved the name has read it.
+    /// Returns the signature as parsed by the resolver of the name, if it has type `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

@@ -1,6 +1,6 @@
-//! How an unknown name finds its function: its protocol reads it, and the resolvers of that protocol are called one
-//! after the other until one answers. This file keeps their order, and its errors list those that were called. A
-//! declined name is not cached: the next lookup calls the resolvers again.
+//! Resolution of unknown names: the protocol parses a name, then the resolvers of the protocol are called in order until one
+//! returns a function. Errors list the resolvers that were called. Declined names are not cached: the next lookup calls the
+//! resolvers again.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,18 +17,17 @@ use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameFlaw};
 use crate::shown;
 
-/// How deep lookups may nest: a resolver may look up other names to find its own.
+/// Maximum nesting of lookups: a resolver may look up other names.
 const DEEPEST: usize = 64;
 
 /// Resolves names of a protocol. Game thread only.
 ///
-/// A panic in it becomes an error of the caller. It may look other names up, and add protocols and resolvers.
+/// A panic in a resolver becomes an error of the caller. A resolver may look up other names, and add protocols and resolvers.
 pub trait Resolver {
-    /// What `name` stands for. A function is kept under its handle, so it is looked up once; a name that was declined
-    /// is looked up again each time.
+    /// Resolves `name`. A function is stored under its handle and resolved once; a declined name is resolved again at each lookup.
     ///
     /// # Errors
-    /// The name is this resolver's, and something is wrong with it: no further resolver is called.
+    /// The name belongs to this resolver and is faulty; no further resolver is called.
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError>;
 }
 
@@ -38,35 +37,35 @@ impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
     }
 }
 
-/// What a resolver answers to a name.
+/// Response of a resolver.
 #[derive(Debug)]
 pub enum Answer {
-    /// This function is meant.
+    /// The name resolves to this function.
     Function(Resolved),
-    /// It has none of that name, and why: the next resolver is called. The reason may be empty.
+    /// The resolver has no function of that name, with a reason that may be empty; the next resolver is called.
     Declined(String),
 }
 
 impl Answer {
-    /// It has none of that name: a short sentence says why.
+    /// Makes [`Answer::Declined`] with a short reason.
     pub fn declined(reason: impl Into<String>) -> Self {
         Self::Declined(reason.into())
     }
 }
 
-/// Where a protocol or a resolver comes from.
+/// Origin of a protocol or resolver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// It is built in: only the runtime adds resolvers to it, and these look up no other names.
+    /// Built in: only the runtime adds its resolvers, and these look up no other names.
     BuiltIn,
-    /// The host has registered it.
+    /// Registered by the host.
     Host,
-    /// A module has registered it, and it ends with the module: it is passed over while the module is suspended.
+    /// Registered by a module; inactive while the module is suspended, removed when it ends.
     Module(ModuleId),
 }
 
 impl Origin {
-    /// The module it ends with; the host's own, where it ends with none.
+    /// Returns the module that it ends with, or the host's own module.
     fn module(self) -> ModuleId {
         match self {
             Self::BuiltIn | Self::Host => ModuleId::HOST,
@@ -75,16 +74,16 @@ impl Origin {
     }
 }
 
-/// The protocols, and for each the resolvers in the order in which they are called. Game thread only.
+/// Protocols with their resolvers in call order. Game thread only.
 #[derive(Default)]
 pub struct ResolverChain {
-    /// In the order in which they were added. Replaced whole, so that what is running keeps the rows it began with. A word
-    /// has a second row only while the module of its first is suspended.
+    /// In order of addition. Replaced as a whole, so that running lookups keep their snapshot. A protocol has two entries only
+    /// while the module of the first is suspended.
     rows: RefCell<Rc<[Row]>>,
-    /// The names of protocols that are not built in and are being looked up, outermost first.
+    /// Names in progress of protocols that are not built in, outermost first.
     under_way: RefCell<Vec<ZCallName>>,
     statuses: RefCell<ModuleStatuses>,
-    /// How errors name the modules.
+    /// Module names for errors.
     titles: RefCell<HashMap<ModuleId, Rc<str>>>,
 }
 
@@ -106,16 +105,16 @@ struct Link {
 }
 
 impl ResolverChain {
-    /// A chain without protocols.
+    /// Makes a chain without protocols.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a protocol, which has no resolver yet.
+    /// Adds a protocol without resolvers.
     ///
     /// # Errors
-    /// When its word is taken, or is none; when it panics; when its module is set aside or over.
+    /// The protocol name is taken or invalid, the protocol panics, or its module is suspended or has ended.
     pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
         let texts = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
         let (word, way_out) = trap(texts)?;
@@ -140,12 +139,12 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Adds a resolver to a protocol of that origin, or one of a module to a protocol of the host: the smallest priority is
-    /// called first, among equal ones the one added first. Errors name it by its label. A lookup that is running does not
+    /// Adds a resolver to a protocol of the same origin, or a resolver of a module to a protocol of the host. The lowest priority
+    /// is called first, equal priorities in order of addition. Errors refer to the resolver by its label. Running lookups do not
     /// call it.
     ///
     /// # Errors
-    /// When there is no such protocol, or it has a resolver of that label.
+    /// The protocol does not exist, or has a resolver with that label.
     pub fn add(
         &self,
         word: &str,
@@ -191,27 +190,27 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// From now on errors call a module by this name, until it ends.
+    /// Sets the name of a module in errors, until the module ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.titles.borrow_mut().insert(module, title.into());
     }
 
-    /// Passes a module's protocols and resolvers over, until it is resumed: their words and labels are free meanwhile.
+    /// Suspends the protocols and resolvers of a module until it is resumed; their names and labels are free during this.
     pub fn suspend(&self, module: ModuleId) {
         self.statuses.borrow_mut().suspend(module);
     }
 
-    /// Takes a suspended module's back. End the module that was to replace it as well.
+    /// Resumes a suspended module. The caller must also end the module that was to replace it.
     pub fn resume(&self, module: ModuleId) {
         self.statuses.borrow_mut().resume(module);
     }
 
-    /// The modules between these two have none.
+    /// Marks the modules between these two as having no entries.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.statuses.borrow_mut().pass_over(after, before);
     }
 
-    /// Forgets a module's protocols and resolvers, suspended or not. The host's own module does not end.
+    /// Removes the protocols and resolvers of a module, suspended or not. The host's own module does not end.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -232,7 +231,7 @@ impl ResolverChain {
             let left = rows.iter().filter(|row| !is_its(row.origin)).map(without).collect();
             std::mem::replace(&mut *rows, left)
         };
-        // Letting go of a resolver may run code that comes back here.
+        // Dropping a resolver may run code that calls this chain.
         drop(ended);
     }
 
@@ -251,7 +250,6 @@ impl ResolverChain {
         }
     }
 
-    /// How errors name a module.
     fn title(&self, module: ModuleId) -> String {
         let title = self.titles.borrow().get(&module).map(ToString::to_string);
         title.unwrap_or_else(|| format!("module {}", module.0))
@@ -265,10 +263,10 @@ impl ResolverChain {
         }
     }
 
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// When it is none.
+    /// The string is not a valid name.
     pub fn read(&self, text: &str) -> Result<ZCallName, CallError> {
         let row = text.split_once(':').and_then(|(word, _)| self.row(word));
         match row {
@@ -283,11 +281,11 @@ impl ResolverChain {
         }
     }
 
-    /// What `name` stands for: the first resolver that answers decides.
+    /// Resolves `name` with the first resolver that returns a function or an error.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] with every resolver that was called and its reason, or the error of the resolver that
-    /// failed; when one panics; when the name is being looked up already.
+    /// [`CallError::NotFound`] with all called resolvers and their reasons, or the error of the resolver that failed. Also if a
+    /// resolver panics, or if the lookup of this name is already in progress.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let Some(row) = self.row(name.protocol()) else {
             let message = format!("`{name}` leads nowhere: there is no such protocol");
@@ -307,11 +305,10 @@ impl ResolverChain {
         Err(not_found(name, &reasons, &row.way_out))
     }
 
-    /// What each resolver says to `name`, in the order in which they are called, up to the one that answers. The function
-    /// that is answered with is not called.
+    /// Returns the response of each resolver to a name, in call order up to the deciding one. The resolved function is not called.
     ///
     /// # Errors
-    /// When the text is no name.
+    /// The string is not a valid name.
     pub fn explain(&self, text: &str) -> Result<Explanation, CallError> {
         let name = self.read(text)?;
         let row = self.row(name.protocol());
@@ -347,7 +344,7 @@ impl ResolverChain {
         Ok(Explanation { name: name.to_string(), protocol, steps, way_out })
     }
 
-    /// A line for each protocol that is not built in, with its resolvers, in order.
+    /// Returns a sorted line for each protocol that is not built in, with its resolvers.
     pub fn lines(&self) -> Vec<String> {
         let rows = Rc::clone(&self.rows.borrow());
         let others = rows.iter().filter(|row| row.origin != Origin::BuiltIn);
@@ -388,7 +385,7 @@ impl ResolverChain {
     }
 }
 
-/// A name is being looked up until this is dropped.
+/// Guard of a lookup in progress; ends the lookup when dropped.
 struct UnderWay<'a>(&'a ResolverChain);
 
 impl Drop for UnderWay<'_> {

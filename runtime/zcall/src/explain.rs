@@ -1,59 +1,59 @@
-//! What becomes of a name, for people: which resolvers are called, in which order, and what each says.
+//! Readable trace of a name resolution: the called resolvers, their order and their responses.
 
 use std::fmt;
 
 use crate::border::CallError;
 use crate::call::Implementer;
 
-/// What each resolver of a protocol says to a name.
+/// Responses of the resolvers of a protocol to a name.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The name in its one spelling.
+    /// Canonical spelling of the name.
     pub name: String,
-    /// Who has registered the protocol, as errors say it: `built in`, `the host`, or a module's name, version and build.
+    /// Origin of the protocol as shown in errors: `built in`, `the host`, or name, version and build of a module.
     pub protocol: String,
-    /// The resolvers, in the order in which they are called.
+    /// Resolvers in call order.
     pub steps: Vec<Step>,
-    /// What can be done about a name of this protocol that leads nowhere; may be empty.
+    /// Help for unresolved names of this protocol; may be empty.
     pub way_out: String,
 }
 
-/// One resolver, and what it says.
+/// A resolver with its response.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its label.
+    /// Label of the resolver.
     pub resolver: String,
-    /// Who has registered it, as [`Explanation::protocol`].
+    /// Origin of the resolver, in the format of [`Explanation::protocol`].
     pub of: String,
-    /// Its priority: the smallest is called first.
+    /// Priority: the lowest is called first.
     pub priority: i32,
-    /// What it says.
+    /// Response of the resolver.
     pub answer: StepAnswer,
 }
 
-/// What a resolver says to a name.
+/// Response of a resolver to a name.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StepAnswer {
-    /// The name is this function's: no further resolver is called.
+    /// The name resolves to a function of this resolver; no further resolver is called.
     Found {
-        /// What it takes and gives, in words.
+        /// Signature as a string.
         signature: String,
-        /// Who implements it.
+        /// Side that implements the function.
         by: Implementer,
     },
-    /// It has none of that name, and why; the reason may be empty.
+    /// The resolver has no function of that name; the reason may be empty.
     Declined(String),
-    /// Something is wrong with the name, or the resolver panicked: no further resolver is called.
+    /// The name is faulty or the resolver panicked; no further resolver is called.
     Failed(CallError),
-    /// One before it has decided.
+    /// An earlier resolver decided.
     NotCalled,
-    /// Its module is set aside at the moment.
+    /// The module of the resolver is suspended.
     SetAside,
 }
 
 impl Explanation {
-    /// Whether a resolver has a function of that name.
+    /// Returns `true` if a resolver has a function of that name.
     #[must_use]
     pub fn is_found(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.answer, StepAnswer::Found { .. }))

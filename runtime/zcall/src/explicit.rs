@@ -1,5 +1,5 @@
-//! The resolver of `ex`: functions that the host or a module registered under a name of its choice. A name has one
-//! owner at a time; the error of a second registration names the first owner.
+//! Resolver of `ex`: functions that the host or a module registered under a name of its choice. A name has one owner at a time; the
+//! error of a second registration names the first owner.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::handles::ModuleId;
 
-/// The protocol `ex`: `ex:/name`, where a name is whatever it was registered under.
+/// Protocol `ex`: `ex:/name`, where `name` is the registered name.
 #[derive(Clone, Copy, Debug)]
 pub struct Ex;
 
@@ -39,7 +39,7 @@ impl Protocol for Ex {
     }
 }
 
-/// Functions by the name they were registered under, without `ex:/`. Game thread only.
+/// Functions by registered name, without `ex:/`. Game thread only.
 #[derive(Default, Debug)]
 pub struct Explicit {
     state: RefCell<State>,
@@ -47,35 +47,35 @@ pub struct Explicit {
 
 #[derive(Default, Debug)]
 struct State {
-    /// Oldest first. A name has a second function only while the module of its first is suspended.
+    /// Oldest first. A name has two functions only while the module of the first is suspended.
     functions: HashMap<String, Vec<Resolved>>,
-    /// How errors name the modules.
+    /// Module names for errors.
     titles: HashMap<ModuleId, Rc<str>>,
     statuses: ModuleStatuses,
 }
 
-/// Why a function was not registered.
+/// Error of a registration.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum RegisterError {
-    /// The text cannot be the name of an `ex` call.
+    /// The string is not a valid name of an `ex` call.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The name has an owner.
+    /// The name is registered already.
     #[error("{wanted_by} cannot register `ex:/{name}`: {held_by} has it; choose another name")]
     Duplicate {
-        /// The name.
+        /// Name of the function.
         name: String,
-        /// Its owner: `the host`, or a module's name, version and build.
+        /// Owner: `the host`, or name, version and build of a module.
         held_by: String,
-        /// The side that tried to register it: `the host`, or a module's name, version and build.
+        /// Side that tried to register: `the host`, or name, version and build of a module.
         wanted_by: String,
     },
-    /// The registering side is set aside or gone.
+    /// The registering side is suspended or has ended.
     #[error("{wanted_by} cannot register `ex:/{name}`: it is set aside or over; load it again")]
     NotRunning {
-        /// The name.
+        /// Name of the function.
         name: String,
-        /// The side that tried to register it.
+        /// Side that tried to register.
         wanted_by: String,
     },
 }
@@ -90,10 +90,10 @@ impl From<RegisterError> for CallError {
 }
 
 impl Explicit {
-    /// Makes `function` answer to `ex:/name` until its module ends.
+    /// Registers `function` as `ex:/name` until its module ends.
     ///
     /// # Errors
-    /// See [`RegisterError`]; nothing has changed then.
+    /// See [`RegisterError`]; the registry is unchanged then.
     pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
         let (module, implementer) = (function.module, function.side);
@@ -109,12 +109,12 @@ impl Explicit {
         Ok(())
     }
 
-    /// From now on errors call a module by this name, until it ends.
+    /// Sets the name of a module in errors, until the module ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.state.borrow_mut().titles.insert(module, title.into());
     }
 
-    /// A line for each registered function, in order.
+    /// Returns a sorted line for each registered function.
     pub fn lines(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |name: &String, function: &Resolved| {
@@ -128,22 +128,22 @@ impl Explicit {
         lines
     }
 
-    /// Sets a module's functions aside: their names are free until it is resumed.
+    /// Suspends the functions of a module: their names are free until it is resumed.
     pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Takes a suspended module's functions back. End the module that was to replace it as well.
+    /// Resumes a suspended module. The caller must also end the module that was to replace it.
     pub fn resume(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// The modules between these two are none of those that have functions here.
+    /// Marks the modules between these two as having no functions.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    /// Forgets a module's functions, suspended or not. The host's own module does not end.
+    /// Removes the functions of a module, suspended or not. The host's own module does not end.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -158,7 +158,7 @@ impl Explicit {
                 !functions.is_empty()
             });
         }
-        // Letting go of a dispatcher may run code that comes back here.
+        // Dropping a dispatcher may run code that calls this registry.
         drop(ended);
     }
 }
@@ -171,7 +171,6 @@ impl Resolver for Explicit {
 }
 
 impl State {
-    /// How errors name one side: the host, or a module by name, version and build.
     fn title(&self, side: Implementer) -> String {
         let title = match side {
             Implementer::Host => None,

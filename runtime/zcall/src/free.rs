@@ -1,5 +1,5 @@
-//! Calls by name that modules make which belong to no thread. The table of the game thread is not for them: each such
-//! module is attached with its own way to what its context has.
+//! Calls by name from modules that are not bound to a thread. These modules do not use the game thread's table; each is attached
+//! with its own access to its context.
 
 use std::sync::atomic::AtomicU64;
 
@@ -9,29 +9,29 @@ use crate::border::CallError;
 use crate::buffer::BufferMut;
 use crate::handles::ZCallHandle;
 
-/// What a module that belongs to no thread reaches by name. Any thread.
+/// Call interface of a module that is not bound to a thread. Any thread.
 pub trait FreeCalls: Send + Sync {
-    /// The handle of `name`; only the module that asked knows it. `fingerprint` is that of the caller's signature.
+    /// Resolves `name` to a handle that is valid only for this module. `fingerprint` is that of the caller's signature.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the text is no name or leads nowhere, [`CallError::Signature`], and
-    /// [`CallError::Unavailable`] when the context is gone.
+    /// [`CallError::NotFound`] if the string is not a name or does not resolve, [`CallError::Signature`], and
+    /// [`CallError::Unavailable`] if the context has ended.
     fn resolve(&self, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError>;
 
-    /// Calls what `handle` stands for, on this thread.
+    /// Calls the function of `handle` on this thread.
     ///
     /// # Errors
-    /// [`CallError::Unavailable`] once the context that has the function unloads; what the callee fails with.
+    /// [`CallError::Unavailable`] once the context of the function is unloading; errors of the callee.
     fn call(&self, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), CallError>;
 
-    /// Returns the code behind `handle` for direct calls, of a function of the host whose signature has that fingerprint; none for other
-    /// functions. Code and context stay as long as this.
+    /// Returns the code for direct calls of `handle` if it is a host function whose signature has that fingerprint. Code and
+    /// context live as long as `self`.
     ///
     /// # Errors
     /// [`CallError::NotFound`] for another handle, [`CallError::Signature`] for another fingerprint.
     fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError>;
 
-    /// Returns the word that the module compares before each direct call. [`CLOSED`](alcedo_abi::black_direct::CLOSED) once the host has
-    /// ended.
+    /// Returns the version that the module compares before each direct call: [`CLOSED`](alcedo_abi::black_direct::CLOSED) once the
+    /// host has ended.
     fn direct_word(&self) -> &AtomicU64;
 }

@@ -1,9 +1,9 @@
-//! Calls by name. A name is parsed, looked up once through a chain of resolvers, and from then on called by handle
-//! with a buffer of slots. This crate knows nothing of classes or objects: whoever does, registers a resolver.
+//! Calls by name. A chain of resolvers looks a name up once; from then on it is called by handle with a buffer of slots. This crate
+//! is independent of classes and objects: crates that have them register resolvers.
 //!
-//! A part of `alcedo-runtime`, which is what hosts depend on.
+//! Part of `alcedo-runtime`, the crate that hosts depend on.
 
-// The floor below, by the names that it has in this crate.
+// Modules of `alcedo-base` under their names in this crate.
 use alcedo_base::{border, cells, game_thread, handles, numbered, shown, stamp};
 
 pub mod black_code;

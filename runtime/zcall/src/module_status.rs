@@ -1,37 +1,37 @@
-//! Which modules answer calls. A reload sets an old module aside without touching its entries, so that
-//! taking it back costs nothing; whoever keeps entries by module asks here which of them count.
+//! Status of modules: which of them answer calls. A reload suspends an old module without touching its entries, so that resuming it
+//! is free; registries that store entries by module check the status here.
 
 use std::collections::BTreeSet;
 
 use crate::handles::ModuleId;
 
-/// Whether a module's entries count now.
+/// Status of the entries of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModuleStatus {
-    /// They do.
+    /// Active.
     Running,
-    /// They are set aside, and may come back.
+    /// Suspended; may be resumed.
     Suspended,
-    /// They are gone for good.
+    /// Ended permanently.
     Ended,
 }
 
-/// The status of every module there was or will be. The host's own is always running.
+/// Status of all past and future modules. The host's own module is always running.
 #[derive(Clone, Default, Debug)]
 pub struct ModuleStatuses {
     suspended: BTreeSet<ModuleId>,
     ended: Ranges,
 }
 
-/// Numbers in a few pieces: the first and the last of each, in order, and none touches the next. Modules that live on part
-/// them, so there is one piece more than of those at most, however long a life of reloads was.
+/// Set of numbers as sorted, disjoint, non-adjacent ranges (first and last number). Only modules that are still alive split ranges,
+/// so there is at most one range more than such modules.
 #[derive(Clone, Default, Debug)]
 struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
     #[inline]
     fn has(&self, number: u64) -> bool {
-        // Most questions are about a module that is newer than all of them.
+        // Most queries are for a module newer than all ended ones.
         match self.0.last() {
             None => false,
             Some((_, last)) if number > *last => false,
@@ -43,12 +43,11 @@ impl Ranges {
         }
     }
 
-    /// Adds all numbers from `first` to `last`.
     fn add(&mut self, first: u64, last: u64) {
         if first > last {
             return;
         }
-        // Those that it touches become one with it.
+        // Merges the ranges that overlap or touch the new one.
         let from = self.0.partition_point(|(_, end)| *end < first.saturating_sub(1));
         let to = self.0.partition_point(|(begin, _)| *begin <= last.saturating_add(1));
         let touched = &self.0[from..to.max(from)];
@@ -59,7 +58,7 @@ impl Ranges {
 }
 
 impl ModuleStatuses {
-    /// How `module` stands. One that was never heard of is running.
+    /// Returns the status of `module`; unknown modules are running.
     #[must_use]
     #[inline]
     pub fn status(&self, module: ModuleId) -> ModuleStatus {
@@ -74,19 +73,19 @@ impl ModuleStatuses {
         }
     }
 
-    /// Sets a running module aside. Nothing happens to the host's own or to one that has ended.
+    /// Suspends a running module. No effect on the host's own module or on ended ones.
     pub fn suspend(&mut self, module: ModuleId) {
         if module != ModuleId::HOST && self.status(module) == ModuleStatus::Running {
             self.suspended.insert(module);
         }
     }
 
-    /// Takes a suspended module back.
+    /// Resumes a suspended module.
     pub fn resume(&mut self, module: ModuleId) {
         self.suspended.remove(&module);
     }
 
-    /// Ends a module, suspended or not. The host's own does not end.
+    /// Ends a module, suspended or not. The host's own module does not end.
     pub fn end(&mut self, module: ModuleId) {
         self.suspended.remove(&module);
         if module != ModuleId::HOST {
@@ -94,8 +93,8 @@ impl ModuleStatuses {
         }
     }
 
-    /// The numbers between these modules, without the two, are of modules that never have entries here: they count as
-    /// ended, or each would part the numbers of those that have.
+    /// Marks the modules strictly between these two, which never have entries, as ended; otherwise each of them would split a
+    /// range.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.ended.add(after.0 + 1, before.0.saturating_sub(1));
     }
@@ -152,7 +151,7 @@ mod tests {
     #[test]
     fn modules_that_live_on_and_those_of_other_contexts_cost_one_piece_each_and_not_one_for_each_reload() {
         let mut statuses = ModuleStatuses::default();
-        // Module 3 lives on, every third number is of a module that has no entries here.
+        // Module 3 stays alive; every third number is that of a module without entries.
         for number in (1..=3000u64).filter(|number| number % 3 != 0 || *number == 3) {
             if number > 4 && number % 3 == 1 {
                 statuses.pass_over(ModuleId(number - 2), ModuleId(number));
@@ -173,7 +172,7 @@ mod tests {
         for _ in 0..2000 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let (first, length) = ((seed >> 33) % 500 + 1, (seed >> 20) % 4);
-            // An empty one now and then, as between two modules of which one follows the other.
+            // Includes empty ranges, as between two consecutive modules.
             let last = first + length - 1;
             pieces.add(first, last);
             set.extend(first..=last);

@@ -1,25 +1,25 @@
-//! What a name of a call says: a protocol, and an address that this protocol reads. Written names come from plugins, tools
-//! and configuration, so a wrong one has to say where it is wrong and how it should look; a right one has one spelling,
-//! under which it is found again.
+//! Names of calls: a protocol and an address that the protocol parses. Names come from plugins, tools and configuration, so the
+//! error of a faulty name contains the position of the fault and the expected form. A valid name has one canonical spelling, used
+//! for lookups.
 
 use std::fmt;
 
 use crate::protocol::Protocol;
 use crate::reader::{NameError, NameFlaw, Reader, is_no_part};
 
-/// A name in its one spelling, `protocol:address`. Two spellings of one name are equal.
+/// Name of a call in its canonical spelling `protocol:address`. All spellings of a name compare equal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ZCallName {
     text: Box<str>,
-    /// Where the address begins.
+    /// Byte offset of the address.
     address: usize,
 }
 
 impl ZCallName {
-    /// Reads a name that begins with the word of `protocol` and a colon.
+    /// Parses a name that begins with the name of `protocol` and a colon.
     ///
     /// # Errors
-    /// When the protocol cannot read its address, or a letter stands there that no name has.
+    /// The protocol cannot parse the address, or the address contains a character that no name may contain.
     pub fn read(text: &str, protocol: &dyn Protocol) -> Result<Self, NameError> {
         let word = protocol.word();
         let mut reader = Reader { text, at: 0, form: protocol.form() };
@@ -37,19 +37,19 @@ impl ZCallName {
         Ok(Self { address: word.len() + 1, text: format!("{word}:{address}").into() })
     }
 
-    /// The word before the colon.
+    /// Returns the part before the colon.
     #[must_use]
     pub fn protocol(&self) -> &str {
         &self.text[..self.address - 1]
     }
 
-    /// What stands behind the colon, in the one spelling that the protocol has for it.
+    /// Returns the part after the colon, in the canonical spelling of the protocol.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.text[self.address..]
     }
 
-    /// The address without the `/` that it begins with, if it does: what a name of a host's protocol is about.
+    /// Returns the address without its leading `/`, if there is one.
     #[must_use]
     pub fn rest(&self) -> &str {
         self.address().strip_prefix('/').unwrap_or(self.address())
@@ -106,7 +106,7 @@ mod tests {
         check_refused(&db, "db:/two words", 7, NameFlaw::Unexpected(' '));
     }
 
-    /// `at:/row,column`, where the row may have zeros before it.
+    /// `at:/row,column`, where the row may have leading zeros.
     struct Cells;
 
     impl Protocol for Cells {

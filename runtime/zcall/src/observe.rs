@@ -1,5 +1,5 @@
-//! Who watches calls: counts and times by name, and a span for each call. Both are off as a rule, and then a call pays one
-//! comparison for them, see [`ZCallTable`](crate::table::ZCallTable).
+//! Observation of calls: counts and times by name, and tracing spans. Both are usually off; a call then pays one comparison for
+//! them, see [`ZCallTable`](crate::table::ZCallTable).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -10,48 +10,48 @@ use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::name::ZCallName;
 
-/// What is watched.
+/// Enabled observations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
-    /// Calls are counted and timed by name.
+    /// Counts and times calls by name.
     pub counts: bool,
-    /// Each call is a span: target `alcedo::calls`, level trace, with the fields `kind` and `name`.
+    /// Opens a span for each call: target `alcedo::calls`, level trace, fields `kind` and `name`.
     pub spans: bool,
 }
 
 impl Observed {
-    /// Whether anything is.
+    /// Returns `true` if any observation is enabled.
     #[must_use]
     pub fn any(self) -> bool {
         self.counts || self.spans
     }
 }
 
-/// The calls of one name since counting began.
+/// Statistics of the calls of one name since counting began.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallTimes {
-    /// The sort of call: the protocol of its name, or another word for one that was not made by a name.
+    /// Kind of call: the protocol of its name, or another keyword for calls without a name.
     pub kind: String,
-    /// The name.
+    /// Name of the function.
     pub name: String,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
-    /// How many of them ended with an error.
+    /// Number of calls that failed.
     pub failed: u64,
-    /// The time in all of them, with that of calls inside them.
+    /// Total time of the calls, including nested calls.
     pub total: Duration,
-    /// The longest.
+    /// Time of the longest call.
     pub longest: Duration,
-    /// How many took how long.
+    /// Distribution of the call times.
     pub histogram: Histogram,
 }
 
-/// How many calls took how long: one number for each power of two of nanoseconds.
+/// Histogram of call times, with one bucket for each power of two of nanoseconds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram([u64; Self::BUCKETS]);
 
 impl Histogram {
-    /// The last one has all that took longer, which is more than half a minute.
+    /// Number of buckets. The last bucket has all longer calls (more than half a minute).
     pub const BUCKETS: usize = 36;
 
     fn add(&mut self, time: Duration) {
@@ -60,12 +60,13 @@ impl Histogram {
         self.0[at.min(Self::BUCKETS - 1)] += 1;
     }
 
-    /// Each with how many calls it has, the shortest first: those of a bucket took less than its time, and at least half of it.
+    /// Returns the upper bound and the number of calls of each bucket, shortest first. The lower bound of a bucket is half its
+    /// upper bound.
     pub fn buckets(&self) -> impl Iterator<Item = (Duration, u64)> {
         self.0.iter().enumerate().map(|(at, calls)| (Duration::from_nanos(1 << at), *calls))
     }
 
-    /// The time that so many of a hundred calls did not exceed, rounded up to a power of two of nanoseconds.
+    /// Returns the time not exceeded by `of_hundred` percent of the calls, rounded up to a power of two of nanoseconds.
     #[must_use]
     pub fn percentile(&self, of_hundred: u64) -> Duration {
         let all: u64 = self.0.iter().sum();
@@ -95,7 +96,7 @@ impl fmt::Display for CallTimes {
     }
 }
 
-/// What was counted.
+/// Collector of call statistics.
 #[derive(Default)]
 pub(crate) struct Observer {
     what: Cell<Observed>,
@@ -138,7 +139,7 @@ impl Observer {
         self.counts.borrow_mut().clear();
     }
 
-    /// Does a call that is watched. No borrow is held while it runs.
+    /// Executes and observes a call. Holds no borrow while the call runs.
     #[cold]
     pub(crate) fn around<T>(
         &self,
@@ -164,7 +165,7 @@ impl Observer {
         done
     }
 
-    /// The same for one that was made by a name.
+    /// Executes and observes a call by name.
     pub(crate) fn around_named<T>(
         &self,
         name: &ZCallName,
@@ -202,7 +203,7 @@ mod tests {
             let call = || if fails { Err(CallError::other("no")) } else { Ok(()) };
             assert_eq!(observer.around("ex", "a", call).is_err(), fails);
         }
-        // A call inside a call is counted as well.
+        // Nested calls are counted as well.
         let inner = || observer.around("ex", "b", || Ok(7));
         assert_eq!(observer.around("uf", "a", inner), Ok(7));
         let told: Vec<_> =

@@ -1,7 +1,6 @@
-//! Buffers that a host caller owns: on the stack where the number of slots is known, in a vector where it is not.
-//! Texts go by address, so they live in the owner, and their addresses are written at the moment of
-//! lending, when the owner can no longer move. So safe code fills slots without ever naming an address; values that lie
-//! elsewhere are vouched for by who keeps them.
+//! Buffers owned by a host caller: on the stack if the number of slots is known at compile time, in a vector otherwise. Strings are
+//! passed by address, so the owner stores them and writes their addresses when the buffer is borrowed and can no longer move. Safe
+//! code fills slots without handling addresses; callers vouch for values stored elsewhere.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;
@@ -12,17 +11,17 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use super::buffer::{BufferMut, buffer_error, pointer_slot, read_slot, sink_into, slot_at, slot_mut, wrong_type};
 use crate::border::CallError;
 
-/// `N` slots on the stack; texts that go in are lent for `'a`.
+/// `N` slots on the stack; input strings are borrowed for `'a`.
 pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [Lent<'a>; N]>;
 
-/// Any number of slots; texts that go in are lent for `'a`.
+/// Any number of slots; input strings are borrowed for `'a`.
 pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
 
-/// Slots and what lives behind their addresses. Made as [`SlotBuffer`] or [`DynBuffer`].
+/// Slots and the data behind their addresses. Created as [`SlotBuffer`] or [`DynBuffer`].
 ///
-/// A text or struct reaches a callee as a bare address: that the callee wants one of that kind there is what the
-/// signature fingerprint given to [`super::table::ZCallTable::resolve`] proves. A caller that resolved without one checks
-/// the slots against the callee's description itself.
+/// A callee receives a string or struct as a bare address. The signature fingerprint passed to
+/// [`super::table::ZCallTable::resolve`] proves that the callee expects that type. A caller that resolved without a fingerprint
+/// checks the slots against the signature itself.
 #[derive(Debug)]
 pub struct OwnedBuffer<'a, S, L> {
     slots: S,
@@ -30,7 +29,7 @@ pub struct OwnedBuffer<'a, S, L> {
     texts: PhantomData<&'a str>,
 }
 
-/// What lives behind the address of one slot.
+/// Data behind the address of one slot.
 pub struct Lent<'a>(Behind<'a>);
 
 enum Behind<'a> {
@@ -41,7 +40,7 @@ enum Behind<'a> {
 }
 
 impl<const N: usize> SlotBuffer<'_, N> {
-    /// `N` empty slots.
+    /// Makes `N` empty slots.
     #[must_use]
     #[inline]
     pub fn new() -> Self {
@@ -56,7 +55,7 @@ impl<const N: usize> Default for SlotBuffer<'_, N> {
 }
 
 impl DynBuffer<'_> {
-    /// `len` empty slots.
+    /// Makes `len` empty slots.
     #[must_use]
     #[inline]
     pub fn with_len(len: usize) -> Self {
@@ -65,13 +64,13 @@ impl DynBuffer<'_> {
     }
 }
 
-/// All verbs fail with [`CallError::Buffer`] when the slot does not exist.
+/// All methods fail with [`CallError::Buffer`] if the slot does not exist.
 impl<'a, S, L> OwnedBuffer<'a, S, L>
 where
     S: AsRef<[Slot]> + AsMut<[Slot]>,
     L: AsRef<[Lent<'a>]> + AsMut<[Lent<'a>]>,
 {
-    /// Puts a plain value, whatever the slot held.
+    /// Writes a plain value; the slot may hold anything.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -80,7 +79,7 @@ where
         self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Behind::Nothing)
     }
 
-    /// Lends a text to the callee.
+    /// Passes a string to the callee.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -89,7 +88,7 @@ where
         self.put(index, UNLENT, Behind::TextIn(TextView::of(text), PhantomData))
     }
 
-    /// Makes the slot wait for a text, to be taken with [`Self::take_text`] after the call.
+    /// Prepares the slot for a string result, which [`Self::take_text`] returns after the call.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -98,11 +97,11 @@ where
         self.put(index, UNLENT, Behind::TextOut(String::new(), None))
     }
 
-    /// Lends the value at `at` to the callee, or has it wait there for one.
+    /// Passes the value at `at` to the callee, or uses it as storage for a result.
     ///
     /// # Safety
-    /// Until this buffer has been lent for the last time, `at` holds a value of the type that the signature of the call has
-    /// in this slot, which nobody else reads or writes.
+    /// Until the last borrow of this buffer ends, `at` points to a value of the type that the signature of the call has in this
+    /// slot. No other code accesses the value.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -111,19 +110,19 @@ where
         self.put(index, UNLENT, Behind::Value(at))
     }
 
-    /// The plain value in a slot.
+    /// Returns the plain value in a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`], also when the slot holds another type.
+    /// [`CallError::Buffer`], also if the slot holds another type.
     #[inline]
     pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots.as_ref(), index)
     }
 
-    /// The text that the callee gave; the empty one when it gave none.
+    /// Takes the string that the callee returned, empty if it returned none.
     ///
     /// # Errors
-    /// [`CallError::Buffer`], also when the slot waits for no text.
+    /// [`CallError::Buffer`], also if the slot is not prepared for a string result.
     #[inline]
     pub fn take_text(&mut self, index: usize) -> Result<String, CallError> {
         let slot = slot_at(self.slots.as_ref(), index)?;
@@ -136,7 +135,7 @@ where
         }
     }
 
-    /// The buffer for one call. The owner stays where it is until the call is over.
+    /// Borrows the buffer for one call, which pins the owner.
     #[inline]
     pub fn lend(&mut self) -> BufferMut<'_> {
         let slots = self.slots.as_mut();
@@ -154,7 +153,7 @@ where
     #[inline]
     fn put(&mut self, index: usize, slot: Slot, behind: Behind<'a>) -> Result<(), CallError> {
         *slot_mut(self.slots.as_mut(), index)? = slot;
-        // Both rows have the same length: the two constructors see to it.
+        // Both constructors create `slots` and `lent` with the same length.
         if let Some(lent) = self.lent.as_mut().get_mut(index) {
             lent.0 = behind;
         }
@@ -162,7 +161,7 @@ where
     }
 }
 
-/// A pointer slot whose address is written when the buffer is lent.
+/// Pointer slot whose address is written when the buffer is borrowed.
 const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
 
 impl std::fmt::Debug for Lent<'_> {

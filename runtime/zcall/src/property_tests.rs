@@ -1,5 +1,5 @@
-//! Names, buffers and handles against whatever comes: no panic, nothing beyond the end, nothing written where an error is given, and no
-//! handle that ever stands for another function.
+//! Names, buffers and handles with arbitrary input: no panic, no access out of bounds, no write on error, and no handle that is
+//! reused for another function.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::protocol::{PlainProtocol, Protocol};
 use crate::reader::{NameError, Reader};
 use crate::table::ZCallTable;
 
-/// Reads by whatever verbs it is told, in that order.
+/// Protocol that reads with a given sequence of verbs.
 #[derive(Clone, Debug)]
 struct Told(Vec<Verb>);
 
@@ -75,7 +75,7 @@ fn verbs() -> impl Strategy<Value = Vec<Verb>> {
     prop::collection::vec(verb, 0..8)
 }
 
-/// Texts that are nearly names, and texts that are anything.
+/// Near-valid names and arbitrary strings.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof!["(ex|db|told)(:|://|:/)?[a-zé/:. \u{202e}\u{0}]{0,12}", "\\PC{0,24}", any::<String>()]
 }
@@ -94,7 +94,7 @@ fn check_name(text: &str, protocol: &dyn Protocol) {
     }
 }
 
-/// What a slot may hold, but addresses, which safe code does not make.
+/// Arbitrary slots except addresses, which safe code does not create.
 fn slots() -> impl Strategy<Value = Slot> {
     (0..=14_u8, any::<u64>()).prop_map(|(kind, bits)| match SlotType(kind) {
         SlotType::POINTER => Slot::EMPTY,
@@ -102,7 +102,7 @@ fn slots() -> impl Strategy<Value = Slot> {
     })
 }
 
-/// An attempt to read, and one to write, as one type. Gives whether the slot was written.
+/// Tries to read and write a slot as type `T`; fails if the slot was not written.
 fn touch<T: SlotValue + PartialEq + std::fmt::Debug>(
     buffer: &mut BufferMut<'_>,
     at: usize,
@@ -121,7 +121,6 @@ fn same(one: &[Slot], other: &[Slot]) -> bool {
     one.iter().map(facts).eq(other.iter().map(facts))
 }
 
-/// What may happen to modules, and to names.
 #[derive(Clone, Debug)]
 enum Event {
     Register(u8, u64),
@@ -171,7 +170,7 @@ fn check_life(events: &[Event]) {
                 explicit.suspend(ModuleId(module));
             }
             Event::Resume(module) => {
-                // Only after whoever has its names meanwhile has ended, as a rollback does.
+                // Resumes only after the running owners of its names have ended, as in a rollback.
                 let taken: Vec<_> =
                     owners.iter().filter(|(_, owner)| *owner == module).map(|(name, _)| *name).collect();
                 let is_taken = |(name, owner): &(u8, u64)| {

@@ -1,41 +1,40 @@
-//! What a protocol is: the word that its names begin with, and how the rest of them is read. It is data: the protocols
-//! that are built in and those of a host are registered alike, see [`crate::chain`].
+//! Protocols of names: the scheme name and the parser of the address. Built-in protocols and those of a host are registered the
+//! same way, see [`crate::chain`].
 
 use crate::reader::{NameError, NameFlaw, Reader};
 
-/// A protocol of calls by name. A [`Resolver`](crate::chain::Resolver) says what its names stand for.
+/// Protocol of calls by name. A [`Resolver`](crate::chain::Resolver) maps its names to functions.
 ///
-/// [`Protocol::word`] and [`Protocol::way_out`] are called once, when it is registered.
+/// [`Protocol::word`] and [`Protocol::way_out`] are called once, at registration.
 pub trait Protocol {
-    /// The word before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, a letter first; `!` may end
-    /// it.
+    /// Returns the scheme before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, starting with a letter; may end
+    /// with `!`.
     fn word(&self) -> &str;
 
-    /// How its names look, for errors: `` `db:/table.column` ``.
+    /// Returns the form of its names for errors: `` `db:/table.column` ``.
     fn form(&self) -> &str;
 
-    /// What can be done about a name that leads nowhere, for errors: `register a function of that name first`. Empty by
-    /// default.
+    /// Returns the help for unresolved names, for errors: `register a function of that name first`. Empty by default.
     fn way_out(&self) -> &str {
         ""
     }
 
-    /// Reads the address, which is what stands behind the colon, and gives it in the one spelling that it has. What is
-    /// left unread is an error. A spelling reads back as itself.
+    /// Parses the address (the part after the colon) and returns its canonical spelling, which parses to itself. Unread input is an
+    /// error.
     ///
     /// # Errors
-    /// When it is none: see [`Reader::flaw`].
+    /// The address is invalid: see [`Reader::flaw`].
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError>;
 }
 
-/// A protocol with a word only: behind `word:/` stands any text without spaces, which its resolver reads.
+/// Protocol with a scheme only: `word:/` precedes any string without spaces, which its resolver parses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlainProtocol {
     word: String,
 }
 
 impl PlainProtocol {
-    /// The protocol of that word.
+    /// Makes the protocol with the scheme `word`.
     #[must_use]
     pub fn new(word: &str) -> Self {
         Self { word: word.to_owned() }
@@ -57,10 +56,10 @@ impl Protocol for PlainProtocol {
     }
 }
 
-/// All that is left, which does not begin with a `/`: `ex://name` would be a second spelling that leads elsewhere.
+/// Reads the rest of the address, which must not begin with `/`: `ex://name` would be a second, different spelling.
 ///
 /// # Errors
-/// When it does, or is empty.
+/// The rest is empty or begins with `/`.
 pub(crate) fn free(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
     if address.rest().starts_with('/') {
         return Err(address.flaw(NameFlaw::Unexpected('/')));
@@ -68,7 +67,7 @@ pub(crate) fn free(address: &mut Reader<'_>, what: &'static str) -> Result<Strin
     Ok(address.all(what)?.to_owned())
 }
 
-/// Whether a protocol may have that word.
+/// Checks that `text` is a valid scheme.
 pub(crate) fn is_word(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
     let word = text.strip_suffix('!').unwrap_or(text);

@@ -1,4 +1,4 @@
-//! How a name is read, from left to right, and what the error of a wrong one says.
+//! Parser of names from left to right, and the errors of invalid names.
 
 use alcedo_abi::names::shows_itself;
 use thiserror::Error;
@@ -6,37 +6,37 @@ use thiserror::Error;
 use crate::border::CallError;
 use crate::shown::line;
 
-/// A text that is no name of a call.
+/// Error of a string that is not a valid name of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("`{}` is no ZCall name: {flaw} at byte {at}; write {}", line(text), line(form))]
 pub struct NameError {
-    /// The whole text.
+    /// The whole string.
     pub text: String,
-    /// Where it goes wrong, in bytes from its start.
+    /// Byte offset of the fault.
     pub at: usize,
-    /// What is wrong there.
+    /// Kind of fault.
     pub flaw: NameFlaw,
-    /// The form that was expected.
+    /// Expected form.
     pub form: String,
 }
 
-/// What is wrong with a name.
+/// Kind of fault in a name.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum NameFlaw {
-    /// It starts with no protocol that exists.
+    /// No registered protocol matches.
     #[error("no known protocol")]
     Protocol,
-    /// A fixed part is not there.
+    /// A fixed part is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
-    /// A part that must hold something is empty.
+    /// A required part is empty.
     #[error("the {0} is missing")]
     Empty(&'static str),
-    /// A character that may not stand there.
+    /// A character is not allowed at the offset.
     #[error("{0:?} is unexpected")]
     Unexpected(char),
-    /// What else a protocol finds wrong, in its own words.
+    /// Other fault, with the message of the protocol.
     #[error("{}", line(.0))]
     Other(String),
 }
@@ -47,8 +47,7 @@ impl From<NameError> for CallError {
     }
 }
 
-/// The address of a name, read from left to right by its protocol. No letter of it is a space, or one that does not
-/// show.
+/// Address of a name, parsed from left to right by its protocol. Contains neither spaces nor invisible characters.
 #[derive(Debug)]
 pub struct Reader<'a> {
     pub(crate) text: &'a str,
@@ -57,35 +56,34 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// What is not read yet.
+    /// Returns the unread rest.
     #[must_use]
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// Where the reading is, in bytes from the start of the name: two of these places cut a part out, with
-    /// [`Self::since`].
+    /// Returns the byte offset of the next character, counted from the start of the name; see [`Self::since`].
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// What was read since `at`.
+    /// Returns the part read since offset `at`.
     #[must_use]
     pub fn since(&self, at: usize) -> &'a str {
         self.text.get(at..self.at).unwrap_or_default()
     }
 
-    /// The error that says what is wrong here.
+    /// Makes an error of this kind at the current offset.
     #[must_use]
     pub fn flaw(&self, flaw: NameFlaw) -> NameError {
         NameError { text: self.text.to_owned(), at: self.at, flaw, form: self.form.to_owned() }
     }
 
-    /// Reads a part that is always the same.
+    /// Reads a fixed part.
     ///
     /// # Errors
-    /// When something else stands here.
+    /// The rest does not begin with `part`.
     pub fn fixed(&mut self, part: &'static str) -> Result<(), NameError> {
         self.fixed_as(part, NameFlaw::Missing(part))
     }
@@ -98,20 +96,20 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads one piece: all up to the next `/`, `:` or `.`. An error calls it `what`.
+    /// Reads up to the next `/`, `:` or `.`. Errors call the part `what`.
     ///
     /// # Errors
-    /// When there is none.
+    /// The part is empty.
     pub fn word(&mut self, what: &'static str) -> Result<&'a str, NameError> {
         let rest = self.rest();
         let len = rest.find(['/', ':', '.']).unwrap_or(rest.len());
         self.take(len, what)
     }
 
-    /// Reads all that is left. An error calls it `what`.
+    /// Reads the rest. Errors call the part `what`.
     ///
     /// # Errors
-    /// When there is nothing.
+    /// The rest is empty.
     pub fn all(&mut self, what: &'static str) -> Result<&'a str, NameError> {
         self.take(self.rest().len(), what)
     }
@@ -133,7 +131,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether this letter stands in no name: a space, or one that is not seen for what it is.
+/// Checks for characters that no name may contain: spaces and invisible characters.
 pub(crate) fn is_no_part(c: char) -> bool {
     c.is_whitespace() || !shows_itself(c)
 }

@@ -1,5 +1,5 @@
-//! Where the entries of calls lie. Numbers are given out in a row and never again, so a row tells a number that is
-//! dead from one that never was without remembering the dead.
+//! Storage of call entries. Numbers are assigned in sequence and never reused, so ended numbers differ from unused ones without a
+//! list of ended numbers.
 
 use std::rc::Rc;
 
@@ -7,14 +7,14 @@ use super::call::Callee;
 use crate::handles::ModuleId;
 use crate::numbered::Numbered;
 
-/// The entries of one sign, by the handle's distance from zero.
+/// Entries of one sign, indexed by the absolute value of the handle.
 #[derive(Default)]
 pub(super) struct Row {
-    /// A number was given out if it is not behind the last of these.
+    /// All numbers below the next one have been assigned.
     entries: Numbered<Rc<Callee>>,
 }
 
-/// What a handle stands for. A dead one was given out once.
+/// Result of a handle lookup. A dead handle was assigned once.
 pub(super) enum Found<'a> {
     Alive(&'a Rc<Callee>),
     Dead,
@@ -37,17 +37,17 @@ impl Row {
         number
     }
 
-    /// How many numbers were given out so far: they begin with one.
+    /// Number of handles assigned so far; the first one is 1.
     pub(super) fn given(&self) -> u64 {
         self.entries.next().saturating_sub(1)
     }
 
-    /// The living entries of numbers after this one.
+    /// Returns the live entries with numbers above `number`.
     pub(super) fn since(&self, number: u64) -> impl Iterator<Item = &Rc<Callee>> {
         self.entries.iter_from(number + 1).map(|(_, entry)| entry)
     }
 
-    /// Takes a module's entries out.
+    /// Removes the entries of a module.
     pub(super) fn take(&mut self, module: ModuleId) -> Vec<Rc<Callee>> {
         self.entries.take_if(|entry| entry.module == module)
     }

@@ -1,5 +1,5 @@
-//! The signature of a callee, read once: what callers are compared with, the kinds that its slots hold, and the types as
-//! whoever resolved the name knows them. So no call reads words.
+//! Signature of a callee, parsed once: the fingerprint that callers are compared by, the kinds of its slots, and the types as
+//! parsed by the resolver. No call parses the signature string.
 #![expect(unsafe_code, reason = "declares the function by which a resolver vouches for what lies in slots")]
 
 use std::any::Any;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 
-/// A signature. A clone is the same one.
+/// Signature. Clones share the data.
 #[derive(Clone)]
 pub struct CallSignature(Rc<Read>);
 
@@ -20,34 +20,34 @@ struct Read {
     kinds: Option<Kinds>,
 }
 
-/// What the slots of a function hold that has no object.
+/// Kinds of the slots of a function without an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kinds {
-    /// Its parameters.
+    /// Kinds of the parameters.
     pub arguments: Box<[PropertyKind]>,
-    /// Its result.
+    /// Kind of the result.
     pub result: Option<PropertyKind>,
 }
 
 impl CallSignature {
-    /// One whose slots only its dispatcher knows. `types` is what [`Self::types`] gives: the words as a caller with values
-    /// reads them. A `fingerprint` of zero is compared with no caller's: see
+    /// Makes a signature whose slots only the dispatcher can interpret. `types` is the parsed form of `words`, returned by
+    /// [`Self::types`]. A `fingerprint` of zero matches no caller with a fingerprint: see
     /// [`ZCallTable::resolve`](crate::table::ZCallTable::resolve).
     pub fn new(words: String, fingerprint: u64, types: impl Any) -> Self {
         Self(Rc::new(Read { words, fingerprint, types: Rc::new(types), kinds: None }))
     }
 
-    /// The same with slots that a [`Call`](crate::call::Call) may read.
+    /// Makes the slots readable by a [`Call`](crate::call::Call).
     ///
     /// # Safety
-    /// Callers of this fingerprint, and callers that look at each value, lend in the slots of a call what `kinds` says, if
-    /// there are as many slots: for a text that goes in the address of a view, and for one that comes out that of a sink.
+    /// If a call has as many slots as `kinds`, its slots match `kinds` for callers of this fingerprint and for callers that check
+    /// each value. The slot of a string argument holds the address of a view, that of a string result the address of a sink.
     #[must_use]
     pub unsafe fn with_kinds(self, kinds: Kinds) -> Self {
         Self(Rc::new(Read { kinds: Some(kinds), ..(*self.0).clone() }))
     }
 
-    /// The same with slots that only its dispatcher knows.
+    /// Removes the kinds: only the dispatcher can interpret the slots.
     #[must_use]
     pub fn without_kinds(self) -> Self {
         match self.0.kinds {
@@ -56,26 +56,26 @@ impl CallSignature {
         }
     }
 
-    /// The signature in words, for errors.
+    /// Returns the signature string, for errors.
     #[must_use]
     pub fn words(&self) -> &str {
         &self.0.words
     }
 
-    /// What callers are compared by; zero is not compared.
+    /// Returns the fingerprint that callers are compared by; zero is not compared.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         self.0.fingerprint
     }
 
-    /// The types that it was given; `None` where it was given none of that sort.
+    /// Returns the parsed types if they are of type `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {
         self.0.types.downcast_ref()
     }
 
-    /// The kinds that its slots hold, as [`Self::with_kinds`] was promised; `None` where only its dispatcher knows.
+    /// Returns the kinds promised in [`Self::with_kinds`]; `None` if only the dispatcher can interpret the slots.
     #[inline]
     pub(crate) fn kinds(&self) -> Option<&Kinds> {
         self.0.kinds.as_ref()

@@ -1,7 +1,7 @@
-//! Handles of calls: a name is resolved once and called by number from then on. A number is never used twice, so a
-//! caller that kept one past the end of its module gets an error that says so, and never another function.
+//! Handles of calls: a name is resolved once and then called by handle. Handles are never reused, so a handle kept after the end of
+//! its module causes an error and never calls another function.
 //!
-//! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
+//! Resolvers and dispatchers may call this table while they run, so no borrow is held then.
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -23,18 +23,17 @@ use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, ZCallHandle};
 use crate::stamp::Stamp;
 
-/// Every handle given out, and what it calls. Game thread only.
+/// All assigned handles and their callees. Game thread only.
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may stand for something else than before, or for nothing. Shut while calls are watched, so that whoever
-    /// compares pays nothing more for that.
+    /// Changes when a handle may refer to another function or to none. Closed while calls are observed, so that one comparison
+    /// covers both.
     stamp: Rc<Stamp>,
     observer: Observer,
 }
 
-/// A handle with what it stood for when it was last looked at, for callers that keep it: no look while nothing has changed. It keeps
-/// nothing alive.
+/// Cached handle with its callee, valid without a lookup while the table is unchanged. Does not keep the callee alive.
 #[derive(Clone, Debug)]
 pub struct KeptHandle {
     handle: ZCallHandle,
@@ -43,14 +42,14 @@ pub struct KeptHandle {
 }
 
 impl KeptHandle {
-    /// The handle.
+    /// Returns the handle.
     #[must_use]
     pub fn handle(&self) -> ZCallHandle {
         self.handle
     }
 }
 
-/// How many handles there were at some time.
+/// Number of handles assigned at some time.
 #[derive(Clone, Copy, Debug)]
 pub struct Given {
     host: u64,
@@ -59,35 +58,35 @@ pub struct Given {
 
 #[derive(Default)]
 struct State {
-    /// Handles 1, 2, …: the host implements them.
+    /// Handles 1, 2, …, implemented by the host.
     host: Row,
-    /// Handles -1, -2, …: a module implements them.
+    /// Handles -1, -2, …, implemented by modules.
     module: Row,
-    /// Oldest first. A name has a second handle only while the module of its first is suspended.
+    /// Oldest first. A name has two handles only while the module of the first is suspended.
     names: HashMap<ZCallName, Vec<ZCallHandle>>,
     statuses: ModuleStatuses,
 }
 
 impl ZCallTable {
-    /// A table without handles.
+    /// Makes a table without handles.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with this stamp.
+    /// Makes an empty table that uses this stamp.
     #[must_use]
     pub fn with_stamp(stamp: Rc<Stamp>) -> Self {
         Self { stamp, ..Self::default() }
     }
 
-    /// The handle of `name`: the one it has, or a new one for what the chain finds. `fingerprint` is that of the
-    /// signature the caller was built for: the caller follows the addresses in slots as that signature says. Zero is
-    /// that of a caller which checks each value; only such callers can call a callee without a signature.
+    /// Returns the handle of `name`, or assigns one to the function that the chain resolves it to. `fingerprint` is that of the
+    /// signature that the caller was built for and dereferences slot addresses by. Zero is for callers that check each value; only
+    /// these can call a callee without a signature.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
-    /// [`CallError::Unavailable`] when the chain answers with something of a module that is suspended or over.
+    /// [`CallError::NotFound`] if the string is not a name or does not resolve; [`CallError::Signature`];
+    /// [`CallError::Unavailable`] if the function belongs to a module that is suspended or has ended.
     #[inline]
     pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
         let name = chain.read(name)?;
@@ -95,7 +94,7 @@ impl ZCallTable {
             return known;
         }
         let resolved = chain.resolve(&name)?;
-        // The resolver may have looked up the same name itself: then it is registered, and stays so, once.
+        // The resolver may have resolved the same name itself; its handle is used then.
         if let Some(known) = self.known(&name, fingerprint) {
             return known;
         }
@@ -107,10 +106,9 @@ impl ZCallTable {
         }
     }
 
-    /// Calls what `handle` stands for. A panic of host code is stopped here; a module stops its own.
+    /// Calls the function of `handle`. Panics of host code stop here; a module stops its own.
     ///
-    /// The status is the number of the error in the ABI. No slot was touched, unless the error is one of the dispatcher
-    /// itself.
+    /// Returns the ABI status of the error as well. The slots are unchanged unless the error comes from the dispatcher.
     #[inline]
     pub fn dispatch(
         &self,
@@ -128,26 +126,25 @@ impl ZCallTable {
         }
     }
 
-    /// A handle whose module answers calls now, to be kept.
+    /// Makes a cached handle of a handle whose module answers calls.
     ///
     /// # Errors
-    /// As for a call of it.
+    /// Errors of a call of the handle.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.stamp.count() })
     }
 
-    /// What a kept handle stands for, if nothing has changed in the table since it was looked at; none where something has, which may
-    /// have been something else.
+    /// Returns the callee of a cached handle if the table is unchanged since the handle was cached, otherwise `None`.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
         if kept.looked == self.stamp.count() { kept.callee.upgrade() } else { None }
     }
 
-    /// Calls what [`Self::fresh`] has just given, as [`Self::dispatch`] does.
+    /// Calls a callee just returned by [`Self::fresh`], as [`Self::dispatch`] does.
     ///
     /// # Errors
-    /// As [`Self::dispatch`].
+    /// Errors of [`Self::dispatch`].
     #[inline]
     pub fn dispatch_fresh(
         &self,
@@ -159,51 +156,51 @@ impl ZCallTable {
         if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
     }
 
-    /// From now on kept handles are looked at again.
+    /// Invalidates cached handles.
     fn change(&self) {
         self.stamp.change();
     }
 
-    /// The number that changes when a handle may stand for something else than before.
+    /// Returns the number that changes when a handle may refer to another function.
     #[inline]
     pub fn stamp(&self) -> &Rc<Stamp> {
         &self.stamp
     }
 
-    /// Whether calls are watched.
+    /// Returns `true` if calls are observed.
     #[must_use]
     #[inline]
     pub fn is_observed(&self) -> bool {
         self.observer.what().any()
     }
 
-    /// What is watched.
+    /// Returns the enabled observations.
     #[must_use]
     pub fn observed(&self) -> Observed {
         self.observer.what()
     }
 
-    /// From now on this is watched. What was counted stays.
+    /// Sets the enabled observations. Existing statistics are kept.
     pub fn observe(&self, what: Observed) {
         self.observer.set(what);
         self.stamp.observe(what.any());
     }
 
-    /// What was counted so far, by kind and name.
+    /// Returns the statistics so far, by kind and name.
     #[must_use]
     pub fn times(&self) -> Vec<CallTimes> {
         self.observer.times()
     }
 
-    /// Forgets what was counted.
+    /// Clears the statistics.
     pub fn clear_times(&self) {
         self.observer.clear();
     }
 
-    /// Does a call that is not dispatched here, and watches it where calls are watched: `kind` says what sort of call it is.
+    /// Executes a call that this table does not dispatch, and observes it if calls are observed. `kind` is the kind of call.
     ///
     /// # Errors
-    /// Those of the call.
+    /// Errors of the call.
     #[inline]
     pub fn watched<T>(
         &self,
@@ -214,28 +211,27 @@ impl ZCallTable {
         if self.is_observed() { self.observer.around(kind, name, call) } else { call() }
     }
 
-    /// What `handle` stands for, if its module answers calls now and callers of that fingerprint may call it.
+    /// Returns the callee of `handle` if its module answers calls and the fingerprints match.
     ///
     /// # Errors
-    /// As for a call of it, and [`CallError::Signature`].
+    /// Errors of a call of the handle, and [`CallError::Signature`].
     pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         agree(&callee.name, &callee.signature, fingerprint)?;
         Ok(callee)
     }
 
-    /// How plugins call directly what `handle` stands for, if callers of that fingerprint may.
+    /// Returns the code for direct calls of `handle` if the fingerprint matches and is not zero.
     ///
     /// # Errors
-    /// As for a call of it.
+    /// Errors of a call of the handle.
     pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
         Ok(callee.black_code.clone().filter(|_| is_its))
     }
 
-    /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module
-    /// is over.
+    /// Returns the callee of `handle`, also while its module is suspended; `None` after the module ends.
     #[inline]
     pub fn callee(&self, handle: ZCallHandle) -> Option<Rc<Callee>> {
         match self.state.borrow().find(handle) {
@@ -244,13 +240,13 @@ impl ZCallTable {
         }
     }
 
-    /// How many handles were given out so far, by either side.
+    /// Returns the numbers of handles assigned so far, for hosts and modules.
     pub fn given(&self) -> Given {
         let state = self.state.borrow();
         Given { host: state.host.given(), module: state.module.given() }
     }
 
-    /// The names of living handles that were given out since, in order.
+    /// Returns the sorted names of live handles assigned after `then`.
     pub fn names_since(&self, then: Given) -> Vec<String> {
         let state = self.state.borrow();
         let names = state.host.since(then.host).chain(state.module.since(then.module));
@@ -259,20 +255,19 @@ impl ZCallTable {
         names
     }
 
-    /// Number of living handles, suspended ones included.
+    /// Number of live handles, including suspended ones.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         let state = self.state.borrow();
         state.names.values().map(Vec::len).sum()
     }
 
-    /// Whether no handle is alive.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A line for each handle that ends with a module, in order.
+    /// Returns a sorted line for each handle that belongs to a module.
     pub fn of_modules(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |handle: &ZCallHandle| match state.find(*handle) {
@@ -287,22 +282,22 @@ impl ZCallTable {
         lines
     }
 
-    /// Sets a module's handles aside: calling them gives `CONTEXT_UNAVAILABLE`, and their names are resolved by the
-    /// chain again. The host's own module cannot be suspended.
+    /// Suspends the handles of a module: calls return `CONTEXT_UNAVAILABLE`, and the chain resolves their names again. The host's
+    /// own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Takes a suspended module's handles back: their names lead to them again. End the module that was to
-    /// replace it as well.
+    /// Resumes a suspended module: its names resolve to its handles again. The caller must also end the module that was to replace
+    /// it.
     pub fn resume(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Ends all handles of a module, suspended or not, and drops their dispatchers. A later registration for it is
-    /// refused. The host's own module does not end.
+    /// Ends all handles of a module, suspended or not, and drops their dispatchers. Later registrations for it are rejected. The
+    /// host's own module does not end.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -313,7 +308,7 @@ impl ZCallTable {
         drop(ended);
     }
 
-    /// The modules with numbers between these two have no handles here.
+    /// Marks the modules with numbers between these two as having no handles.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.pass_over(after, before);
@@ -392,7 +387,7 @@ impl State {
     }
 }
 
-/// The error of a dispatcher names the slot that is wrong, but not the name it was called by, which is added here.
+/// Adds the called name to an error of the dispatcher, which contains only the slot.
 #[cold]
 fn placed(callee: &Callee, error: CallError) -> CallError {
     match error {
@@ -413,7 +408,7 @@ fn agree(name: &ZCallName, signature: &CallSignature, wanted: u64) -> Result<(),
     Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {wanted:016x}") })
 }
 
-/// The ABI's number for an error.
+/// Returns the ABI status of an error.
 pub fn status_of(error: &CallError) -> ZCallStatus {
     match error {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,

@@ -1,4 +1,4 @@
-//! What goes over the border in slots, and what is refused.
+//! Values in slots across the ABI, and rejected accesses.
 #![expect(unsafe_code, reason = "vouches for the slots of the tests")]
 
 use super::BufferMut;
@@ -87,7 +87,7 @@ fn a_lent_buffer_goes_over_the_border_and_back() {
     let mut owner = SlotBuffer::<2>::new();
     owner.set(0, 41_i32).expect("slot 0");
     let mut lent = owner.lend();
-    // SAFETY: `lent` lends its slots and is not used meanwhile; the call has no pointers.
+    // SAFETY: `lent` owns its slots and is not used during this; the call has no pointers.
     let mut callee = unsafe { BufferMut::from_raw(lent.raw()) };
     let value = callee.get::<i32>(0).expect("slot 0");
     callee.set(1, value + 1).expect("slot 1");
@@ -97,14 +97,14 @@ fn a_lent_buffer_goes_over_the_border_and_back() {
 /// A callee of `(String, 20 bytes) -> (String, 20 bytes)`.
 fn shout(buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
     buffer.expect_len(4)?;
-    // SAFETY: the test's buffers have a text in slot 0.
+    // SAFETY: the buffers of the test have a string in slot 0.
     let text = unsafe { buffer.text(0) }?.to_uppercase();
-    // SAFETY: they have a sink in slot 2.
+    // SAFETY: the buffers of the test have a sink in slot 2.
     unsafe { buffer.give_text(2, &text) }?;
-    // SAFETY: they have 20 bytes in slot 1.
+    // SAFETY: the buffers of the test have 20 bytes in slot 1.
     let mut bytes = unsafe { buffer.pointer(1)?.cast::<[u8; 20]>().read() };
     bytes.reverse();
-    // SAFETY: they have 20 bytes in slot 3.
+    // SAFETY: the buffers of the test have 20 bytes in slot 3.
     unsafe { buffer.pointer(3)?.cast::<[u8; 20]>().write(bytes) };
     Ok(())
 }
@@ -115,7 +115,7 @@ fn texts_and_values_cross_by_address_even_when_the_owner_moved() {
     bytes.iter_mut().zip(0..).for_each(|(byte, at)| *byte = at);
     let mut owner = Box::new(SlotBuffer::<4>::new());
     owner.text_in(0, "grüße").expect("slot 0");
-    // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
+    // SAFETY: the callee reads 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
     owner.text_out(2).expect("slot 2");
     // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
@@ -132,7 +132,7 @@ fn a_dynamic_buffer_does_the_same() {
     let (mut bytes, mut reversed) = ([7_u8; 20], [0_u8; 20]);
     let mut owner = DynBuffer::with_len(4);
     owner.text_in(0, "").expect("slot 0");
-    // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
+    // SAFETY: the callee reads 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
     owner.text_out(2).expect("slot 2");
     // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.

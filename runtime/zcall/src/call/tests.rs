@@ -1,4 +1,4 @@
-//! What safe code of a host can do with a call.
+//! Access of safe host code to a call.
 #![expect(unsafe_code, reason = "vouches for the slots of the tests")]
 
 use alcedo_abi::kinds::PropertyKind;
@@ -10,14 +10,14 @@ use crate::name::ZCallName;
 use crate::owned::SlotBuffer;
 use crate::signature::{CallSignature, Kinds};
 
-/// A call of `(String, i32) -> result` with three slots of these, whatever `body` does with it.
+/// Runs `body` with a call of `(String, i32) -> result` that has three matching slots.
 fn check(
     result: Option<PropertyKind>,
     buffer: &mut SlotBuffer<'_, 3>,
     body: impl Fn(Call<'_>) -> Result<(), CallError> + 'static,
 ) -> Result<(), String> {
     let kinds = Kinds { arguments: Box::new([PropertyKind::STRING, PropertyKind::I32]), result };
-    // SAFETY: the tests fill their three slots so.
+    // SAFETY: the tests fill their three slots with these kinds.
     let signature = unsafe { CallSignature::new("String, i32 -> …".to_owned(), 0, ()).with_kinds(kinds) };
     let name = ZCallName::read("ex:/f", &Ex).expect("a name");
     let callee = Callee::new(name, Resolved::new(signature, body));
@@ -57,8 +57,8 @@ fn what_the_signature_does_not_say_is_refused_whatever_lies_in_the_slot() {
     refused(number, |call| call.argument::<u64>(0).map(drop), "the argument in slot 0 is of String");
     refused(number, |call| call.argument::<u64>(2).map(drop), "there is no argument 2");
     refused(number, |mut call| call.give_text("x"), "the result in slot 2 is of u64");
-    // The address of a sink is not overwritten, which somebody may follow.
+    // The address of a sink is not overwritten, because the caller may dereference it.
     refused(Some(PropertyKind::STRING), |mut call| call.give(7_u64), "the result in slot 2 is of String");
-    // A caller that passes an object first has one slot more, and its text is not in slot 0.
+    // A caller that passes an object first has one more slot, and its string is not in slot 0.
     refused(None, |call| call.text(0).map(drop), "the buffer has 3 slots, the call wants 2");
 }

@@ -1,4 +1,4 @@
-//! The chain from outside: who is asked, in which order, and what a resolver may do meanwhile.
+//! Public behavior of the chain: called resolvers, their order, and reentrant calls of resolvers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::name::ZCallName;
 use crate::protocol::PlainProtocol;
 use crate::signature::CallSignature;
 
-/// A function made of a closure that is given the slots.
+/// Makes a function from a closure over the slots.
 pub(crate) fn body(
     side: Implementer,
     module: u64,
@@ -30,7 +30,7 @@ pub(crate) fn nothing(side: Implementer, module: u64, signature: &str) -> Resolv
     body(side, module, signature, 0, |_| Ok(()))
 }
 
-/// A chain with the protocol `ex`, as the runtime has it, and `nd`, as one of the host's.
+/// Makes a chain with the protocol `ex` of the runtime and the protocol `nd` of a host.
 pub(crate) fn chain() -> ResolverChain {
     let chain = ResolverChain::new();
     chain.add_protocol(Rc::new(Ex), Origin::BuiltIn).expect("it is free");
@@ -48,7 +48,7 @@ fn resolve(chain: &ResolverChain, name: &str) -> Result<String, String> {
     found.map(|resolved| resolved.words().to_owned()).map_err(|error| error.to_string())
 }
 
-/// `2:a` adds resolver `a` with priority 2; `+` behind it answers, `!` fails, `?` gives a reason.
+/// `2:a` adds resolver `a` with priority 2; with the suffix `+` it answers, with `!` it fails, with `?` it returns a reason.
 fn check(resolvers: &str, expected: Result<&str, &str>, asked: &str) {
     let chain = chain();
     let log = Rc::new(RefCell::new(Vec::new()));
@@ -109,7 +109,7 @@ fn a_resolver_may_add_resolvers_while_it_is_asked() {
     add(&chain, move |_| {
         let chain = inner.upgrade().expect("it lives");
         let new = |_: &ZCallName| Ok(Answer::Function(nothing(Implementer::Host, 0, "new")));
-        // The second time there is one.
+        // The second attempt finds a resolver.
         let _added = chain.add("ex", Origin::BuiltIn, -1, "new", Rc::new(new));
         Ok(Answer::declined(""))
     });
@@ -184,7 +184,7 @@ fn names_that_are_resolved_by_themselves_are_refused_and_the_row_is_printed() {
     assert_eq!(resolve(&chain, "db:/deep"), Ok(String::new()), "what was refused is not under way any more");
 }
 
-/// A protocol or a resolver that panics.
+/// Protocol or resolver that panics.
 struct Panics(&'static str);
 
 impl crate::protocol::Protocol for Panics {
@@ -244,7 +244,7 @@ fn what_a_module_added_is_passed_over_while_it_is_set_aside_and_forgotten_at_its
     resolver("http", new, "new").expect("its own");
     resolver("db", new, "new").expect("the label is free too");
     assert_eq!(both(), (Ok("new".into()), Ok("new".into())));
-    // A rollback.
+    // Rollback.
     chain.end_module(new);
     chain.resume(old);
     assert_eq!(both(), (Ok("old".into()), Ok("old".into())));

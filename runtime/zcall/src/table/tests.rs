@@ -1,5 +1,4 @@
-//! The table from outside: what becomes of handles when names, modules, resolvers and dispatchers do what they
-//! may, coming back to the table included.
+//! Public behavior of the table: handles while names, modules, resolvers and dispatchers change, including reentrant calls.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,7 +19,7 @@ const MODULE: Implementer = Implementer::Module(ModuleId(7));
 const OLD: ModuleId = ModuleId(1);
 const NEW: ModuleId = ModuleId(2);
 
-/// A table and a chain that answers `ex:/h…` as the host and anything else as the module set.
+/// Table and chain that resolve `ex:/h…` to the host and all other names to the current module.
 struct Fixture {
     table: Rc<ZCallTable>,
     chain: ResolverChain,
@@ -50,7 +49,7 @@ impl Fixture {
         self.table.resolve(&self.chain, name, 5).expect(name)
     }
 
-    /// Status, and what the callee wrote.
+    /// Returns the status and the value written by the callee.
     fn call(&self, handle: ZCallHandle) -> (ZCallStatus, Option<u64>) {
         let (status, _, wrote) = call(&self.table, handle);
         (status, wrote)
@@ -229,7 +228,6 @@ fn a_resolver_that_resolves_the_same_name_leaves_one_registration() {
     assert_eq!(table.len(), 1);
 }
 
-/// Registers `body` as `ex:/f` and calls it.
 fn check_body(
     code: impl Fn(&Rc<ZCallTable>, BufferMut<'_>) -> Result<(), CallError> + 'static,
 ) -> (ZCallStatus, Result<(), CallError>) {
