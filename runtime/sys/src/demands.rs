@@ -1,16 +1,15 @@
-//! What a host demands of libraries.
+//! Demands of a host on libraries.
 
 use crate::elf;
 use crate::signature::PublicKey;
 
-/// What a host demands of every library before anything of it is believed. Whatever is staged was measured by the demands
-/// of its [`StageDir`](crate::StageDir), and whatever is mapped was staged.
+/// Demands of a host on libraries, checked before a library is parsed. Staged libraries meet the demands of their
+/// [`StageDir`](crate::StageDir), and all mapped libraries are staged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demands {
-    /// The longest file that is looked at, in bytes. 1 GiB unless said otherwise: a debug build of a large plugin is a
-    /// tenth of that.
+    /// Maximum file size in bytes. Default: 1 GiB, ten times the size of a debug build of a large plugin.
     pub largest: u64,
-    /// Keys one of which must have signed it; none for a host that takes unsigned libraries.
+    /// Trusted keys, one of which must have signed the library; empty if unsigned libraries are accepted.
     pub trusted: Vec<PublicKey>,
 }
 

@@ -1,40 +1,39 @@
-//! How images are released, and what an ending has found and done.
+//! Policies for ending images, and reports of endings.
 
 use std::time::Duration;
 
-/// Of which images memory is looked through, before they are closed, for what still leads into them.
+/// Selects the images for which memory is searched for references before they are closed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub enum ReferenceSearch {
-    /// Of none.
+    /// No image.
     Never,
-    /// Of those that need, or have opened, a library that is neither the host's nor the C library: it may keep what it was
-    /// handed, and nothing of that goes through the hooks.
+    /// Images that need or opened a library other than the host's and the C library: such a library may store addresses that it
+    /// received, and bypasses the hooks.
     #[default]
     WithLibraries,
-    /// Of all.
+    /// Every image.
     Always,
 }
 
-/// How an image is released.
+/// Policy for ending an image.
 #[derive(Clone, Copy, Debug)]
 pub struct EndPolicy {
-    /// How long the first looks together may sleep because a thread is about to leave by itself.
+    /// Maximum total time that the first polls may sleep while a thread is about to exit.
     pub grace: Duration,
-    /// Whether descriptors that the image has left open are closed.
+    /// Closes descriptors that the image left open.
     pub close_fds: bool,
-    /// Whether blocks of the C heap that the image has left are freed. Wrong only for an image that gives blocks away
-    /// to a C library which frees them itself.
+    /// Frees blocks of the C heap that the image left. Wrong only for an image that passes ownership of blocks to a C library.
     pub free_c_heap: bool,
-    /// Whether memory is looked through, before the image is closed, for what still leads into it. It stays as long as
-    /// something does, and is looked for again. Costs some milliseconds; see [`Look`](crate::Look).
+    /// Searches memory for references to the image before it is closed. The image stays while there are any, and the search is
+    /// repeated. Costs some milliseconds; see [`Look`](crate::Look).
     pub look: ReferenceSearch,
-    /// After how long, counted from the beginning, threads that sit in a blocking system call are led out of it by
-    /// force. Their stacks are left as they are: no destructor of a value on them runs. `None`: never.
+    /// Time since the beginning after which threads in a blocking system call are forced out of it. Their stacks are abandoned
+    /// without running destructors. `None` disables this.
     pub evict: Option<Duration>,
-    /// Whether processes that the image has started and that were not waited for are waited for as soon as they end.
+    /// Reaps child processes of the image as soon as they exit.
     pub reap_children: bool,
-    /// Returns how many bytes of the module's own heap are in use; called just before the image is closed.
+    /// Returns the used bytes of the module's own heap; called just before the image is closed.
     pub live_heap: Option<extern "C" fn() -> u64>,
 }
 
@@ -52,65 +51,65 @@ impl Default for EndPolicy {
     }
 }
 
-/// What an ending has found and done.
+/// Findings and actions of an ending.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct EndReport {
-    /// Thread-local destructors of the image that have run in all its life.
+    /// Thread-local destructors of the image that ran during its whole lifetime.
     pub thread_locals_run: u64,
-    /// Those that never will: their threads have vanished, or they came too late.
+    /// Thread-local destructors that never run: their threads vanished, or they were registered too late.
     pub thread_locals_forgotten: u64,
-    /// Threads that had ended without being joined; the host joined them.
+    /// Exited threads that the host joined.
     pub threads_joined: u64,
-    /// Threads that were led out of a blocking call.
+    /// Threads that were forced out of a blocking call.
     pub threads_evicted: u64,
-    /// Bytes of the module's own heap that were still in use, if [`EndPolicy::live_heap`] was given.
+    /// Used bytes of the module's own heap at its end, if [`EndPolicy::live_heap`] is set.
     pub leaked_heap_bytes: u64,
-    /// Bytes of the regions of the module's own heap, which are unmapped.
+    /// Bytes of the regions of the module's own heap, now unmapped.
     pub heap_bytes: u64,
-    /// Bytes left on the C heap, which are freed.
+    /// Leaked bytes on the C heap, now freed.
     pub c_heap_bytes: u64,
-    /// Blocks left on the C heap, which are freed.
+    /// Leaked blocks on the C heap, now freed.
     pub c_heap_blocks: u64,
-    /// Bytes left on the C heap that stay: they may belong to other code by now.
+    /// Leaked bytes on the C heap that are kept, because other code may own them now.
     pub c_heap_kept_bytes: u64,
-    /// Blocks left on the C heap that stay.
+    /// Leaked blocks on the C heap that are kept.
     pub c_heap_kept_blocks: u64,
-    /// Unwind tables that were left with the unwinder, and are taken back.
+    /// Unwind tables left registered, now removed.
     pub frames: u64,
-    /// Variables of the C library and strings of the environment that led into the image or its memory, and lead to a copy
-    /// or to what they led to before.
+    /// Variables of the C library and environment strings that referred to the image or its memory, now redirected to a copy or
+    /// restored.
     pub addresses: u64,
-    /// What raises signals and was set past the hooks, or is a limit: each with what became of it, in words.
+    /// Signal sources set without the hooks, and changed limits, each with its outcome.
     pub put_back: Vec<String>,
-    /// How often memory was looked through.
+    /// Number of memory searches.
     pub looks: u64,
-    /// How long that took in all.
+    /// Total time of the memory searches.
     pub look_took: Duration,
-    /// Bytes left mapped, which are unmapped.
+    /// Bytes left mapped, now unmapped.
     pub maps_bytes: u64,
-    /// Keys for thread-specific values that were left, and are deleted.
+    /// Keys for thread-specific values left allocated, now deleted.
     pub keys: u64,
-    /// Signals whose handling was taken back.
+    /// Signals whose handling was restored.
     pub signals: u64,
-    /// Exit handlers that have run.
+    /// Exit handlers that ran.
     pub exit_handlers: u64,
-    /// Descriptors left open, each with what it leads to.
+    /// Descriptors left open, each with its target.
     pub fds_left: Vec<(i32, String)>,
     /// Descriptors of the image that were closed.
     pub fds_closed: Vec<(i32, String)>,
-    /// Descriptors that were not open when the image was mapped and that no hook has reported: the image has made them
-    /// with system calls of its own, or the host has opened them meanwhile.
+    /// Descriptors opened since the image was mapped without a report of a hook: opened by direct system calls of the image, or by
+    /// the host.
     pub fds_unknown: Vec<(i32, String)>,
-    /// Mappings that were not there before the image, that its memory led to at the end, and that no hook has reported:
-    /// the image has made them with system calls of its own, or the host has made them meanwhile. They stay.
+    /// Mappings created since the image was mapped without a report of a hook, and referenced by the image's memory at its end:
+    /// created by direct system calls of the image, or by the host. They are kept.
     pub maps_unknown: u64,
-    /// Their bytes.
+    /// Bytes of [`EndReport::maps_unknown`].
     pub maps_unknown_bytes: u64,
-    /// Processes that the image has started and that were not waited for, each with what is known of it.
+    /// Child processes of the image that were not waited for, each with a description.
     pub children_left: Vec<(i32, String)>,
-    /// Those that had ended and were waited for now.
+    /// Exited child processes, now reaped.
     pub children_reaped: u64,
-    /// From the beginning to the end.
+    /// Duration of the ending.
     pub took: Duration,
 }

@@ -1,7 +1,7 @@
-//! The ending of an image, step by step: its destructors run, its threads are waited for, and only when nothing can
-//! lead into its code any more is it closed, looked for, and what it has left behind given back.
+//! Stepwise ending of an image: its destructors run, its threads are awaited, and only when no code can enter it any more, it is
+//! closed, verified to be unmapped, and its leftovers are freed.
 //!
-//! An ending is asked again and again and never blocks for long, so a host may go on meanwhile.
+//! An ending is polled repeatedly and never blocks for long, so the host keeps running.
 #![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
 
 use std::collections::HashSet;
@@ -20,15 +20,14 @@ use crate::ledger::repair::Gone;
 use crate::ledger::{Holder, HolderKind, Ledger};
 use crate::stage::StagedFile;
 
-/// How often a single look may act before it says that it still waits: code that makes new work for ever is a holder
-/// like any other.
+/// Maximum number of steps per poll before it reports waiting: code that creates work endlessly counts as a holder.
 const MOST_STEPS: u32 = 64;
 
-/// So long at least, and at most, from one look through memory to the next.
+/// Minimum and maximum time between two memory searches.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// An image that is about to go. Any thread may ask, one at a time.
+/// Ending of an image. Any thread may poll, one at a time.
 ///
 /// Dropping it leaves the image mapped, as [`Ending::park`] does.
 #[must_use = "an ending goes on only when it is asked"]
@@ -39,34 +38,34 @@ pub struct Ending {
     policy: EndPolicy,
     begun: Instant,
     report: EndReport,
-    /// What the last look found.
+    /// References found by the last search.
     references: Vec<Holder>,
-    /// When to look again; none for at once.
+    /// Time of the next search; `None` for immediately.
     next_look: Option<Instant>,
-    /// Blocks of the C heap that the last look found in use.
+    /// Blocks of the C heap that the last search found in use.
     blocks_in_use: HashSet<usize>,
     over: Option<EndState>,
 }
 
-/// How far an ending has come.
+/// State of an ending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EndState {
-    /// Other code must act first: these keep the image, longest first.
+    /// Other code must act first: these resources keep the image mapped, oldest first.
     Waiting(Vec<Holder>),
-    /// The image was looked for and is not in this process any more.
+    /// The image was verified to be unmapped.
     Gone(EndReport),
-    /// It is still mapped and stays so until the process ends.
+    /// The image stays mapped until the process exits.
     Parked {
-        /// The copy it was mapped from, which is no longer there as a file.
+        /// Path of the copy it was mapped from, which has been removed.
         path: PathBuf,
-        /// Why it is still there, in words.
+        /// Reason.
         reason: String,
-        /// What was done until then.
+        /// Findings and actions so far.
         report: EndReport,
     },
 }
 
-/// A share of a ledger that leaks unless the image is gone: code that stays mapped may use its word at any time.
+/// Reference to a ledger that leaks unless the image is unmapped: code that stays mapped may use the ledger's address at any time.
 #[derive(Debug)]
 pub(crate) struct LedgerShare(Option<ManuallyDrop<Arc<Ledger>>>);
 
@@ -79,7 +78,7 @@ impl LedgerShare {
         self.0.as_deref()
     }
 
-    /// The image is gone, or was never there.
+    /// Releases the reference. The image is unmapped or was never mapped.
     pub(crate) fn give_back(&mut self) {
         drop(self.0.take().map(ManuallyDrop::into_inner));
     }
@@ -108,18 +107,18 @@ impl Ending {
         }
     }
 
-    /// The copy from which the image was mapped.
+    /// Returns the path of the copy from which the image was mapped.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The ledger of the image, unless it has none.
+    /// Returns the ledger of the image, if it has one.
     pub fn ledger(&self) -> Option<&Arc<Ledger>> {
         self.share.ledger()
     }
 
-    /// Does what can be done now. Destructors, exit handlers and finalisers of the image run on the calling thread.
-    /// Once the answer is not [`EndState::Waiting`], it stays the same.
+    /// Executes all steps that are possible now. Destructors, exit handlers and finalizers of the image run on the calling thread.
+    /// The result is final once it is not [`EndState::Waiting`].
     pub fn poll(&mut self) -> EndState {
         loop {
             if let Some(over) = &self.over {
@@ -136,7 +135,7 @@ impl Ending {
         }
     }
 
-    /// Leaves the image mapped for good, with everything that is its own; says who kept it.
+    /// Leaves the image and its resources mapped permanently; the reason contains its holders.
     pub fn park(mut self) -> EndState {
         if self.over.is_none() {
             let holders = self.holders();
@@ -151,7 +150,7 @@ impl Ending {
         self.poll()
     }
 
-    /// Who keeps the image now, longest first.
+    /// Returns what keeps the image mapped, oldest first.
     pub fn holders(&self) -> Vec<Holder> {
         let Some(ledger) = self.share.ledger() else { return Vec::new() };
         let mut holders = ledger.holders();
@@ -159,7 +158,7 @@ impl Ending {
         holders
     }
 
-    /// Acts until the ending is over; the error is who must act first.
+    /// Executes steps until the ending is over; the error contains the holders that must act first.
     fn advance(&mut self) -> Result<(), Vec<Holder>> {
         let mut may_evict = self.policy.evict.is_some_and(|after| self.begun.elapsed() >= after);
         for _ in 0..MOST_STEPS {
@@ -184,8 +183,8 @@ impl Ending {
         Err(self.holders())
     }
 
-    /// Whether anything that stays leads to the image when all that can be undone is undone. Found so, it is looked for
-    /// again after a while that grows with what a look costs.
+    /// Checks for references to the image after removing what can be removed. If there are any, the next search follows after an
+    /// interval that grows with the cost of the search.
     fn is_led_to(&mut self, ledger: &Ledger) -> bool {
         ledger.put_right(&mut self.report);
         if self.next_look.is_some_and(|next| Instant::now() < next) {
@@ -222,13 +221,13 @@ impl Ending {
         if let Some(ledger) = &ledger {
             ledger.leaves();
         }
-        // SAFETY: the caller that began this ending promised that the host uses nothing of the image, and the ledger
-        // just said that nothing else leads into it.
+        // SAFETY: the caller that began this ending promised that the host does not use the image, and the ledger has just reported
+        // that no other code can enter it.
         match unsafe { mapping.close(staged.path()) } {
             Ok(is_unmapped) => {
                 crash::gone(staged.path());
                 if let Some(ledger) = &ledger {
-                    // SAFETY: the image was seen to be gone; the policy is that of the caller that began this ending.
+                    // SAFETY: the image was verified to be unmapped; the policy is that of the caller that began this ending.
                     let gone = unsafe { Gone::new(ledger, &self.policy, &self.blocks_in_use) };
                     ledger.free(&gone, &mut self.report);
                     ledger.finish_ending();
@@ -236,7 +235,7 @@ impl Ending {
                 self.share.give_back();
                 self.report.took = self.begun.elapsed();
                 self.over = Some(EndState::Gone(self.report.clone()));
-                // A reader of symbols may go on looking at the bytes of the file, which must then stay what they are.
+                // A symbol reader may still use the mapped bytes of the file, which must then stay unchanged.
                 if is_unmapped {
                     staged.recycle();
                 }

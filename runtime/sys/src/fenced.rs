@@ -1,5 +1,5 @@
-//! Memory between pages that stop whoever goes beyond its end, however far: the access is a fault where it happens, and a
-//! supervised host's last words say whose buffer it was.
+//! Memory between inaccessible pages: an access beyond its end faults immediately, and the crash report of a supervised host names
+//! the buffer.
 
 use std::io;
 
@@ -7,22 +7,21 @@ use crate::imp;
 
 pub use crate::imp::FENCE;
 
-/// Memory whose last byte is the last of its page. What lies behind that has no rights, nor has what lies before the first page.
-/// Any thread.
+/// Memory that ends at the end of a page. The memory after it and before its first page is inaccessible. Any thread.
 #[derive(Debug)]
 pub struct Fenced(imp::Fence);
 
 impl Fenced {
-    /// So many bytes, zeros at first. `label` is in the last words of this process if an access goes beyond them; of a long one
-    /// the end is left out.
+    /// Allocates `size` zeroed bytes. The crash report of this process contains `label` if an access exceeds them; long labels are
+    /// truncated.
     ///
     /// # Errors
-    /// When there is no memory, or the platform has no such pages.
+    /// The memory cannot be allocated, or the platform has no inaccessible pages.
     pub fn new(size: usize, label: &str) -> io::Result<Self> {
         imp::Fence::new(size, label).map(Self)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         self.0.bytes()
     }
@@ -47,7 +46,7 @@ mod tests {
             assert!(!is_there((start & !4095).saturating_sub(FENCE)));
             drop(fenced);
         }
-        // More at a time than can be told of.
+        // More fences than can be reported.
         let many: Vec<_> = (0..200).map(|_| Fenced::new(8, &"long ".repeat(1000)).expect("memory")).collect();
         assert_eq!(many.len(), 200);
     }

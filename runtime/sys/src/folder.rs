@@ -1,5 +1,5 @@
-//! The folder for private copies: this user's alone whatever the umask says, and known as a living host's by a lock that
-//! ends with the process, however that ends. Folders of hosts that were killed are removed by the next one.
+//! Folder for private copies: accessible to this user only, independent of the umask, and marked as in use by a lock that ends with
+//! the process. Folders of killed hosts are removed by the next host.
 
 use std::fs;
 use std::io;
@@ -8,28 +8,27 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-/// How the names of such folders begin.
+/// Prefix of the folder names.
 const PREFIX: &str = "alcedo-stage-";
 
-/// The file that a living host keeps locked. A folder without it is still being made.
+/// File that a running host keeps locked. A folder without it is still being created.
 const LOCK: &str = "lock";
 
-/// A folder of this process, removed on drop with all that is in it.
+/// Folder of this process, removed on drop with its content.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
     _dir: TempDir,
-    /// Ends after the folder is gone. None where files cannot be locked; such a folder is never swept.
+    /// Dropped after the folder is removed. `None` if files cannot be locked; such a folder is never swept.
     lock: Mutex<Option<fs::File>>,
 }
 
 impl Folder {
-    /// A new folder below the system's temporary directory. What dead hosts of this user have left there is removed
-    /// first, as much as one start should pay for.
+    /// Creates a folder below the system's temporary directory, after removing a limited number of folders of this user's dead hosts.
     ///
     /// # Errors
     ///
-    /// When it cannot be made, or another user could put another one in its place.
+    /// The folder cannot be created, or another user could replace it.
     pub(crate) fn new() -> io::Result<Self> {
         let base = fs::canonicalize(std::env::temp_dir())?;
         imp::check_ancestors(&base)?;
@@ -40,11 +39,11 @@ impl Folder {
         Ok(Self { path, _dir: dir, lock })
     }
 
-    /// Creates the folder again, as [`Folder::new`] does, if a program has removed it since. Any thread.
+    /// Creates the folder again, as [`Folder::new`] does, if it was removed. Any thread.
     ///
     /// # Errors
     ///
-    /// When it cannot be made, or another user has put another one in its place.
+    /// The folder cannot be created, or another user has replaced it.
     pub(crate) fn renew(&self) -> io::Result<()> {
         let mut held = crate::lock(&self.lock);
         if imp::renew(&self.path)? {
@@ -54,8 +53,8 @@ impl Folder {
         Ok(())
     }
 
-    /// The folder, without symbolic links: the system reports mapped files by their real path, so the names given to the
-    /// loader are real ones too.
+    /// Returns the folder without symbolic links: the system reports mapped files by real path, so the loader must receive real
+    /// paths.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -68,18 +67,18 @@ fn lock(path: &Path) -> Option<fs::File> {
     lock.ok()
 }
 
-/// Whether a file lies in the folder of a living host of this machine, and so is a private copy of an image.
+/// Checks if a file is in the folder of a running host of this machine, and thus a private copy of an image.
 pub(crate) fn is_copy(path: &Path) -> bool {
     let folder = path.parent().and_then(Path::file_name);
     folder.is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
-/// A new file that only this user may read or write, whatever the umask.
+/// Creates a file that only this user may read or write, independent of the umask.
 pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
     imp::create_private(path)
 }
 
-/// A file that is there: no link, and writable by no other user.
+/// Opens an existing file, which must not be a link or writable by another user.
 pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<fs::File> {
     imp::open_private(path, write)
 }
@@ -99,28 +98,27 @@ mod imp {
     use super::{LOCK, PREFIX};
     use crate::notes;
 
-    /// A start removes no more folders than this, and looks at no more names: the rest is for the next one.
+    /// Limits of removed folders and examined names per start; the next start continues.
     const MOST_FOLDERS: usize = 64;
     const MOST_NAMES: usize = 20_000;
 
-    /// The owner of what belongs to nobody in this user namespace: as a rule the system's own folders, seen from a
-    /// container.
+    /// Owner of files whose owner does not exist in this user namespace: usually system folders, seen from a container.
     const UNMAPPED: u32 = 65_534;
 
-    /// The mode of the folder.
+    /// Mode of the folder.
     const FOLDER: u32 = 0o700;
 
-    /// The mode of files here.
+    /// Mode of the files in the folder.
     const PRIVATE: u32 = 0o600;
 
-    /// How the lock file is called until it is locked.
+    /// Name of the lock file before it is locked.
     const UNLOCKED: &str = "lock.new";
 
-    /// The line of the lock file that names the folder of a supervisor.
+    /// Prefix of the line in the lock file with the folder of a supervisor.
     const SUPERVISOR: &str = "supervisor ";
 
-    /// Whether only this user and the administrator can put another folder in the place of one below `base`. Members of a
-    /// folder's group are trusted with it: many systems give each user a group of their own.
+    /// Checks that only this user and the administrator can replace a folder below `base`. Members of a folder's group are trusted,
+    /// because many systems assign each user a private group.
     pub(super) fn check_ancestors(base: &Path) -> io::Result<()> {
         let own = geteuid().as_raw();
         for dir in base.ancestors() {
@@ -144,17 +142,17 @@ mod imp {
         Ok(())
     }
 
-    /// A new folder with mode 0700.
+    /// Creates a folder with mode 0700.
     pub(super) fn create(base: &Path) -> io::Result<TempDir> {
         let private = Permissions::from_mode(FOLDER);
         let dir = tempfile::Builder::new().prefix(PREFIX).permissions(private.clone()).tempdir_in(base)?;
-        // The umask may have taken from it what its owner needs.
+        // The umask may have removed permissions of the owner.
         fs::set_permissions(dir.path(), private)?;
         check(dir.path())?;
         Ok(dir)
     }
 
-    /// Creates the folder at this path, with mode 0700, unless there is one. Returns whether there was none.
+    /// Creates the folder at this path, with mode 0700, unless it exists. Returns `true` if it was created.
     pub(super) fn renew(path: &Path) -> io::Result<bool> {
         let is_new = match DirBuilder::new().mode(FOLDER).create(path) {
             Ok(()) => true,
@@ -168,7 +166,7 @@ mod imp {
         Ok(is_new)
     }
 
-    /// Checks that the folder is this user's alone.
+    /// Checks that only this user has access to the folder.
     fn check(path: &Path) -> io::Result<()> {
         let found = open_dir(path)?.metadata()?;
         match is_private(&found) {
@@ -216,14 +214,14 @@ mod imp {
         }
     }
 
-    /// Opens a folder itself, not what a link leads to.
+    /// Opens a folder without following links.
     fn open_dir(path: &Path) -> io::Result<File> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
     }
 
-    /// Locks a new folder. The file appears under its name when it is locked, so no process ever finds it and takes the
-    /// lock of a host that has just begun.
+    /// Locks a new folder. The lock file gets its final name after it is locked, so no process can take the lock of a host that has
+    /// just started.
     pub(super) fn lock(dir: &Path) -> io::Result<File> {
         let path = dir.join(UNLOCKED);
         let mut file = create_private(&path)?;
@@ -236,7 +234,7 @@ mod imp {
         Ok(file)
     }
 
-    /// Removes folders of this user whose hosts are dead. What cannot be looked at or removed is left.
+    /// Removes folders of this user whose hosts are dead, except those that cannot be examined or removed.
     pub(super) fn sweep(base: &Path) {
         let (Ok(here), Ok(names)) = (open_dir(base), fs::read_dir(base)) else { return };
         let ours = names.take(MOST_NAMES).flatten().map(|entry| entry.file_name());
@@ -247,8 +245,8 @@ mod imp {
         }
     }
 
-    /// Whether the folder was a dead host's, and is gone. Everything is opened by its name in a folder that is open, links
-    /// are never followed, and only files are removed.
+    /// Removes the folder if it belongs to a dead host. All entries are opened relative to open folders, links are never followed,
+    /// and only files are removed.
     fn sweep_one(base: &File, name: &[u8]) -> io::Result<bool> {
         let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let dir = File::from(openat(base, name, flags | OFlags::DIRECTORY, Mode::empty())?);
@@ -264,7 +262,7 @@ mod imp {
         if text.strip_prefix(SUPERVISOR.as_bytes()).is_some_and(is_held) {
             return Ok(false);
         }
-        // The lock goes last: a sweep that is cut short is done again.
+        // Removes the lock last, so that an interrupted sweep is repeated.
         let mut left = false;
         for entry in rustix::fs::Dir::read_from(&dir)? {
             let entry = entry?;
@@ -281,7 +279,7 @@ mod imp {
         Ok(true)
     }
 
-    /// Whether a supervisor is still at work with what its host has left.
+    /// Checks if a supervisor still uses the files of its host.
     fn is_held(path: &[u8]) -> bool {
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(path));
         open_dir(&path).is_ok_and(|dir| dir.try_lock_shared().is_err())
@@ -296,7 +294,7 @@ mod imp {
 
     use tempfile::TempDir;
 
-    /// Folders for temporary files are a user's own here.
+    /// Temporary folders are private to the user on this platform.
     pub(super) fn check_ancestors(_base: &Path) -> io::Result<()> {
         Ok(())
     }
@@ -305,7 +303,7 @@ mod imp {
         tempfile::Builder::new().prefix(super::PREFIX).tempdir_in(base)
     }
 
-    /// Creates the folder at this path, unless there is one. Returns whether there was none.
+    /// Creates the folder at this path unless it exists. Returns `true` if it was created.
     pub(super) fn renew(path: &Path) -> io::Result<bool> {
         match std::fs::create_dir(path) {
             Ok(()) => Ok(true),

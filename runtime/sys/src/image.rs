@@ -1,8 +1,7 @@
-//! A library file looked at without mapping it as code.
+//! Inspection of a library file without mapping it as code.
 //!
-//! Mapping runs a file's initialisers and trusts its headers, so whatever can be known beforehand is found out here,
-//! from one reading of the file: what is checked, hashed and staged are the same bytes, whatever the build does to the
-//! file meanwhile.
+//! Mapping runs initializers and trusts the headers of the file, so everything is checked beforehand. The file is read once: the
+//! bytes that are checked, hashed and staged are identical, even if a build changes the file concurrently.
 
 mod staging;
 
@@ -26,7 +25,7 @@ use crate::stage::{StageDir, StagedFile};
 
 pub use staging::Patch;
 
-/// The bytes of a whole library for this host, and what its headers say. May be sent to and shared between threads.
+/// Content and parsed headers of a library for this host. `Send` and `Sync`.
 #[derive(Debug)]
 pub struct ImageFile {
     bytes: Bytes,
@@ -34,24 +33,24 @@ pub struct ImageFile {
     digest: Digest,
     is_sealed: bool,
     signed: Option<Signed>,
-    /// Where it came from, or what stands for that.
+    /// Path of the file, or its substitute.
     name: PathBuf,
 }
 
-/// A 128-bit digest of a file's content, shown as 32 hex digits.
+/// 128-bit digest of a file's content, displayed as 32 hex digits.
 ///
-/// It distinguishes builds; it does not resist an attacker who makes two files look the same.
+/// Distinguishes builds; not resistant to deliberate collisions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(u128);
 
 impl Digest {
-    /// Of these bytes.
+    /// Computes the digest of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(xxh3_128(bytes))
     }
 
-    /// As a number.
+    /// Returns the digest as a number.
     #[must_use]
     pub fn number(self) -> u128 {
         self.0
@@ -61,38 +60,36 @@ impl Digest {
 impl ImageFile {
     /// Reads the whole file once and checks that it is a complete shared library for this host.
     ///
-    /// Complete means that the headers, the sections, the dynamic table and the relocations agree with each other and
-    /// with the length of the file. A flipped bit inside code or data is found only in a file that was sealed by
-    /// [`seal_file`](crate::seal_file).
+    /// Complete means that headers, sections, dynamic table and relocations are consistent with each other and with the length of the
+    /// file. A bit error inside code or data is detected only in a file that was sealed by [`seal_file`](crate::seal_file).
     ///
     /// # Errors
     ///
-    /// [`ImageError`] says what is wrong with the file. One that is being written fails as [`ImageError::StillWritten`], so
-    /// a caller that watches a build tries again once the file is quiet; where that cannot be found out, it fails as a
-    /// damaged one.
+    /// [`ImageError`] with the fault. A file that is being written causes [`ImageError::StillWritten`], so a watcher retries later;
+    /// if writers cannot be detected, the error is that of a damaged file.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
         let demands = Demands::default();
         let (bytes, copied) = source::read(path, demands.largest)?;
         Self::of_copy(path, Bytes::read(bytes), &copied, &demands)
     }
 
-    /// The same check of a private copy of the file, which is made first, in `dir`, by whose [`Demands`] it is measured.
-    /// Saves reading and writing the bytes apart from each other where the file is to be mapped if it passes.
+    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Combines the reading and
+    /// writing for a file that will be mapped.
     ///
     /// # Errors
     ///
-    /// As for [`ImageFile::read`], and when the copy cannot be written; it is removed again.
+    /// Errors of [`ImageFile::read`], and failure to write the copy; the copy is removed then.
     pub fn read_copy(path: &Path, dir: &StageDir) -> Result<Self, ImageError> {
         let source = Source::open(path, dir.demands().largest)?;
         let (bytes, copied) = Bytes::copy(source, path, dir).map_err(not_copied(path, dir))?;
         Self::of_copy(path, bytes, &copied, dir.demands())
     }
 
-    /// The same for bytes that are in memory; `name` stands for the path in errors.
+    /// Variant of [`ImageFile::read_copy`] for bytes in memory; `name` replaces the path in errors.
     ///
     /// # Errors
     ///
-    /// As for [`ImageFile::read_copy`], except that nothing is read.
+    /// Errors of [`ImageFile::read_copy`], except those of reading.
     pub fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<Self, ImageError> {
         let len = bytes.len() as u64;
         check_len(name, len, dir.demands().largest)?;
@@ -103,30 +100,30 @@ impl ImageFile {
 
     fn of_copy(path: &Path, bytes: Bytes, copied: &Copied<'_>, demands: &Demands) -> Result<Self, ImageError> {
         match Self::survey(path, bytes, demands) {
-            // The seal vouches for all of it.
+            // The seal covers all bytes.
             Ok(image) if image.is_sealed => Ok(image),
             Ok(image) => copied.is_of_one_moment(Some(image.digest.0)).map(|()| image),
             Err(error) => Err(copied.is_of_one_moment(None).err().unwrap_or(error)),
         }
     }
 
-    /// The same check for bytes that are in memory already; `name` stands for the path in errors.
+    /// Variant of [`ImageFile::read`] for bytes in memory; `name` replaces the path in errors.
     ///
     /// # Errors
     ///
-    /// As for [`ImageFile::read`], except that nothing is read.
+    /// Errors of [`ImageFile::read`], except those of reading.
     pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, ImageError> {
         let demands = Demands::default();
         check_len(name, bytes.len() as u64, demands.largest)?;
         Self::survey(name, Bytes::read(bytes), &demands)
     }
 
-    /// The signature is checked first: what no trusted key has signed is not even parsed.
+    /// Checks the signature first: files without a trusted signature are not parsed.
     fn survey(name: &Path, mut bytes: Bytes, demands: &Demands) -> Result<Self, ImageError> {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
         }
-        // Reading all of it once is enough: the digest of a sealed file was computed to look at its seal.
+        // Checking the seal has already computed the digest of a sealed file, so the content is hashed once.
         let (len, sealed, signed) = match split(&bytes) {
             Seal::None(all) => (all.len(), None, None),
             Seal::Fits(Sealed { content, digest, signed }) => (content.len(), Some(digest), signed),
@@ -142,12 +139,12 @@ impl ImageFile {
         Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some(), signed, name: name.to_owned() })
     }
 
-    /// Where it came from, or what stands for that.
+    /// Returns the path of the file, or its substitute.
     pub(crate) fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Whether it is what these demands ask for, for a library that was measured by others when it was read.
+    /// Checks that the file meets these demands, for a library that was read under other demands.
     ///
     /// # Errors
     ///
@@ -157,41 +154,40 @@ impl ImageFile {
         check_signature(&self.name, &self.bytes, self.signed.as_ref(), demands)
     }
 
-    /// The whole file as it was read, without its seal.
+    /// Returns the whole file without its seal.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether it is a private copy that was looked at.
+    /// Returns `true` if a private copy was inspected.
     pub(crate) fn is_copy(&self) -> bool {
         self.bytes.is_copy()
     }
 
-    /// The private copy that was looked at, if it was one.
+    /// Returns the inspected private copy, if there is one.
     pub(crate) fn into_copy(self) -> Option<StagedFile> {
         self.bytes.into_copy()
     }
 
-    /// The bytes of the first section called `name`, if it has any in the file.
+    /// Returns the bytes of the first section called `name`, if it has any in the file.
     pub fn section(&self, name: &str) -> Option<&[u8]> {
         self.bytes.get(self.section_range(name)?)
     }
 
-    /// The libraries this one requires from the loader (`DT_NEEDED`), in its order.
+    /// Returns the libraries required from the loader (`DT_NEEDED`), in file order.
     pub fn needed(&self) -> &[String] {
         &self.facts.needed
     }
 
-    /// The symbols that the file uses and leaves to others to define (the undefined ones of its dynamic symbol table,
-    /// weak ones included), in its order.
+    /// Returns the undefined symbols of the dynamic symbol table, including weak ones, in file order.
     pub fn imports(&self) -> &[String] {
         &self.facts.imports
     }
 
-    /// Those of its [imports](ImageFile::imports) through which an image leaves behind what could not be found again,
-    /// because its hooks do not stand in for them. Such an image must stay mapped for ever.
+    /// Returns the [imports](ImageFile::imports) without hooks through which an image leaves untraceable references behind. Such an
+    /// image must stay mapped permanently.
     ///
-    /// What merely wastes memory when it is not hooked (`malloc`, `mmap`, descriptors) is not among them.
+    /// Excludes imports that only leak memory when not hooked (`malloc`, `mmap`, descriptors).
     pub fn bypassed_hooks(&self) -> Vec<&str> {
         let imports = || self.imports().iter().map(String::as_str);
         let has_facets = imports().any(|name| name.starts_with(CPP_FACET));
@@ -201,42 +197,40 @@ impl ImageFile {
         imports().filter(|name| leaves(name)).collect()
     }
 
-    /// Whether it was linked with `-z nodelete`, so that the loader never unmaps it.
+    /// Returns `true` if the file was linked with `-z nodelete`, so that the loader never unmaps it.
     pub fn is_marked_to_stay(&self) -> bool {
         self.facts.stays.is_marked
     }
 
-    /// Symbols that it defines and of which a process has only one, whichever library defines them (`STB_GNU_UNIQUE`; the
-    /// GNU compiler makes such of C++ inline and template statics). The loader never unmaps a library that it has taken one
-    /// from. The linker hides them in a cdylib.
+    /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`; the GNU compiler emits them for C++ inline and
+    /// template statics). The loader never unmaps a library that provided one of them. The linker hides them in a cdylib.
     pub fn unique_symbols(&self) -> &[String] {
         &self.facts.stays.unique
     }
 
-    /// Which of the [needed](ImageFile::needed) libraries an [import](ImageFile::imports) comes from, where its version says
-    /// so.
+    /// Returns the [needed](ImageFile::needed) library of an [import](ImageFile::imports), if its symbol version specifies one.
     pub fn library_of(&self, import: &str) -> Option<&str> {
         let at = self.imports().iter().position(|name| name == import)?;
         self.facts.stays.libraries.get(at)?.as_deref()
     }
 
-    /// Where the first section called `name` lies in [`ImageFile::bytes`], if it has bytes in the file.
+    /// Returns the range of the first section called `name` in [`ImageFile::bytes`], if it has bytes in the file.
     pub(crate) fn section_range(&self, name: &str) -> Option<Range<usize>> {
         self.facts_of(name).map(|section| section.range.clone())
     }
 
-    /// Whether the loader writes into the section of that name while it maps the file, so that what stands in the file is
-    /// not what code will see. Of several sections of one name, the first.
+    /// Returns `true` if the loader writes to the first section of that name during mapping, so that its bytes in the file differ
+    /// from those seen by code.
     pub fn is_relocated(&self, name: &str) -> bool {
         self.facts_of(name).is_some_and(|section| section.is_relocated)
     }
 
-    /// The constants of the library, read from the file.
+    /// Returns the constants of the library, read from the file.
     pub fn constants(&self) -> Option<Constants<'_>> {
         Constants::of(&self.bytes)
     }
 
-    /// How many sections of that name have bytes in the file.
+    /// Returns the number of sections of that name with bytes in the file.
     pub fn count_sections(&self, name: &str) -> usize {
         self.facts.sections.iter().filter(|section| section.name == name).count()
     }
@@ -245,20 +239,19 @@ impl ImageFile {
         self.facts.sections.iter().find(|section| section.name == name)
     }
 
-    /// The shared Rust standard library this file wants, if it was built with `-C prefer-dynamic`.
+    /// Returns the shared Rust standard library that this file needs, if it was built with `-C prefer-dynamic`.
     ///
-    /// Such a file must not be unmapped: its destructors are registered in the name of the shared library and outlive
-    /// it.
+    /// Such a file must not be unmapped: its destructors are registered in the name of the shared library and outlive the file.
     pub fn links_std_dynamically(&self) -> Option<&str> {
         self.needed().iter().map(String::as_str).find(|name| name.starts_with("libstd-"))
     }
 
-    /// Whether the file carries a seal, which then fits: a flipped bit anywhere would have been refused.
+    /// Returns `true` if the file has a valid seal, which excludes bit errors anywhere.
     pub fn is_sealed(&self) -> bool {
         self.is_sealed
     }
 
-    /// The digest of the whole content without its seal, so that sealing a build does not make it another one.
+    /// Returns the digest of the content without its seal, so that sealing does not change the digest of a build.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -276,8 +269,8 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Functions by which addresses of a library's code or data get into the process: each ends in a call to that address
-/// later, in a look behind it, in a thread that runs there, or in the loader's refusal to unmap it. Sorted.
+/// Functions that register addresses of a library's code or data with the process: a later call of or access to the address, a thread
+/// that runs there, or the loader's refusal to unmap. Sorted.
 const LEAVE_CODE_BEHIND: [&str; 145] = [
     "CRYPTO_get_ex_new_index",
     "CRYPTO_set_mem_functions",
@@ -426,31 +419,31 @@ const LEAVE_CODE_BEHIND: [&str; 145] = [
     "tss_set",
 ];
 
-/// C++ starts its threads inside its own shared library, whatever the module defines.
+/// Prefix of the symbols by which C++ starts threads inside its own shared library.
 const CPP_THREAD: &str = "_ZNSt6thread15_M_start_thread";
 
-/// Functions of C++'s own shared library by which it keeps an address of the module that cannot be read back: callbacks
-/// of streams, and what is done when the thread ends. Handlers and the like are not among them: they are put right.
+/// Functions of the C++ runtime library that store an unreadable address of the module: stream callbacks and actions at thread exit.
+/// Handlers and similar registrations are excluded, because they are repaired.
 const CPP_KEEPS: [&str; 3] = [
     "_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi",
     "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv",
     "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE",
 ];
 
-/// A locale gets a facet of the module's own. That alone is harmless.
+/// Installs a facet in a locale; harmless by itself.
 const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
-/// Makes a locale that of every stream from now on.
+/// Sets the locale of all future streams.
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";
 
-/// Make a locale that of a stream, which matters if it is one of those below.
+/// Set the locale of a stream; relevant for the streams below.
 const CPP_IMBUE: [&str; 3] = [
     "_ZNSt8ios_base5imbueERKSt6locale",
     "_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueERKSt6locale",
     "_ZNSt9basic_iosIwSt11char_traitsIwEE5imbueERKSt6locale",
 ];
 
-/// The streams that are there for everybody.
+/// Standard streams, shared by the whole process.
 const CPP_STREAMS: [&str; 8] =
     ["_ZSt3cin", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZSt4wcin", "_ZSt5wcout", "_ZSt5wcerr", "_ZSt5wclog"];
 

@@ -1,12 +1,12 @@
-//! Everything that depends on the platform, behind the same few names. The file of a platform is chosen here; elsewhere, a `cfg`
-//! only leaves out what a platform does not have.
+//! Platform-specific code behind a common interface. The file of a platform is selected here; other `cfg`s only exclude what a
+//! platform does not have.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use linux as chosen;
 
-// In tests everywhere, so that it compiles on every platform.
+// Compiled in all tests, so that it builds on every platform.
 #[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
 #[cfg_attr(
     all(target_os = "linux", target_env = "gnu"),
@@ -25,22 +25,21 @@ pub(crate) use chosen::{
     report_panics, rss_kib, tell_panic, thread_names, thread_number, thread_stack, threads, unshare_folder, wake_all,
 };
 
-/// Bytes behind the end, and before the first page, that stop whoever touches them. An access that leaps over all of them is
-/// not stopped.
+/// Size of the inaccessible memory after the end and before the first page, in bytes. An access that skips all of it is not detected.
 pub const FENCE: usize = 64 * 1024;
 
-/// Who may have written to a file while it was copied.
+/// Possible writers of a file during its copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
-    /// No process.
+    /// No process had write access.
     None,
-    /// A process has it open for writing, or wanted to.
+    /// A process has the file open for writing, or requested it.
     Some,
-    /// The system does not say.
+    /// The system does not report writers.
     Unknown,
 }
 
-/// A thread by its name and number, as every report names it.
+/// Formats a thread by name and id, as in all reports.
 pub(crate) fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
     let told = if name.is_none() { number.and_then(chosen::told_name) } else { None };
     match (name.or(told.as_deref()), number) {

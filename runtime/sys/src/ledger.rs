@@ -1,7 +1,7 @@
-//! What one image has put into the process: thread-local destructors, threads, memory, handlers, descriptors. The hooks
-//! of the module tell it here as it happens, so that an ending knows what to run, what to wait for and what to free.
+//! Records of the resources that one image has put into the process: thread-local destructors, threads, memory, handlers,
+//! descriptors. The hooks of the module report them as they are created, so that an ending can run, await and free them.
 //!
-//! A ledger says what keeps its image and never decides anything: [`Ending`](crate::Ending) does.
+//! A ledger lists what keeps its image mapped; [`Ending`](crate::Ending) makes the decisions.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) mod disposition;
@@ -24,117 +24,117 @@ use crate::reference::Look;
 use plan::{Facts, Step};
 use repair::{Gone, Repair};
 
-/// The number of images that are about to go.
+/// Number of images that are ending.
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// Checks if any image is about to go.
+/// Checks if any image is ending.
 pub(crate) fn is_any_ending() -> bool {
     ENDING.load(Ordering::Relaxed) != 0
 }
 
-/// The records of one image. Any thread may ask.
+/// Records of one image. Usable on any thread.
 ///
-/// The image finds its ledger by [`Ledger::word`], so the ledger must live as long as the image is mapped:
-/// [`Image::map`](crate::Image::map) takes a share of it and leaks that with an image that is parked.
+/// The image refers to its ledger by [`Ledger::word`], so the ledger must live as long as the image is mapped:
+/// [`Image::map`](crate::Image::map) holds a reference to it and leaks the reference with a parked image.
 pub struct Ledger {
     label: String,
     stop: AtomicU32,
     ending: AtomicBool,
     repairs: &'static [Repair],
-    /// Things of the image without a repair, and since when.
+    /// Resources of the image without a repair, with the time of their creation.
     unrepaired: Mutex<Vec<(&'static str, Instant)>>,
-    /// The reference from outside that the last search has found.
+    /// Reference from outside found by the last search.
     outside: Mutex<Option<Holder>>,
-    /// The image is being closed: registrations are refused.
+    /// Set while the image is being closed: registrations are rejected.
     is_closing: AtomicBool,
-    /// The functions that were refused since.
+    /// Functions whose calls were rejected since.
     refused: Mutex<Vec<String>>,
     pub(crate) records: Records,
 }
 
-/// Something that keeps an image from being unmapped now.
+/// Resource that keeps an image mapped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Holder {
-    /// What sort of thing it is.
+    /// Kind of resource.
     pub kind: HolderKind,
-    /// What it is, in words: `thread "tokio-worker"`, `2 thread-local destructors`.
+    /// Description: `thread "tokio-worker"`, `2 thread-local destructors`.
     pub name: String,
-    /// The thread by name and number, or an empty text where none can be named.
+    /// Name and id of the thread, or an empty string if there is none.
     pub thread: String,
-    /// Since when.
+    /// Time of creation.
     pub since: Instant,
-    /// An address in the image's code that shows where it comes from: the start routine, the destructor, the handler.
+    /// Address in the image's code that identifies the origin: start routine, destructor or handler.
     pub place: Option<usize>,
 }
 
-/// What sort of thing keeps an image.
+/// Kind of resource that keeps an image mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub enum HolderKind {
-    /// A thread that the image started and that runs its code.
+    /// Thread that the image started and that runs its code.
     Thread,
-    /// Destructors of thread-locals that wait for their own thread, or run on it now.
+    /// Thread-local destructors that wait for their own thread, or are running on it.
     ThreadLocal,
-    /// A handler of the image that runs now: a signal's, or a function that the C library calls on a thread of its own.
+    /// Running handler of the image: of a signal, or called by the C library on one of its threads.
     Handler,
-    /// A stream of the C library that leads to the image's memory.
+    /// Stream of the C library that refers to the image's memory.
     Stream,
-    /// A word in memory that stays, which leads into the image: see [`Reference`](crate::Reference).
+    /// Pointer into the image in memory that outlives it: see [`Reference`](crate::Reference).
     Reference,
-    /// An io_uring for which the kernel may write into the image's memory.
+    /// io_uring for which the kernel may write into the image's memory.
     Ring,
-    /// The alternate signal stack of a thread that runs, which the image has set.
+    /// Alternate signal stack of a running thread, set by the image.
     SignalStack,
-    /// A request that a thread of the C library works on, in memory of the image's.
+    /// Request in the image's memory that a thread of the C library processes.
     Request,
 }
 
-/// How much is on record. What is counted "so far" only grows; the rest is as of now.
+/// Counters of the records. Counts "so far" only grow; the others are current values.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct LedgerCounts {
-    /// Thread-local destructors registered so far, values of thread-specific keys included.
+    /// Thread-local destructors registered so far, including values of thread-specific keys.
     pub thread_locals_registered: u64,
-    /// Those of them that have run.
+    /// Thread-local destructors that have run.
     pub thread_locals_run: u64,
-    /// Those that never will: taken back by the module, or their thread has vanished without running them.
+    /// Thread-local destructors that never run: removed by the module, or their thread vanished.
     pub thread_locals_forgotten: u64,
     /// Threads started so far.
     pub threads_started: u64,
-    /// Those of them that have left the image's code for good.
+    /// Threads that have left the image's code permanently.
     pub threads_ended: u64,
-    /// Those that were led out of a blocking call against their will.
+    /// Threads that were forced out of a blocking call.
     pub threads_evicted: u64,
-    /// Keys for thread-specific values, now.
+    /// Current keys for thread-specific values.
     pub keys: u64,
-    /// Signals that the image handles or has set to something, now.
+    /// Signals currently handled or changed by the image.
     pub signals: u64,
-    /// Exit handlers that have not run, now.
+    /// Pending exit handlers.
     pub exit_handlers: u64,
-    /// Bytes mapped through `mmap` and its like, now.
+    /// Bytes currently mapped through `mmap` and similar functions.
     pub maps_bytes: u64,
-    /// Bytes of the regions of the module's own heap, now, used or not.
+    /// Current bytes of the regions of the module's own heap, used or not.
     pub heap_bytes: u64,
-    /// Bytes of the C heap, as they were asked for, now.
+    /// Current requested bytes of the C heap.
     pub c_heap_bytes: u64,
-    /// Blocks of the C heap, now.
+    /// Current blocks of the C heap.
     pub c_heap_blocks: u64,
-    /// File descriptors, now.
+    /// Current file descriptors.
     pub fds: u64,
-    /// Timers that are made or run, now.
+    /// Current timers, created or running.
     pub timers: u64,
-    /// Processes that the image has started and that have not been waited for, now.
+    /// Current child processes of the image that have not been waited for.
     pub children: u64,
 }
 
 impl Ledger {
-    /// An empty ledger; `label` is how logs name the image.
+    /// Makes an empty ledger; `label` is the name of the image in logs.
     #[must_use]
     pub fn new(label: &str) -> Arc<Self> {
         Self::with(label, REPAIRS)
     }
 
-    /// Makes an empty ledger for an image with these repairs only.
+    /// Makes an empty ledger with these repairs only.
     pub(crate) fn with(label: &str, repairs: &'static [Repair]) -> Arc<Self> {
         repairs.iter().for_each(|repair| (repair.before)());
         Arc::new(Self {
@@ -150,39 +150,39 @@ impl Ledger {
         })
     }
 
-    /// How logs name the image.
+    /// Returns the name of the image in logs.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The word by which the hooks of the image know this ledger. It is good for as long as a share of the ledger is
-    /// held, and an image that is mapped with it holds one.
+    /// Returns the address by which the hooks of the image refer to this ledger. Valid while a reference to the ledger is held; an
+    /// image that is mapped with the ledger holds one.
     #[must_use]
     pub fn word(self: &Arc<Self>) -> *const c_void {
         Arc::as_ptr(self).cast()
     }
 
-    /// What the threads of the image look at: not zero once they shall stop. Good for as long as [`Ledger::word`] is.
+    /// Returns the stop flag that the threads of the image check: nonzero once they should stop. Valid as long as [`Ledger::word`].
     #[must_use]
     pub fn stop_word(&self) -> *const AtomicU32 {
         &raw const self.stop
     }
 
-    /// Requests that the threads of the image stop: sets the stop word and wakes those that wait on it as on a futex.
+    /// Requests that the threads of the image stop: sets the stop flag and wakes threads that wait on it as a futex.
     pub fn ask_to_stop(&self) {
         self.ends();
         self.stop.store(1, Ordering::SeqCst);
         crate::imp::wake_all(&self.stop);
     }
 
-    /// Whether the threads are asked to stop.
+    /// Returns `true` if the threads were requested to stop.
     #[must_use]
     pub fn is_asked_to_stop(&self) -> bool {
         self.stop.load(Ordering::SeqCst) != 0
     }
 
-    /// What keeps the image now, the calling thread's own destructors included. Longest first.
+    /// Returns what keeps the image mapped, including the calling thread's own destructors, oldest first.
     #[must_use]
     pub fn holders(&self) -> Vec<Holder> {
         let mut holders = Vec::new();
@@ -196,15 +196,15 @@ impl Ledger {
         holders
     }
 
-    /// Runs the image's thread-local destructors of the calling thread, last registered first, and again as long as
-    /// they register more. Returns how many ran.
+    /// Runs the image's thread-local destructors of the calling thread, last registered first, and repeats while they register more.
+    /// Returns the number of destructors that ran.
     pub fn run_thread_locals_here(&self) -> u64 {
         let mut report = EndReport::default();
         self.act(Step::RunThreadLocals, &mut report);
         report.thread_locals_run
     }
 
-    /// How much is on record.
+    /// Returns the current counters.
     #[must_use]
     pub fn counts(&self) -> LedgerCounts {
         let mut counts = LedgerCounts::default();
@@ -212,7 +212,7 @@ impl Ledger {
         counts
     }
 
-    /// The image has been mapped, and its initialisers have run.
+    /// Notifies the repairs that the image was mapped and its initializers have run.
     pub(crate) fn is_mapped(self: &Arc<Self>, mapping: &Mapping) {
         self.repairs.iter().for_each(|repair| (repair.is_mapped)(self, mapping));
     }
@@ -221,12 +221,12 @@ impl Ledger {
         self.repairs.iter().for_each(|repair| (repair.ends)(self));
     }
 
-    /// Collects the facts that decide on the next step of the image's ending.
+    /// Collects the facts that determine the next step of the ending.
     pub(crate) fn facts(&self, may_evict: bool) -> Facts {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
         facts.may_evict &= may_evict;
-        // These looks cost more than all the others, and what is yet to run may change what they find.
+        // These searches are the most expensive, and pending code may change their results.
         let is_last = facts.next() == Step::Close;
         let outside = if is_last { self.repairs.iter().find_map(|repair| (repair.outside)(self)) } else { None };
         facts.outside |= outside.is_some();
@@ -234,42 +234,41 @@ impl Ledger {
         facts
     }
 
-    /// Does a step of the ending, and notes in the report what that was.
+    /// Executes a step of the ending and records it in the report.
     pub(crate) fn act(&self, step: Step, report: &mut EndReport) {
         self.repairs.iter().for_each(|repair| (repair.act)(self, step, report));
     }
 
-    /// Leads elsewhere, or takes back, what the process still has of the image and what can be undone: just before it is
-    /// closed.
+    /// Redirects or removes the remaining references of the process to the image where possible, just before it is closed.
     pub(crate) fn put_right(&self, report: &mut EndReport) {
         let is_ours = self.records.is_ours(self);
         self.repairs.iter().for_each(|repair| (repair.put_right)(self, &is_ours, report));
     }
 
-    /// Searches memory for references to the image or its memory, if the policy wants that and the platform can.
+    /// Searches memory for references to the image or its memory, if the policy requests it and the platform supports it.
     pub(crate) fn look(&self, search: ReferenceSearch, path: &Path) -> Option<(Look, HashSet<usize>)> {
         self.repairs.iter().find_map(|repair| (repair.look)(self, search, path))
     }
 
-    /// The image is closed next.
+    /// Notifies the repairs that the image is closed next.
     pub(crate) fn leaves(&self) {
         self.repairs.iter().for_each(|repair| (repair.leaves)(self));
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// The image was closed and is still there: other code has a share of it, so no finaliser has run.
+    /// Handles an image that is still mapped after closing: other code references it, so no finalizer has run.
     pub(crate) fn stays(&self) {
         self.is_closing.store(false, Ordering::SeqCst);
         self.tell_refused();
     }
 
-    /// Gives back what the image has left, and notes in the report what that was.
+    /// Frees what the image left and records it in the report.
     pub(crate) fn free(&self, gone: &Gone<'_>, report: &mut EndReport) {
         self.repairs.iter().for_each(|repair| (repair.free)(gone, report));
         self.tell_refused();
     }
 
-    /// Not said at once: the loader is at work then, and a log may be anybody's code.
+    /// Logged later: the loader is active during the rejection, and a log listener may run arbitrary code.
     fn tell_refused(&self) {
         for function in mem::take(&mut *lock(&self.refused)) {
             tracing::warn!(
@@ -281,7 +280,7 @@ impl Ledger {
         }
     }
 
-    /// From now on [`checkpoint`](crate::checkpoint) runs the image's destructors.
+    /// Makes [`checkpoint`](crate::checkpoint) run the image's destructors.
     pub(crate) fn begin_ending(&self) {
         self.ends();
         if !self.ending.swap(true, Ordering::SeqCst) {
@@ -289,7 +288,7 @@ impl Ledger {
         }
     }
 
-    /// Nothing is left to run at a checkpoint, or it is not waited for any more.
+    /// Stops the checkpoints: no destructor is pending, or the ending no longer waits.
     pub(crate) fn finish_ending(&self) {
         if self.ending.swap(false, Ordering::SeqCst) {
             ENDING.fetch_sub(1, Ordering::SeqCst);
@@ -297,20 +296,20 @@ impl Ledger {
     }
 }
 
-/// For hooks and books.
+/// Access for hooks and records.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 impl Ledger {
-    /// Returns the number of this image in the books for all images.
+    /// Returns the owner id of this image in records shared by all images.
     pub(crate) fn owner(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Checks if it is the ledger of the same image.
+    /// Checks for identity.
     pub(crate) fn is(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 
-    /// Checks if there is a repair for what the image leaves now. If there is none, the image stays.
+    /// Checks for a repair of the resource `name`. Without a repair, the image stays mapped.
     pub(crate) fn has_repair(&self, name: &'static str) -> bool {
         let has_it = self.repairs.len() == REPAIRS.len() || self.repairs.iter().any(|repair| repair.name == name);
         let mut unrepaired = if has_it { return true } else { lock(&self.unrepaired) };
@@ -320,8 +319,7 @@ impl Ledger {
         false
     }
 
-    /// Checks if the image is being closed, so that a registration by `function` would be used when the image is gone. Notes
-    /// that it is refused.
+    /// Checks if the image is being closed, so that a registration by `function` would outlive the image. Records the rejection.
     pub(crate) fn refuses(&self, function: &str) -> bool {
         let is_closing = self.is_closing();
         let mut refused = if is_closing { lock(&self.refused) } else { return false };
@@ -351,7 +349,7 @@ impl Holder {
         Self { kind, name: name.into(), thread: String::new(), since, place: None }
     }
 
-    /// Adds a thread.
+    /// Sets the thread.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     pub(crate) fn on(self, thread: String) -> Self {
         Self { thread, ..self }

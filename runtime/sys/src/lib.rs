@@ -1,11 +1,10 @@
-//! What the Alcedo runtime needs of the system beneath it: look at a library file, keep a private copy of it, map it,
-//! and unmap it in a way that can be believed.
+//! System layer of the Alcedo runtime: inspects a library file, makes a private copy, maps it, and unmaps it with verification.
 //!
-//! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. What a
-//! library has put into the process meanwhile stands in its [`Ledger`], to which its hooks report. A library of somebody
-//! else's, which is looked up by name and closed only where its caller vouches for it, is a [`NativeLibrary`]. This
-//! crate knows nothing of what a library means to its owner. Everything that depends on the platform lives behind one
-//! private module: Linux with glibc in full, elsewhere a portable one that leaves every image mapped and says so.
+//! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. The [`Ledger`] of a
+//! library records its resources in the process, as reported by its hooks. A [`NativeLibrary`] is a foreign library that is opened by
+//! name and closed only if its caller vouches for that. This crate is independent of the content of libraries. A single private
+//! module contains all platform-specific code: full support for Linux with glibc; the portable fallback leaves every image mapped and
+//! reports that.
 
 pub mod crash;
 mod demands;
@@ -54,21 +53,20 @@ pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{StageDir, StageError, StagedFile};
 pub use user_library::{UserLibrary, UserLibraryError};
 
-/// From now on `handler` is called when the process ends by `exit` or because `main` returns, on the thread that ends it,
-/// before handlers that were registered earlier. Destructors of that thread's thread-locals have run by then.
+/// Registers a handler for process exit through `exit` or the return of `main`. It runs on the exiting thread, before handlers that
+/// were registered earlier and after the thread-local destructors of that thread.
 ///
 /// # Errors
 ///
-/// Where the platform has no such handlers, or takes no more.
+/// The platform has no exit handlers or accepts no more.
 pub fn at_exit(handler: extern "C" fn()) -> std::io::Result<()> {
     imp::at_exit(handler)
 }
 
-/// Runs, on this thread, the thread-local destructors of images that are about to go, last registered first; returns
-/// how many ran.
+/// Runs, on this thread, the thread-local destructors of images that are ending, last registered first. Returns their number.
 ///
-/// Only a thread itself can run its destructors. A host calls this now and then on the threads of its worker pools,
-/// outside any call into a module; it costs one load while no image is going.
+/// Only a thread itself can run its destructors. Hosts should call this regularly on worker threads, outside of calls into modules;
+/// it costs one load while no image is ending.
 pub fn checkpoint() -> u64 {
     imp::checkpoint(ledger::is_any_ending())
 }
@@ -77,7 +75,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The functions that the hooks of an image call, where images can be unmapped at all.
+/// Functions that the hooks of an image call, on platforms that can unmap images.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub mod hooks {
     pub use crate::imp::hooks::*;

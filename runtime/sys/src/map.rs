@@ -1,7 +1,6 @@
-//! A library mapped as code: the one place from which foreign code enters the process, and by which it leaves.
+//! Libraries mapped as code: the only module through which foreign code enters and leaves the process.
 //!
-//! Leaving is a fact to look for. The loader may keep an image after it was closed, and says nothing then; so
-//! unmapping answers with what was seen afterwards.
+//! The loader may keep an image after closing it, without reporting that; therefore unmapping verifies the result.
 #![expect(unsafe_code, reason = "mapping a library runs its code, and a symbol has the type we believe it has")]
 
 use std::alloc::Layout;
@@ -22,10 +21,10 @@ use crate::ledger::Ledger;
 use crate::notes;
 use crate::stage::StagedFile;
 
-/// A mapped library and the staged copy it was mapped from.
+/// Mapped library with its staged copy.
 ///
-/// Dropping it leaves the library mapped, as [`Image::park`] does: only [`Image::unmap`] runs its finalisers. It may
-/// be used from any thread; which threads the library itself can stand is its owner's knowledge.
+/// Dropping it leaves the library mapped, as [`Image::park`] does: only [`Image::unmap`] runs its finalizers. It may be used from any
+/// thread; the owner is responsible for the thread rules of the library.
 #[derive(Debug)]
 pub struct Image {
     mapping: Mapping,
@@ -33,35 +32,35 @@ pub struct Image {
     share: LedgerShare,
 }
 
-/// What became of an image that was to leave.
+/// Result of unmapping an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a parked image still takes memory: report why"]
 pub enum Unmapped {
-    /// It was looked for and is not in this process any more.
+    /// The image was verified to be unmapped.
     Gone,
-    /// It is still mapped and stays so until the process ends.
+    /// The image stays mapped until the process exits.
     Parked {
-        /// The copy it was mapped from, which is no longer there as a file.
+        /// Path of the copy it was mapped from, which has been removed.
         path: PathBuf,
-        /// Why it is still there, in words.
+        /// Reason.
         reason: String,
     },
 }
 
-/// A library could not be mapped, or has not the symbol asked for.
+/// Error of mapping a library or finding a symbol.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MapError {
-    /// The loader refused the file.
+    /// The loader rejected the file.
     #[error(
         "cannot map {}: {reason}; check that the libraries it needs are installed and that the directory allows \
          execution (TMPDIR chooses another)",
         path.display()
     )]
     Open {
-        /// The staged copy.
+        /// Path of the staged copy.
         path: PathBuf,
-        /// What the loader said.
+        /// Message of the loader.
         reason: String,
     },
     /// The staged copy is not the one that was checked.
@@ -70,37 +69,37 @@ pub enum MapError {
         path.display()
     )]
     Changed {
-        /// The staged copy.
+        /// Path of the staged copy.
         path: PathBuf,
-        /// What was seen.
+        /// The observed change.
         reason: String,
     },
     /// The library itself does not define the symbol.
     #[error("{} has no symbol `{name}`: {reason}; export it and build again", path.display())]
     Symbol {
-        /// The staged copy.
+        /// Path of the staged copy.
         path: PathBuf,
-        /// The symbol that was asked for.
+        /// Name of the symbol.
         name: String,
-        /// What the loader said.
+        /// Message of the loader.
         reason: String,
     },
 }
 
 impl Image {
-    /// Maps a staged copy, binds all its symbols and runs its initialisers on this thread.
+    /// Maps a staged copy, binds all its symbols and runs its initializers on this thread.
     ///
-    /// `ledger` is the one whose word the hooks of the copy were given, if they were: the image keeps a share of it.
+    /// `ledger` is the ledger whose address was passed to the hooks of the copy, if any; the image holds a reference to it.
     ///
     /// # Safety
     ///
-    /// The caller has checked that the file is a library it means to run: its initialisers are sound to run here and
-    /// now, as are its finalisers later.
+    /// The caller has checked that the file is a library it intends to run: its initializers are sound to run now on this thread, and
+    /// its finalizers later.
     ///
     /// # Errors
     ///
-    /// [`MapError::Open`] with the loader's words, [`MapError::Changed`] when the copy is not as it was checked; nothing
-    /// stays mapped and the copy is removed.
+    /// [`MapError::Open`] with the message of the loader, [`MapError::Changed`] if the copy differs from the checked one; nothing
+    /// stays mapped then, and the copy is removed.
     pub unsafe fn map(mut staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
         let mut share = LedgerShare::new(ledger);
         let changed =
@@ -111,7 +110,7 @@ impl Image {
             return Err(changed(staged.path(), error));
         }
         let opened = staged.ensure_needs_no_copy().and_then(|()| {
-            // SAFETY: our caller promises that the initialisers are sound to run.
+            // SAFETY: our caller promises that the initializers are sound to run.
             unsafe { Mapping::open(staged.path()) }
         });
         match opened {
@@ -124,16 +123,16 @@ impl Image {
                 staged.close();
                 let image = Self { mapping, staged, share };
                 if let Err(error) = unchanged {
-                    // Whatever it is has run its initialisers. It gets no further.
+                    // The replaced file has run its initializers. It is not used further.
                     let error = changed(image.path(), error);
-                    // SAFETY: nothing of the image was used, and its finalisers are as sound as its initialisers.
+                    // SAFETY: nothing of the image was used, and its finalizers are as sound as its initializers.
                     let _gone = unsafe { image.unmap() };
                     return Err(error);
                 }
                 Ok(image)
             }
             Err(reason) => {
-                // The loader binds everything before it runs anything, so no code has seen the word.
+                // The loader binds all symbols before it runs code, so no code has read the ledger's address.
                 share.give_back();
                 crash::gone(staged.path());
                 Err(MapError::Open { path: staged.path().to_owned(), reason })
@@ -141,30 +140,29 @@ impl Image {
         }
     }
 
-    /// The staged copy, which is the name under which debuggers and `/proc/self/maps` know the image.
+    /// Returns the path of the staged copy, by which debuggers and `/proc/self/maps` name the image.
     pub fn path(&self) -> &Path {
         self.staged.path()
     }
 
-    /// The address of the symbol `name`, taken for a `T`: a function pointer, a reference or a raw pointer.
+    /// Returns the address of the symbol `name` as a `T`: a function pointer, a reference or a raw pointer.
     ///
-    /// Where the platform can tell, a symbol of a library that this one merely needs does not count. A thread-local
-    /// symbol is not found either.
+    /// If the platform can distinguish them, symbols of libraries that this one only needs are ignored, as are thread-local symbols.
     ///
     /// # Safety
     ///
-    /// `T` is the type of the symbol's address, and the value is not used once the image is unmapped.
+    /// `T` is the type of the symbol's address, and the value is not used after the image is unmapped.
     ///
     /// # Errors
     ///
-    /// [`MapError::Symbol`] when the library does not define it.
+    /// [`MapError::Symbol`] if the library does not define the symbol.
     pub unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Result<T, MapError> {
-        // SAFETY: our caller promises the same, and requires no room behind the address.
+        // SAFETY: our caller promises the same, and an empty layout requires no memory at the address.
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
-    /// The same for a symbol behind whose address there is something of `layout`: all of that lies in this image, and is
-    /// aligned as it has to be. Where the platform cannot list what an image has, only the alignment is looked at.
+    /// Variant of [`Image::symbol`] for a symbol that points to a value of `layout`: checks that the value is inside this image and
+    /// aligned. If the platform cannot list the segments of an image, only the alignment is checked.
     ///
     /// # Safety
     ///
@@ -172,7 +170,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MapError::Symbol`] when the library does not define it, or it has no room for such a thing.
+    /// [`MapError::Symbol`] if the library does not define the symbol, or if the value is misaligned or outside of the image.
     pub unsafe fn symbol_of<T: Copy>(&self, name: &CStr, layout: Layout) -> Result<T, MapError> {
         const { assert!(size_of::<T>() == size_of::<*mut ()>(), "a symbol is as large as a pointer") };
         let found = self.mapping.address(name).and_then(|address| {
@@ -190,35 +188,34 @@ impl Image {
         Ok(unsafe { transmute_copy(&address) })
     }
 
-    /// Whether the address lies in the code or data of this image, as it was mapped.
+    /// Returns `true` if the address is in the mapped code or data of this image.
     ///
-    /// Memory that the image allocated and its thread-locals do not count. Where the platform cannot tell, the answer
-    /// is `false`.
+    /// Excludes memory allocated by the image and its thread-locals. Returns `false` if the platform cannot determine it.
     pub fn contains(&self, address: usize) -> bool {
         self.mapping.contains(address)
     }
 
-    /// The ledger that the image was mapped with.
+    /// Returns the ledger that the image was mapped with.
     pub fn ledger(&self) -> Option<&Arc<Ledger>> {
         self.share.ledger()
     }
 
-    /// Begins to let the image go; the rest is asked of the [`Ending`]. Without a ledger nothing is known that could be
-    /// waited for, and the first look closes it.
+    /// Begins to unmap the image; [`Ending`] controls the rest. Without a ledger nothing is known to wait for, and the first poll
+    /// closes it.
     ///
     /// # Safety
     ///
-    /// The host uses nothing of the image from now on: no symbol, no value whose code or type is in it, no call that
-    /// has not returned. What its ledger knows of (threads, destructors, handlers) may still use it and is waited for;
-    /// an image without a ledger, or whose file bypasses the hooks, has nothing of the kind. Its destructors, exit
-    /// handlers and finalisers are sound to run on the threads that ask the ending.
+    /// The host no longer uses the image: no symbol, no value whose code or type is in it, no call that has not returned. Resources
+    /// in its ledger (threads, destructors, handlers) may still use it and are waited for; an image without a ledger, or whose file
+    /// bypasses the hooks, has no such resources. Its destructors, exit handlers and finalizers are sound to run on the threads that
+    /// poll the ending.
     pub unsafe fn begin_end(self, policy: EndPolicy) -> Ending {
         // SAFETY: our caller promises the same.
         unsafe { Ending::new(self.mapping, self.staged, self.share, policy) }
     }
 
-    /// Lets the image go at once, or parks it when something still keeps it. Destructors, exit handlers and finalisers
-    /// run on this thread. The copy is removed.
+    /// Unmaps the image immediately, or parks it if it is still in use. Destructors, exit handlers and finalizers run on this thread.
+    /// The copy is removed.
     ///
     /// # Safety
     ///
@@ -236,7 +233,7 @@ impl Image {
         }
     }
 
-    /// Leaves the image mapped for good, so that what still points into it stays valid. The copy is removed.
+    /// Leaves the image mapped permanently, so that pointers into it stay valid. The copy is removed.
     pub fn park(self) -> Unmapped {
         Unmapped::Parked { path: self.path().to_owned(), reason: "it was left mapped on purpose".to_owned() }
     }

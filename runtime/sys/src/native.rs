@@ -1,6 +1,6 @@
-//! Native libraries that are opened by name: how their files may be called, where they are looked for, and one that is
-//! open. A library stays open unless the caller vouches that it can be closed, since it may have threads, handlers and
-//! destructors of its own. It is none of the images that are unmapped in a way that can be believed.
+//! Native libraries opened by name: possible file names, search locations, and open libraries. A library stays open unless the caller
+//! vouches that it can be closed, since it may have threads, handlers and destructors. Native libraries are not images and are
+//! unmapped without verification.
 #![expect(unsafe_code, reason = "opening a native library runs its initializers, closing it its finalizers")]
 
 use std::ffi::CString;
@@ -11,37 +11,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use libloading::Library;
 
-/// Where a library is looked for.
+/// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NativePlace<'a> {
-    /// In this folder, and nowhere else.
+    /// This folder only.
     Folder(&'a Path),
-    /// Where the system's loader looks; what stands in the current folder is not the system's.
+    /// Search path of the system's loader; excludes the current folder.
     System,
 }
 
-/// An open native library. It is closed when it is dropped if it was marked unloadable, and stays open otherwise. Any thread.
+/// Open native library. Closed on drop if it was marked unloadable, otherwise it stays open. Any thread.
 pub struct NativeLibrary {
     path: PathBuf,
     library: ManuallyDrop<Library>,
     is_unloadable: AtomicBool,
 }
 
-/// The loader's words, or those about a name that is none.
+/// Error of the loader, or of an invalid name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NativeError(String);
 
 impl NativeLibrary {
-    /// Opens the library of that file, or, where the path has no folder, the one that the system's loader finds. Its
-    /// initializers run.
+    /// Opens the library at this path, or through the search path of the system's loader if the path has no folder. Its initializers
+    /// run.
     ///
     /// # Safety
-    /// The caller that names the library vouches for it: its initializers do what its author meant, and it fits this
-    /// process.
+    /// The caller vouches for the library: its initializers are correct, and it fits this process.
     ///
     /// # Errors
-    /// When the loader refuses it.
+    /// The loader rejected the library.
     pub unsafe fn open(path: &Path) -> Result<Self, NativeError> {
         // SAFETY: our caller vouches for the initializers.
         let library = unsafe { Library::new(path) }.map_err(|error| in_words(&error))?;
@@ -49,14 +48,14 @@ impl NativeLibrary {
         Ok(Self { path, library, is_unloadable: AtomicBool::new(false) })
     }
 
-    /// Finds a library by name, written with or without what the platform writes before and behind it, and opens it; `None`
-    /// where there is none in that place.
+    /// Finds a library by name, with or without the platform's prefix and suffix, and opens it; `None` if the location has no such
+    /// library.
     ///
     /// # Safety
     /// As for [`Self::open`].
     ///
     /// # Errors
-    /// When a file of that name is in the folder, and the loader refuses it.
+    /// A file of that name is in the folder, but the loader rejected it.
     pub unsafe fn find(place: NativePlace<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
         match place {
             NativePlace::Folder(folder) => {
@@ -74,35 +73,35 @@ impl NativeLibrary {
         }
     }
 
-    /// Where it was found, or the name given to the system's loader.
+    /// Returns the path, or the name passed to the system's loader.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The address of a symbol. It is good as long as this library is open.
+    /// Returns the address of a symbol, valid while this library is open.
     ///
     /// # Errors
-    /// When it has no such symbol.
+    /// The library does not define the symbol.
     pub fn symbol(&self, name: &str) -> Result<*const (), NativeError> {
         let symbol = CString::new(name).map_err(|error| NativeError(error.to_string()))?;
-        // SAFETY: an address is read whatever the symbol is; what it points to is not read here.
+        // SAFETY: any symbol has an address; its target is not read here.
         let found = unsafe { self.library.get::<*const ()>(symbol.as_bytes_with_nul()) };
         let address = *found.map_err(|error| in_words(&error))?;
         crate::imp::note_for_all(address.addr());
         Ok(address)
     }
 
-    /// Whether it is closed when it is dropped.
+    /// Returns `true` if the library is closed on drop.
     #[must_use]
     pub fn is_unloadable(&self) -> bool {
         self.is_unloadable.load(Ordering::Relaxed)
     }
 
-    /// Says that it may be closed when it is dropped.
+    /// Marks the library as closable on drop.
     ///
     /// # Safety
-    /// It has no thread, handler or destructor that would run afterwards, and no address in it is followed then.
+    /// The library has no thread, handler or destructor that would run afterwards, and none of its addresses is used then.
     pub unsafe fn mark_unloadable(&self) {
         self.is_unloadable.store(true, Ordering::Relaxed);
     }
@@ -127,22 +126,22 @@ impl fmt::Debug for NativeLibrary {
     }
 }
 
-/// A library that was found and could not be opened.
+/// Error of a library that was found but could not be opened.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
 pub struct NativeFailure {
-    /// Where it was found.
+    /// Path of the library.
     pub path: PathBuf,
-    /// What the loader says.
+    /// Error of the loader.
     pub error: NativeError,
 }
 
-/// The file in `folder` that is meant by `name`.
+/// Returns the file of the library `name` in `folder`.
 fn beside(folder: &Path, name: &str) -> Option<PathBuf> {
     spellings(name).into_iter().map(|file| folder.join(file)).find(|path| path.is_file())
 }
 
-/// How a library's file may be called: as it was written, and as the platform writes it.
+/// Returns the possible file names of a library: as written, and in the form of the platform.
 fn spellings(name: &str) -> Vec<String> {
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let mut spellings = vec![name.to_owned(), format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")];
@@ -178,7 +177,7 @@ mod tests {
         assert_eq!(found("z"), Some(platform.into()));
         fs::create_dir(folder.path().join("z")).expect("made");
         assert!(found("z").is_some_and(|name| name != "z"));
-        // SAFETY: a file of a few words has no initializer.
+        // SAFETY: a file of a few bytes has no initializer.
         let refused = unsafe { NativeLibrary::find(NativePlace::Folder(folder.path()), "z") };
         assert!(refused.is_err_and(|failure| failure.path.starts_with(folder.path())));
     }

@@ -1,5 +1,5 @@
-//! Notes of this process that a reader of a crash report needs beyond the registers: folders of copies, modules, where their images
-//! are, and which have gone. They go into a file while all is well.
+//! Notes of this process for readers of crash reports: folders of copies, modules, mapped images, and unmapped images. Written to a
+//! file during normal operation.
 
 mod book;
 
@@ -13,85 +13,84 @@ use std::time::Duration;
 
 use book::Book;
 
-/// Lines of what was noted: folders of copies, modules, where their images are, and which have gone. It is written anew now
-/// and then, under its name at once, so it stays short.
+/// File with the noted folders of copies, modules, mapped and unmapped images, one per line. It is replaced atomically from time to
+/// time to keep it short.
 pub const NOTES: &str = "notes";
 
 static NOTED: OnceLock<Notes> = OnceLock::new();
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-/// How many modules were noted.
+/// Number of noted modules.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// The notes of this process.
+/// Notes of this process.
 struct Notes {
-    /// A child that was made by `fork` has another number, and writes nothing.
+    /// Forked child processes have another id and write no notes.
     process: u32,
     folder: PathBuf,
     open: Mutex<(File, Book)>,
 }
 
-/// From now on notes of this process go into the file, which lies in `folder`. Once in a process.
+/// Directs the notes of this process to the file, which is in `folder`. Once per process.
 ///
 /// # Errors
 ///
-/// When it was done before.
+/// Notes were started before.
 pub(crate) fn begin(folder: PathBuf, file: File) -> io::Result<()> {
     let _first = FOLDER.set(folder.clone());
     let notes = Notes { process: std::process::id(), folder, open: Mutex::new((file, Book::default())) };
     NOTED.set(notes).map_err(|_| io::Error::other("crashes of this process are reported already"))
 }
 
-/// Where crashes of this process are written down, if they are.
+/// Returns the folder of the crash reports of this process, if there is one.
 pub(crate) fn reported_into() -> Option<&'static Path> {
     FOLDER.get().map(PathBuf::as_path)
 }
 
-/// Notes a folder of private copies: a host that crashes cannot remove it. Costs a look while crashes are not reported, as the
-/// other notes do.
+/// Notes a folder of private copies, which a crashing host cannot remove. Like the other notes, costs one check while crashes are not
+/// reported.
 pub fn stage(folder: &Path) {
     note(|book| Some(book.stage(folder)));
 }
 
-/// Notes that a copy is of this module: before it is mapped, since its initialisers may crash.
+/// Notes the module of a copy. Called before the copy is mapped, since its initializers may crash.
 pub fn module(generation: u64, name: &str, copy: &Path) {
     COUNT.fetch_add(1, Ordering::Relaxed);
     note(|book| Some(book.module(generation, name, copy)));
 }
 
-/// Notes where a copy is mapped.
+/// Notes the addresses of a mapped copy.
 pub(crate) fn mapped(copy: &Path, ranges: &[Range<usize>]) {
     note(|book| Some(book.mapped(copy, ranges)));
 }
 
-/// Notes that a copy is mapped no more, or could not be mapped. `now` is the time since some moment before the process began.
+/// Notes that a copy was unmapped or could not be mapped. `now` is the time since a fixed moment before the start of the process.
 pub(crate) fn gone(copy: &Path, now: fn() -> Duration) {
     note(|book| book.gone(copy, now()));
 }
 
-/// How many modules were noted: it changes with each library that is loaded.
+/// Returns the number of noted modules, which changes with each loaded library.
 pub(crate) fn count() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// Writes down what a reader of the crash report will need.
+/// Writes a line of notes.
 fn note(line: impl FnOnce(&mut Book) -> Option<String>) {
     let Some(notes) = NOTED.get().filter(|notes| notes.process == std::process::id()) else { return };
     let mut open = crate::lock(&notes.open);
     let (file, book) = &mut *open;
     let Some(line) = line(book) else { return };
-    // One write, so that a death in between leaves a whole line or a piece of one, which no reader takes for a line. Without
-    // it a report has names less.
+    // A single write: if the process ends during the write, readers ignore the partial line. On failure reports contain fewer names.
     let _written = file.write_all(line.as_bytes());
     if book.is_long() {
         let whole = book.whole(Path::exists);
-        // Where there is no room the old file goes on, which says the same.
+        // If this fails, the old file with the same content is kept.
         if let Ok(anew) = write_anew(&notes.folder, &whole) {
             *file = anew;
         }
     }
 }
 
-/// Puts a new file of notes in the place of the old one: who reads finds either of them, and whole.
+/// Replaces the file of notes atomically; readers find the old or the new file, both complete.
 fn write_anew(folder: &Path, whole: &str) -> io::Result<File> {
     let beside = folder.join("notes.new");
     let _stale = fs::remove_file(&beside);

@@ -1,5 +1,5 @@
-//! A thread with a working directory of its own: what runs there sees relative paths from that folder, and no other thread
-//! of the process does.
+//! Thread with its own working directory: code on it resolves relative paths in that folder, without an effect on other threads of
+//! the process.
 
 use std::env::set_current_dir;
 use std::io;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// What it runs, once it is told whether it could enter the folder.
+/// Job of the thread; receives the result of entering the folder.
 type Job = Box<dyn FnOnce(io::Result<()>) + Send>;
 
-/// The thread. It ends when this is dropped, and is waited for.
+/// Thread with its own working directory. Dropping it joins the thread.
 #[derive(Debug)]
 pub struct OwnFolder {
     folder: PathBuf,
@@ -22,7 +22,7 @@ impl OwnFolder {
     /// Starts the thread in that folder.
     ///
     /// # Errors
-    /// When the system has no such threads, forbids them, or the folder cannot be entered.
+    /// The system does not support or allow such threads, or the folder cannot be entered.
     pub fn start(folder: &Path) -> io::Result<Self> {
         let folder = folder.canonicalize()?;
         let (jobs, queue) = sync_channel::<Job>(1);
@@ -40,11 +40,11 @@ impl OwnFolder {
         Ok(Self { folder, jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Runs `job` in the folder, wherever an earlier one has gone, and waits for it. On the thread itself, from within another
-    /// job, it runs at once, and leaves that one in the folder. Two such threads must not wait for each other.
+    /// Runs `job` in the folder and waits for it, even if an earlier job changed the directory. Called from within another job, it
+    /// runs immediately and leaves the directory of that job at the folder. Two such threads must not wait for each other.
     ///
     /// # Errors
-    /// When the folder cannot be entered any more; when the thread is gone, which only a panic of a job could bring about.
+    /// The folder cannot be entered any more, or the thread has ended, which only a panic of a job can cause.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         if self.is_current() {
             return set_current_dir(&self.folder).map(|()| job());
@@ -52,7 +52,7 @@ impl OwnFolder {
         let gone = || io::Error::other("the thread has ended");
         let (result, awaited) = sync_channel(1);
         let job = move |entered: io::Result<()>| {
-            // The other side waits for it.
+            // The receiver waits for the result.
             _ = result.send(entered.map(|()| job()));
         };
         self.jobs.as_ref().ok_or_else(gone)?.send(Box::new(job)).map_err(|_| gone())?;
@@ -67,10 +67,10 @@ impl OwnFolder {
 impl Drop for OwnFolder {
     fn drop(&mut self) {
         drop(self.jobs.take());
-        // Dropped by a job of its own it cannot wait for itself.
+        // A thread that drops this value in its own job cannot join itself.
         let is_current = self.is_current();
         if let Some(thread) = self.thread.take().filter(|_| !is_current) {
-            // A panic of a job was reported where it happened.
+            // A panic of a job has been reported already.
             _ = thread.join();
         }
     }
@@ -117,7 +117,7 @@ mod tests {
             inner.run(move || deeper.run(|| current_dir().expect("one")).expect("it ran")).expect("it ran")
         });
         assert_eq!(there.expect("it ran"), folder.path().canonicalize().expect("it is there"));
-        // The thread may hold the last of it.
+        // The thread may hold the last reference.
         let last = Arc::clone(&own);
         own.run(move || drop(last)).expect("it ran");
         assert_eq!(Arc::strong_count(&own), 1);

@@ -1,24 +1,24 @@
-//! Which panics are written down with their calls. A panic may come again with every tick of every object, so a place that panics
-//! is written down once in a while, and so many places at most.
+//! Selection of the panics that are reported with their calls. A panic may recur in every tick of every object, so each location is
+//! reported at limited intervals, and the number of locations is limited.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 use std::time::Duration;
 
-/// Where a panic is.
+/// Location of a panic.
 #[derive(Clone, Copy, Debug, Hash)]
 pub struct At<'a> {
-    /// The source file, as its compiler calls it.
+    /// Source file as named by the compiler.
     pub file: &'a str,
-    /// From one.
+    /// Line, from 1.
     pub line: u32,
-    /// From one.
+    /// Column, from 1.
     pub column: u32,
 }
 
 impl At<'_> {
-    /// A number for the place, the same for the same place as long as no code is loaded: the same line of the next generation
-    /// is another place, and may panic a moment after that of the last.
+    /// Returns a hash of the location that changes when code is loaded: the same line of the next generation is a different location,
+    /// and may panic a moment after that of the previous one.
     pub(crate) fn number(&self, notes: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self, notes).hash(&mut hasher);
@@ -26,28 +26,28 @@ impl At<'_> {
     }
 }
 
-/// What was written into each slot last.
+/// Last panic written to each slot.
 #[derive(Debug)]
 pub(crate) struct Slots {
     last: [Option<(u64, Duration)>; Self::COUNT],
-    /// How many were written.
+    /// Number of panics written.
     number: usize,
 }
 
 impl Slots {
     pub(crate) const COUNT: usize = 16;
-    /// A slot is not written over sooner: it may be being read, and to write it takes time.
+    /// Minimum time before a slot is overwritten: it may still be read, and writing takes time.
     const REST: Duration = Duration::from_secs(1);
 
     pub(crate) const fn new() -> Self {
         Self { last: [None; Self::COUNT], number: 0 }
     }
 
-    /// The slot for a panic at a place, and its number among all that were written; none if it is left out.
+    /// Returns the slot for a panic at a location and the number of the panic; `None` if the panic is skipped.
     pub(crate) fn claim(&mut self, place: u64, now: Duration) -> Option<(usize, usize)> {
         let has_rested = |at: Duration| now.saturating_sub(at) >= Self::REST;
         let same = self.last.iter().position(|last| last.is_some_and(|(of, _)| of == place));
-        // One that was never written is the oldest.
+        // Unused slots are the oldest.
         let oldest = || (0..Self::COUNT).min_by_key(|slot| self.last[*slot].map(|(_, at)| at));
         let slot = same.or_else(oldest)?;
         if !self.last[slot].is_none_or(|(_, at)| has_rested(at)) {

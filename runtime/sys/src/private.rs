@@ -1,5 +1,5 @@
-//! The bytes that checks look at: read into memory, or those of a private copy, where they lie. What is looked at in a
-//! copy was moved once, and is what is mapped later.
+//! Library bytes for inspection: in memory, or mapped from a private copy. An inspected copy is written once and is the file that is
+//! mapped later.
 #![expect(unsafe_code, reason = "looks at a file in place")]
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use memmap2::{Mmap, MmapOptions};
 use crate::source::{Copied, Source};
 use crate::stage::{StageDir, StagedFile};
 
-/// The bytes of a library, up to where its seal begins.
+/// Bytes of a library without its seal.
 #[derive(Debug)]
 pub(crate) struct Bytes {
     held: Held,
@@ -22,24 +22,24 @@ pub(crate) struct Bytes {
 #[derive(Debug)]
 enum Held {
     Read(Vec<u8>),
-    // In this order: the view goes before anybody may write the file again.
+    // The order matters: the view is dropped before the file becomes writable again.
     Copy(Mmap, StagedFile),
 }
 
 impl Bytes {
-    /// Bytes in memory.
+    /// Wraps bytes in memory.
     pub(crate) fn read(bytes: Vec<u8>) -> Self {
         Self { len: bytes.len(), held: Held::Read(bytes) }
     }
 
-    /// Copies a file into `dir` and looks at the copy. Where the file system can, the two share their blocks.
+    /// Copies a file into `dir` and maps the copy for reading. The two share their blocks if the file system supports it.
     pub(crate) fn copy<'a>(source: Source<'a>, path: &Path, dir: &StageDir) -> io::Result<(Self, Copied<'a>)> {
         let (copy, mut file) = dir.fresh(&label(path))?;
         let copied = source.copy_to(&mut file)?;
         Ok((Self::look_at(copy, file, copied.len())?, copied))
     }
 
-    /// Writes bytes into a copy in `dir` and looks at that.
+    /// Writes bytes to a copy in `dir` and maps it for reading.
     pub(crate) fn copy_bytes(bytes: &[u8], name: &Path, dir: &StageDir) -> io::Result<Self> {
         let (copy, mut file) = dir.fresh(&label(name))?;
         file.write_all(bytes)?;
@@ -51,24 +51,24 @@ impl Bytes {
         if len == 0 {
             return Ok(Self::read(Vec::new()));
         }
-        // SAFETY: the file is not changed while it is looked at: its directory is this user's alone, its name is known
-        // to this value only, and `into_copy`, which gives it out, ends the view.
+        // SAFETY: the file does not change while it is mapped: its directory is private to this user, only this value has its name,
+        // and `into_copy`, which returns it, drops the view first.
         let view = unsafe { MmapOptions::new().populate().map(&file) }?;
         copy.hold(file)?;
         Ok(Self { len: view.len(), held: Held::Copy(view, copy) })
     }
 
-    /// Leaves the end out from now on.
+    /// Removes the bytes after `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Whether they are looked at in a private copy.
+    /// Returns `true` if the bytes are in a private copy.
     pub(crate) fn is_copy(&self) -> bool {
         matches!(self.held, Held::Copy(..))
     }
 
-    /// The private copy, if there is one; it may be written from now on.
+    /// Returns the private copy, if there is one; it becomes writable.
     pub(crate) fn into_copy(self) -> Option<StagedFile> {
         match self.held {
             Held::Read(_) => None,

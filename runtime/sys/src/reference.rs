@@ -1,52 +1,50 @@
-//! What a look at the memory of a process finds that still leads into an image.
+//! References to an image found by a memory search.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A word in memory that stays, through which code could still enter an image: a callback that was left in a
-/// table of a library, for one.
+/// Pointer in memory that outlives an image, through which code could enter the image: for example a callback in a table of a
+/// library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Reference {
-    /// The file whose variables hold the word, or lead to it: `libcrypto.so.3`.
+    /// File whose variables contain the pointer, or the first of a chain to it: `libcrypto.so.3`.
     pub library: String,
-    /// The symbol that begins nearest before the word, or the section it lies in, and how far behind that it lies:
-    /// `environ`, `.bss+0x40`.
+    /// Nearest preceding symbol, or the section, with the offset from it: `environ`, `.bss+0x40`.
     pub place: String,
-    /// Counts the blocks of the C heap, and pages of other mappings, between: none if the variable itself refers to the image.
+    /// Number of C heap blocks and pages of other mappings in the chain; zero if the variable itself refers to the image.
     pub blocks: u32,
-    /// What it leads to.
+    /// Target of the pointer.
     pub target: Target,
 }
 
-/// What of an image a word leads to.
+/// Target of a reference in an image.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Target {
-    /// Code or a variable, by the name that the linker uses (mangled, if it is one of Rust's), and how far behind its
-    /// beginning.
+    /// Code or variable by linker symbol (mangled for Rust), with the offset from its start.
     Symbol(String, usize),
-    /// Something without a name, so far behind the beginning of the image.
+    /// Unnamed target, as offset from the start of the image.
     Image(usize),
-    /// Memory of the image's own heap, or that it has mapped.
+    /// Memory of the image's own heap, or mapped by it.
     Memory,
 }
 
-/// What a look has found, and what it cost.
+/// Result and cost of a memory search.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Look {
-    /// The first of each variable; no more than a few.
+    /// First reference of each variable, limited to a few.
     pub found: Vec<Reference>,
-    /// Bytes of variables that were looked at.
+    /// Searched bytes of variables.
     pub variables: u64,
-    /// Blocks of the C heap that were looked at, and their bytes.
+    /// Searched blocks of the C heap.
     pub blocks: u64,
-    /// Their bytes.
+    /// Searched bytes of C heap blocks.
     pub block_bytes: u64,
-    /// Stopped at a limit of blocks, bytes or time: the image stays, since the rest may refer to it.
+    /// Set if the search stopped at a limit of blocks, bytes or time: the image stays, since the rest may refer to it.
     pub is_cut_short: bool,
-    /// How long it took.
+    /// Duration of the search.
     pub took: Duration,
 }
 

@@ -1,13 +1,12 @@
-//! What stands behind the end of a library: a *seal*, which is a digest of all before it, written by the tool that built the
-//! file; and before that, where it was asked for, a *signature*.
+//! Trailer of a library file: a *seal*, which is a digest of all preceding bytes, written by the build tool; and before it, on
+//! request, a *signature*.
 //!
-//! Headers contradict each other when they are damaged; a flipped bit in code or data contradicts nothing but the seal. It
-//! guards against accidents (a copy cut short, a bad disk) and not against malice: anybody can compute a digest. Who made
-//! a file is said by the signature alone.
+//! Damaged headers are usually inconsistent, but only the seal detects bit errors in code or data. It protects against accidents (a
+//! truncated copy, a faulty disk), not against attacks: anyone can compute a digest. Only the signature identifies the author.
 //!
-//! A file is its content; a signature, if there is one (key and signature, [`SIGNED`]); and a seal, if there is one
-//! ([`MAGIC`], digest). The last byte of each name is the number of its format; what has another number is no seal or
-//! signature here, and then the content does not end where it has to, so the file is refused.
+//! A file consists of its content, an optional signature (key and signature, [`SIGNED`]), and an optional seal ([`MAGIC`], digest).
+//! The last byte of each tag is the format version; trailers of other versions are not recognized, so the content does not end at the
+//! expected offset and the file is rejected.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
@@ -23,32 +22,32 @@ use crate::source::open_regular;
 const MAGIC: [u8; 8] = *b"ALCSEAL\x01";
 const LEN: usize = MAGIC.len() + size_of::<u128>();
 
-/// Behind a key and its signature.
+/// Tag after a key and its signature.
 const SIGNED: [u8; 8] = *b"ALCSIGN\x01";
 
 const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 
-/// Seals a finished library file. A file that has a seal that fits is left as it is. Any thread.
+/// Seals a finished library file. A file with a valid seal is left unchanged. Any thread.
 ///
 /// # Errors
 ///
-/// What the system says when the file cannot be read or written; [`io::ErrorKind::InvalidData`] when it has a seal that is
-/// of other bytes, which another seal would only hide.
+/// Error of the system if the file cannot be read or written; [`io::ErrorKind::InvalidData`] if its seal is invalid, because another
+/// seal would only hide the damage.
 pub fn seal_file(path: &Path) -> io::Result<()> {
     let bytes = read(path)?;
     match split(&bytes) {
         Seal::Fits(_) => Ok(()),
         Seal::Broken => Err(broken()),
-        // One write: a concurrent reader sees a file without a seal, or with a part of one, which is refused.
+        // A single write: a concurrent reader sees a file without a seal, or with a partial one, which is rejected.
         Seal::None(all) => OpenOptions::new().append(true).open(path)?.write_all(&seal_of(all)),
     }
 }
 
-/// Signs a finished library file and seals it, in place of the seal and signature that it has. Any thread.
+/// Signs and seals a finished library file, replacing its signature and seal. Any thread.
 ///
 /// # Errors
 ///
-/// As for [`seal_file`].
+/// Errors of [`seal_file`].
 pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     let bytes = read(path)?;
     let content = match split(&bytes) {
@@ -60,7 +59,7 @@ pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     whole.extend(key.sign(content).to_bytes());
     whole.extend(SIGNED);
     whole.extend(seal_of(&whole));
-    // One write here as well; in between the seal is of other bytes.
+    // A single write as well; during the write the seal does not match.
     let mut file = OpenOptions::new().write(true).open(path)?;
     file.seek(SeekFrom::Start(content.len() as u64))?;
     file.write_all(&whole[content.len()..])
@@ -83,27 +82,27 @@ fn broken() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "its seal is of other bytes; build it again")
 }
 
-/// What stands at the end of a file.
+/// Trailer of a file.
 pub(crate) enum Seal<'a> {
-    /// No seal: all bytes.
+    /// No seal; contains all bytes.
     None(&'a [u8]),
-    /// A seal that fits.
+    /// Valid seal.
     Fits(Sealed<'a>),
-    /// A seal of other bytes.
+    /// Seal that does not match the bytes.
     Broken,
 }
 
-/// A file whose seal fits.
+/// File with a valid seal.
 pub(crate) struct Sealed<'a> {
-    /// The library.
+    /// Content without the trailer.
     pub(crate) content: &'a [u8],
-    /// Of the content alone, so that neither a seal nor a signature makes it another build.
+    /// Digest of the content alone, so that seals and signatures do not change the identity of a build.
     pub(crate) digest: u128,
-    /// What was found for a signature; it has not been compared with anything.
+    /// Signature, not verified yet.
     pub(crate) signed: Option<Signed>,
 }
 
-/// Parts a file from its seal.
+/// Splits a file into content and trailer.
 pub(crate) fn split(bytes: &[u8]) -> Seal<'_> {
     let Some((before, seal)) = bytes.split_last_chunk::<LEN>() else { return Seal::None(bytes) };
     let Some(written) = seal.strip_prefix(&MAGIC) else { return Seal::None(bytes) };
@@ -142,7 +141,7 @@ mod tests {
         }
         seal_file(&path).expect("the same seal");
         assert_eq!(fs::read(&path).expect("the same file"), sealed);
-        // A second seal behind one that is broken would vouch for the damage.
+        // A second seal after an invalid one would certify the damage.
         let mut damaged = sealed;
         damaged[500] ^= 1;
         fs::write(&path, &damaged).expect("the damaged file");
@@ -180,7 +179,7 @@ mod tests {
             assert_eq!(trusts(&[key]), Ok(()));
             assert_eq!(trusts(&[&keys[0], &keys[1]]), Ok(()));
             assert_eq!(trusts(&[]), Err(SignatureFound::OfAnotherKey(key.public().to_bytes())));
-            // Of another content, under a seal that fits.
+            // Signature of another content under a valid seal.
             let mut other = sealed.content.to_vec();
             other[0] ^= 1;
             let found = check(&other, sealed.signed.as_ref(), &[key.public()]);

@@ -1,6 +1,6 @@
-//! Who made a library: ed25519 signatures over the SHA-512 digest of the whole content (Ed25519ph of RFC 8032, with a
-//! context of its own, so that a signature made for anything else is none here). A signature stands behind the content and
-//! before the seal. Keys are files as `openssl` writes them.
+//! Signatures of libraries: ed25519 over the SHA-512 digest of the whole content (Ed25519ph of RFC 8032, with a separate context that
+//! excludes signatures made for other purposes). A signature follows the content and precedes the seal. Keys are files in the format
+//! of `openssl`.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -16,88 +16,88 @@ use thiserror::Error;
 use crate::folder::create_private;
 use crate::plain_file;
 
-/// What a signature is for. Another format of what is signed gets another one.
+/// Context of the signatures. Another format of the signed data gets another context.
 const CONTEXT: &[u8] = b"alcedo library 1";
 
-/// A key file is shorter than this.
+/// Maximum size of a key file in bytes.
 const LONGEST_KEY: u64 = 64 * 1024;
 
-/// The half of a key that a host trusts. Written as 64 hex digits, or as a file of `openssl pkey -pubout`.
+/// Public key that a host trusts. Written as 64 hex digits, or as a file of `openssl pkey -pubout`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
-/// The half of a key that signs. Its holder can make libraries that hosts trust.
+/// Secret key. Its holder can sign libraries that hosts trust.
 pub struct SecretKey(SigningKey);
 
-/// What stands behind the content of a signed file.
+/// Signature block after the content of a signed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signed {
     key: [u8; 32],
     signature: [u8; 64],
 }
 
-/// What a file that is not trusted has for a signature.
+/// Signature state of an untrusted file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignatureFound {
-    /// None.
+    /// The file is unsigned.
     Nothing,
-    /// One by a key that is not among those trusted; whether it fits was not looked at. The bytes need not be a key.
+    /// The key is not trusted; the signature was not verified. The bytes may not be a valid key.
     OfAnotherKey([u8; 32]),
-    /// One by a trusted key, of another content.
+    /// The key is trusted, but the signature belongs to another content.
     OfAnotherContent(PublicKey),
 }
 
-/// A key that cannot be used.
+/// Error of an unusable key.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The file could not be read or written.
     #[error("could not {doing} the key file {}: {source}", path.display())]
     Io {
-        /// The verb: "read", "write".
+        /// Failed operation: "read" or "write".
         doing: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Others may read the secret key.
+    /// Other users may read the secret key.
     #[error("{} may be read by others (mode {mode:04o}): run `chmod 600` on it, and make a new key if they should not have it", path.display())]
     Readable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its mode.
+        /// Mode of the file.
         mode: u32,
     },
-    /// The text is no public key.
+    /// The string is not a public key.
     #[error("this is no public key: {reason}; give 64 hex digits, or the text of the file that `alcedo keygen` names")]
     NotPublic {
-        /// What is wrong with it.
+        /// Reason.
         reason: String,
     },
-    /// The text is no secret key.
+    /// The string is not a secret key.
     #[error("{} is no secret key: {reason}; make one with `alcedo keygen`", path.display())]
     NotSecret {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         reason: String,
     },
-    /// The system has no random numbers.
+    /// The system provides no random numbers.
     #[error("the system gives no random numbers for a new key: {reason}")]
     NoRandomNumbers {
-        /// What it said.
+        /// Message of the system.
         reason: String,
     },
 }
 
 impl PublicKey {
-    /// The key of these bytes.
+    /// Makes a key from its bytes.
     ///
     /// # Errors
     ///
-    /// [`KeyError::NotPublic`] when they are none, or one for which anybody could sign.
+    /// [`KeyError::NotPublic`] if the bytes are not a key, or a weak key that anybody could sign for.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, KeyError> {
         let not = |reason: &str| KeyError::NotPublic { reason: reason.to_owned() };
         let key = VerifyingKey::from_bytes(bytes).map_err(|_| not("these bytes are no point of the curve"))?;
@@ -107,12 +107,12 @@ impl PublicKey {
         Ok(Self(key))
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the key.
     pub fn to_bytes(&self) -> [u8; 32] {
         self.0.to_bytes()
     }
 
-    /// As the text of a file that `openssl pkey -pubin` reads.
+    /// Formats the key as a file for `openssl pkey -pubin`.
     pub fn to_pem(&self) -> String {
         PublicKeyBytes(self.to_bytes()).to_public_key_pem(LineEnding::LF).expect("32 bytes have a short encoding")
     }
@@ -156,7 +156,7 @@ fn hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
 }
 
 impl SecretKey {
-    /// A new key.
+    /// Generates a key.
     ///
     /// # Errors
     ///
@@ -167,11 +167,11 @@ impl SecretKey {
         Ok(Self(SigningKey::from_bytes(&bytes)))
     }
 
-    /// Reads a key file: PKCS#8 in PEM, as [`SecretKey::write_new`] and `openssl genpkey -algorithm ed25519` write it.
+    /// Reads a key file: PKCS#8 in PEM, as written by [`SecretKey::write_new`] and `openssl genpkey -algorithm ed25519`.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, others may read it, or it is no such key.
+    /// The file cannot be read, is readable by others, or is not such a key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let io = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
         let (file, found) = plain_file::open(path).map_err(io)?;
@@ -184,26 +184,26 @@ impl SecretKey {
         key.map(Self).map_err(|error| KeyError::NotSecret { path: path.to_owned(), reason: error.to_string() })
     }
 
-    /// Writes a key file that only this user may read. A file that is there is left alone.
+    /// Writes a key file that only this user may read. Existing files are never overwritten.
     ///
     /// # Errors
     ///
-    /// When there is one, or it cannot be written.
+    /// The file exists or cannot be written.
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         let io = |source| KeyError::Io { doing: "write", path: path.to_owned(), source };
-        // Without the public half in it: that is the form that every version of openssl reads.
+        // Omits the public key, because every version of openssl reads that format.
         let bytes = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
         let text = bytes.to_pkcs8_pem(LineEnding::LF).expect("32 bytes have a short encoding");
         let mut file = create_private(path).map_err(io)?;
         file.write_all(text.as_bytes()).map_err(io)
     }
 
-    /// The half to trust.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// The signature of a content.
+    /// Signs a content.
     pub(crate) fn sign(&self, content: &[u8]) -> Signed {
         let digest = Sha512::new_with_prefix(content);
         let signature = self.0.sign_prehashed(digest, Some(CONTEXT)).expect("the context is short");
@@ -218,7 +218,7 @@ impl fmt::Debug for SecretKey {
 }
 
 impl Signed {
-    /// Its length in a file.
+    /// Size in a file in bytes.
     pub(crate) const LEN: usize = 96;
 
     pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {
@@ -236,14 +236,14 @@ impl Signed {
     }
 }
 
-/// Whether one of the keys has signed this content.
+/// Checks that one of the trusted keys has signed this content.
 ///
 /// # Errors
 ///
-/// What there is instead.
+/// The signature state found instead.
 pub(crate) fn check(content: &[u8], signed: Option<&Signed>, trusted: &[PublicKey]) -> Result<(), SignatureFound> {
     let signed = signed.ok_or(SignatureFound::Nothing)?;
-    // The host's own copy of the key is used: what the file says is only which.
+    // The key bytes of the file only select the key; verification uses the host's own copy.
     let key = trusted.iter().find(|key| key.to_bytes() == signed.key);
     let key = key.ok_or(SignatureFound::OfAnotherKey(signed.key))?;
     let signature = Signature::from_bytes(&signed.signature);
@@ -265,7 +265,7 @@ impl fmt::Display for SignatureFound {
     }
 }
 
-/// The mode of a file that others than its owner may read or write.
+/// Returns the mode of a file that users other than its owner may access.
 #[cfg(unix)]
 fn mode_for_others(found: &std::fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;

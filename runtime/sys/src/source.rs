@@ -1,11 +1,11 @@
-//! A library file that another process may still be writing: opened without ever waiting, looked at from its first
-//! bytes on, and copied so that the copy is what the file was at one moment.
+//! Library files that other processes may still be writing: opened without blocking, rejected early by their first bytes, and copied
+//! as a consistent snapshot.
 //!
-//! A seal vouches for a whole content. A file without one could be caught while a build writes over it, and a mix of two
-//! builds has headers that agree. So while such a file is copied the host holds a *lease* on it, which the kernel gives only
-//! where no process has the file open for writing. Where there are no leases (a file of another user, some network file
-//! systems) the file must have been quiet for a while, must not change while it is copied, and is read a second time: what
-//! is the same twice was all there at the moment between.
+//! A seal certifies the whole content. A file without a seal may be read while a build overwrites it, and a mix of two builds may
+//! have consistent headers. Therefore the host holds a *lease* while it copies such a file, which the kernel grants only if no
+//! process has the file open for writing. Without leases (files of another user, some network file systems) the file must be
+//! unmodified for a while, must not change during the copy, and is read twice: equal contents prove a consistent snapshot between the
+//! reads.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek as _, Write};
@@ -21,18 +21,17 @@ use crate::imp::{Lease, Writers};
 use crate::plain_file::{self, PlainFileError};
 use crate::stamp::Stamp;
 
-/// So long a file without lease or seal must not have been written to: longer than the clock stands still by which file
-/// systems date a write.
+/// Minimum age of the last write to a file without lease or seal: longer than the granularity of file system timestamps.
 const QUIET: Duration = Duration::from_millis(25);
 
-/// So long a file that is open for writing is given to be closed. A process that another thread starts holds every
-/// descriptor of this one, those of files that are written as well, from its fork until it becomes its program.
+/// Time limit for writers to close the file. A process that another thread starts holds all descriptors of this process, including
+/// those for writing, between fork and exec.
 const FORK: Duration = Duration::from_millis(200);
 
-/// So much of the file is looked at before the rest is read.
+/// Number of bytes that are checked before the rest is read.
 const HEAD: u64 = elf::HEAD as u64;
 
-/// An open library file.
+/// Open library file.
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
     path: &'a Path,
@@ -41,7 +40,7 @@ pub(crate) struct Source<'a> {
     len: u64,
 }
 
-/// How a file was copied.
+/// State of a copied file.
 #[derive(Debug)]
 #[must_use = "the copy may be torn"]
 pub(crate) struct Copied<'a> {
@@ -51,14 +50,13 @@ pub(crate) struct Copied<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Opens the file and looks at its first bytes. Links are followed, as the user's file systems have them; what is no
-    /// regular file is not even opened.
+    /// Opens the file and checks its first bytes. Follows links; anything but a regular file is not even opened.
     pub(crate) fn open(path: &'a Path, largest: u64) -> Result<Self, ImageError> {
         let (file, found) = open_regular(path)?;
         Self::of_open(path, file, &found, largest)
     }
 
-    /// The same for a file that is open already.
+    /// Checks a file that is open already.
     pub(crate) fn of_open(path: &'a Path, file: File, found: &Metadata, largest: u64) -> Result<Self, ImageError> {
         let io = |source| ImageError::Io { path: path.to_owned(), source };
         let len = found.len();
@@ -71,7 +69,7 @@ impl<'a> Source<'a> {
         Ok(source)
     }
 
-    /// Copies all of it: what there was when it was opened, and at most one byte more, by which to notice that it grew.
+    /// Copies the file up to its size at opening, plus at most one byte that reveals growth.
     pub(crate) fn copy_to(self, to: &mut impl Write) -> io::Result<Copied<'a>> {
         let lease = self.lease();
         if let Err(Writers::Unknown) = lease {
@@ -82,7 +80,7 @@ impl<'a> Source<'a> {
         Ok(Copied { source: self, writers, copied })
     }
 
-    /// Takes the lease, and waits for a fork to be over that has the file open for writing.
+    /// Takes the lease; waits for forked processes to close the file.
     fn lease(&self) -> Result<Lease<'_>, Writers> {
         let until = Instant::now() + FORK;
         loop {
@@ -93,27 +91,27 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Waits until the last write is old enough for the next one to have another time.
+    /// Waits until the last write is old enough for the next write to get a different timestamp.
     fn settle(&self) -> io::Result<()> {
         let written = self.file.metadata()?.modified()?;
         let age = SystemTime::now().duration_since(written);
-        // A time in the future is another machine's clock.
+        // A future timestamp comes from another machine's clock.
         thread::sleep(QUIET.saturating_sub(age.unwrap_or_default()));
         Ok(())
     }
 }
 
 impl Copied<'_> {
-    /// How long the copy is.
+    /// Returns the size of the copy.
     pub(crate) fn len(&self) -> u64 {
         self.copied
     }
 
-    /// Whether the copy is what the file was at one moment; `digest` is of the copy, where anybody wants to use it.
+    /// Checks that the copy is a consistent snapshot; `digest` is that of the copy, if it was computed.
     ///
     /// # Errors
     ///
-    /// [`ImageError::StillWritten`] when another process writes to the file, or may do so.
+    /// [`ImageError::StillWritten`] if another process writes to the file, or may do so.
     pub(crate) fn is_of_one_moment(&self, digest: Option<u128>) -> Result<(), ImageError> {
         let Source { path, file, stamp, len } = &self.source;
         let told = |how: &str| Err(ImageError::StillWritten { path: (*path).to_owned(), how: how.to_owned() });
@@ -148,7 +146,7 @@ impl Copied<'_> {
     }
 }
 
-/// Opens a plain file and names the path in its errors.
+/// Opens a plain file and adds the path to errors.
 pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), ImageError> {
     plain_file::open(path).map_err(|source| match source.get_ref().and_then(|error| error.downcast_ref()) {
         Some(PlainFileError::NotPlain { found }) => {
@@ -158,7 +156,7 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), ImageError> 
     })
 }
 
-/// Whether a library of that length is looked at at all.
+/// Checks that a library of that size may be read.
 pub(crate) fn check_len(path: &Path, len: u64, largest: u64) -> Result<(), ImageError> {
     let path = || path.to_owned();
     match len {
@@ -168,7 +166,7 @@ pub(crate) fn check_len(path: &Path, len: u64, largest: u64) -> Result<(), Image
     }
 }
 
-/// A library's bytes, read into memory.
+/// Reads the bytes of a library into memory.
 pub(crate) fn read(path: &Path, largest: u64) -> Result<(Vec<u8>, Copied<'_>), ImageError> {
     let source = Source::open(path, largest)?;
     let mut bytes = Vec::with_capacity(usize::try_from(source.len).unwrap_or_default());

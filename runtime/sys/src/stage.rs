@@ -1,16 +1,14 @@
-//! Private copies of library files, so that the build may overwrite its own at once.
+//! Private copies of library files, so that a build may overwrite its output at any time.
 //!
-//! The loader identifies an image by its name before it looks at the file, so a name used twice gets the old image
-//! back. Names are therefore numbered through the whole process and never used again.
+//! The loader identifies an image by name before it opens the file, so a reused name would return the old image. Names are therefore
+//! numbered through the whole process and never reused.
 //!
-//! What is mapped is the file that was checked. The descriptor through which a copy was written is kept until it is mapped,
-//! with what the system has recorded of the file (its inode, its length, when it changed), and all of that must be the
-//! same right before the loader opens the copy by its name, and right after. The name is the file's real one: under the
-//! descriptor's own (`/proc/<pid>/fd/<n>`) debuggers would not find the file, nor would a reader of a crash report when
-//! the process is gone, and the loader would take two images for one when a number comes up again. That no program
-//! swaps the file while the loader looks is up to the folder ([`Folder`]): only this user may write there, and in the
-//! folders above only who may as well be this user. Against this user's own programs nothing helps, since they may
-//! write into this process too.
+//! The mapped file is the checked file. The descriptor that wrote a copy stays open until the copy is mapped, with the file
+//! attributes (inode, length, change time), which must be equal right before the loader opens the copy by name and right after. The
+//! name is the real path: under the descriptor's path (`/proc/<pid>/fd/<n>`) debuggers and later readers of a crash report could not
+//! find the file, and the loader would confuse two images when a descriptor number is reused. The folder ([`Folder`]) prevents other
+//! programs from replacing the file during loading: only this user may write there, and in its ancestors only users with equal
+//! rights. Programs of this user cannot be excluded, since they may also write into this process.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -26,17 +24,17 @@ use crate::folder::{Folder, create_private, open_private};
 use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
-/// Counts for the process, not for a directory: a directory's random name may come up again, this does not.
+/// Counts per process, not per directory: the random name of a directory may recur, this number does not.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// What the name of a spare file ends in.
+/// Suffix of the names of spare files.
 const SPARE: &str = "spare";
 
-/// A directory for the copies of one runtime, readable by this user only, removed with all its files on drop. If a program
-/// removes it before, the next copy creates it again.
+/// Directory for the copies of one runtime, readable by this user only and removed with all its files on drop. If it was deleted
+/// before, the next copy creates it again.
 ///
-/// Images that are mapped from it stay mapped. The files of those that are gone are kept for the next copies, under a name
-/// that ends in `.spare`. Any thread may stage.
+/// Images that are mapped from it stay mapped. The files of unmapped images are kept for later copies, under names that end in
+/// `.spare`. Any thread may stage.
 #[derive(Debug)]
 pub struct StageDir {
     demands: Demands,
@@ -44,23 +42,22 @@ pub struct StageDir {
     folder: Folder,
 }
 
-/// A copy that was written whole under a name of its own. Dropping it removes the file, not what is mapped from it.
+/// Complete copy under a unique name. Dropping it removes the file; existing mappings stay valid.
 #[derive(Debug)]
 pub struct StagedFile {
     path: PathBuf,
-    /// What is written over it when it is mapped, and where in the file.
+    /// File offsets and bytes of the patches to write when the copy is mapped.
     patches: Vec<(u64, Vec<u8>)>,
     symbols: Option<PathBuf>,
-    /// The names of the libraries that it needs.
+    /// Names of the libraries that the copy needs.
     needed: Vec<String>,
-    /// The file itself. None for a copy of another process before it is looked at.
+    /// The open file. `None` for a copy of another process that has not been inspected yet.
     held: Option<Held>,
-    /// Where the file may go when its image is gone. None if it is not ours to remove: another process made it, or it has
-    /// gone there.
+    /// Receives the file once its image is unmapped. `None` if this process must not remove the file, or after the transfer.
     home: Option<Arc<Spares>>,
 }
 
-/// A file as it was when it was written whole.
+/// File with its attributes at completion.
 #[derive(Debug)]
 struct Held {
     /// Open until it is mapped.
@@ -68,28 +65,28 @@ struct Held {
     stamp: Stamp,
 }
 
-/// Files of images that are gone from this process, without a trace. Writing over one costs a fraction of a new one, whose
-/// every page the system has to find first.
+/// Files of unmapped images without remaining references. Overwriting one is much cheaper than creating a file, for which the system
+/// must allocate every page.
 #[derive(Debug, Default)]
 struct Spares(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// To be written over next.
+    /// Files to overwrite next.
     spares: Vec<(PathBuf, FileId)>,
-    /// Still under their names, oldest first: a panic in one of them may be read about, whose calls are found in it.
+    /// Files still under their names, oldest first: a panic report may still need them to resolve its calls.
     resting: VecDeque<(PathBuf, FileId)>,
 }
 
 impl Spares {
-    /// More are not kept of each kind.
+    /// Maximum number of files of each kind.
     const MOST: usize = 8;
 
     fn take(&self) -> Option<(PathBuf, FileId)> {
         self.lock().spares.pop()
     }
 
-    /// Takes the file, under a name of its own once it may be written over. Gives one that there is no room for.
+    /// Stores the file, renamed once it may be overwritten. Returns a file that exceeds the limit.
     fn put(&self, path: PathBuf, id: FileId) -> Option<PathBuf> {
         let mut kept = self.lock();
         let (path, id) = match panics::are_told() {
@@ -115,67 +112,67 @@ impl Spares {
     }
 }
 
-/// A copy could not be written.
+/// Error of a failed copy.
 #[derive(Debug, Error)]
 #[error(
     "cannot stage {} as {}: {source}; make room there, or let TMPDIR name a folder that has some",
     library.display(), path.display()
 )]
 pub struct StageError {
-    /// The library that was to be staged.
+    /// Library that was being staged.
     pub library: PathBuf,
-    /// The copy that was being written.
+    /// Path of the incomplete copy.
     pub path: PathBuf,
-    /// What the system said.
+    /// Error of the system.
     pub source: io::Error,
 }
 
 impl StageDir {
-    /// Makes a fresh directory below the system's temporary directory, with mode 0700, for libraries of any maker.
-    /// Directories of this user whose processes were killed are removed.
+    /// Creates a directory below the system's temporary directory, with mode 0700, for libraries without demands. Removes directories
+    /// of this user whose processes were killed.
     ///
     /// # Errors
     ///
-    /// Whatever the system says when it cannot make the directory there, and when others could put theirs in its place;
-    /// `TMPDIR` chooses another place. It must not be mounted `noexec`, which shows only when a file is mapped.
+    /// Error of the system if the directory cannot be created, or if other users could replace it; `TMPDIR` selects another location.
+    /// The location must not be mounted `noexec`, which is detected only when a file is mapped.
     pub fn new() -> io::Result<Self> {
         Self::demanding(Demands::default())
     }
 
-    /// The same, for libraries that meet `demands`. No other is staged here.
+    /// Creates a directory that stages only libraries that meet `demands`.
     ///
     /// # Errors
     ///
-    /// As for [`StageDir::new`].
+    /// Errors of [`StageDir::new`].
     pub fn demanding(demands: Demands) -> io::Result<Self> {
         Ok(Self { demands, spares: Arc::default(), folder: Folder::new()? })
     }
 
-    /// The directory, without symbolic links.
+    /// Returns the directory, without symbolic links.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What is demanded of every library that is staged here.
+    /// Returns the demands for staged libraries.
     pub fn demands(&self) -> &Demands {
         &self.demands
     }
 
-    /// A new copy, which is empty or holds anything; it may be read and written.
+    /// Makes a readable and writable copy with undefined content.
     pub(crate) fn fresh(&self, label: &str) -> io::Result<(StagedFile, File)> {
         let staged = self.named(label);
         let file = self.create(&staged)?;
         Ok((staged, file))
     }
 
-    /// The file of that name, new or a spare one.
+    /// Creates the file of this name, or reuses a spare one.
     pub(crate) fn create(&self, staged: &StagedFile) -> io::Result<File> {
         if let Some((spare, id)) = self.spares.take()
             && fs::rename(&spare, &staged.path).is_ok()
         {
             match open_private(&staged.path, true) {
                 Ok(file) if FileId::of(&file.metadata()?) == id => return Ok(file),
-                // It is not what was put there.
+                // The file was replaced.
                 _ => fs::remove_file(&staged.path)?,
             }
         }
@@ -188,7 +185,7 @@ impl StageDir {
         }
     }
 
-    /// A name for a copy, which is not there yet.
+    /// Makes a name for a copy, without creating a file.
     pub(crate) fn named(&self, label: &str) -> StagedFile {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = self.path().join(file_name(label, number));
@@ -198,19 +195,19 @@ impl StageDir {
 }
 
 impl StagedFile {
-    /// A copy that another process of this user staged, and will remove. It is looked at when it is mapped: whether it is a
-    /// file that no other user may write.
+    /// Makes a copy that another process of this user staged and will remove. The check that no other user may write it takes place
+    /// when it is mapped.
     pub fn of_another(path: &Path) -> Self {
         let path = path.to_owned();
         Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, home: None }
     }
 
-    /// Where the copy is: absolute, without symbolic links, never the path of an earlier copy.
+    /// Returns the path of the copy: absolute, without symbolic links, never the path of an earlier copy.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// With its patches, and the bytes of a symbol file beside it.
+    /// Adds the patches and writes a symbol file next to the copy.
     pub(crate) fn finished(
         mut self,
         library: &Path,
@@ -222,35 +219,35 @@ impl StagedFile {
         if let Some(bytes) = symbols {
             let path = PathBuf::from(format!("{}.debug", self.path.display()));
             self.symbols = Some(path.clone());
-            // Closing the file is all it takes to read it: both go through the same cache, and no copy outlives a power cut.
+            // Closing the file suffices for readers, which use the same cache; copies need not survive a power failure.
             let written = create_private(&path).and_then(|mut file| file.write_all(bytes));
             written.map_err(|source| failed(&path, source))?;
         }
         Ok(self)
     }
 
-    /// It needs the libraries of these names.
+    /// Sets the names of the libraries that the copy needs.
     pub(crate) fn needs(&mut self, libraries: &[String]) {
         libraries.clone_into(&mut self.needed);
     }
 
-    /// Takes the file of another copy, which has not been written to since it was held, under its own name.
+    /// Takes over the file of another copy under this name. The file must be unchanged since it was held.
     pub(crate) fn take(&mut self, mut other: Self) -> io::Result<()> {
         other.ensure_unchanged()?;
         let file = other.held.take().and_then(|held| held.file);
-        // Nothing is left at the old name for its drop to remove.
+        // The old name is free, so the drop of `other` removes nothing.
         fs::rename(&other.path, &self.path)?;
         self.hold(file.ok_or_else(|| io::Error::other("the copy was mapped before"))?)
     }
 
-    /// This is the file, and as it is now it is whole.
+    /// Stores the complete file with its current attributes.
     pub(crate) fn hold(&mut self, file: File) -> io::Result<()> {
         let stamp = Stamp::of(&file.metadata()?);
         self.held = Some(Held { file: Some(file), stamp });
         Ok(())
     }
 
-    /// Makes the file ready to be mapped: sees that it is what was checked, and writes the patches.
+    /// Prepares the file for mapping: checks that it is the inspected file, and writes the patches.
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
         if self.held.is_none() {
             self.hold(open_private(&self.path, false)?)?;
@@ -264,7 +261,7 @@ impl StagedFile {
         self.hold(file)
     }
 
-    /// Whether the file has not been written to since it was held, and it is still what its name leads to.
+    /// Checks that the file is unchanged since it was held, and that its name still refers to it.
     pub(crate) fn ensure_unchanged(&self) -> io::Result<()> {
         let Some(held) = &self.held else { return Ok(()) };
         let is_same = |found: &fs::Metadata| Stamp::of(found) == held.stamp;
@@ -275,8 +272,8 @@ impl StagedFile {
         }
     }
 
-    /// Whether no private copy has the name of a library that this one needs. One that looks for libraries beside itself
-    /// (`$ORIGIN`) would have the loader map that copy, before it is patched and unnoticed by the code that unmaps it.
+    /// Checks that no private copy has the name of a needed library. With `$ORIGIN`, the loader would map that copy before it is
+    /// patched and without the knowledge of the code that unmaps it.
     pub(crate) fn ensure_needs_no_copy(&self) -> Result<(), String> {
         let there = self.needed.iter().find(|name| fs::symlink_metadata(self.path.with_file_name(name)).is_ok());
         there.map_or(Ok(()), |name| {
@@ -286,23 +283,23 @@ impl StagedFile {
         })
     }
 
-    /// It is mapped: the descriptor is not needed any more.
+    /// Closes the descriptor after mapping.
     pub(crate) fn close(&mut self) {
         self.held.iter_mut().for_each(|held| held.file = None);
     }
 
-    /// Gives the file back to be written over. Its image is gone, and this process maps none of its bytes.
+    /// Releases the file for reuse. Its image is unmapped, and this process maps none of its bytes.
     pub(crate) fn recycle(mut self) {
         if let (Some(held), Some(home)) = (self.held.take(), &self.home) {
             match home.put(self.path.clone(), held.stamp.id()) {
                 None => self.home = None,
-                // This one, or one that came before it.
+                // Either this file or an older one.
                 Some(path) => self.path = path,
             }
         }
     }
 
-    /// Where the bytes of its symbol file are, if there were any.
+    /// Returns the path of the symbol file, if there is one.
     pub fn symbols(&self) -> Option<&Path> {
         self.symbols.as_deref()
     }
@@ -314,7 +311,7 @@ impl Drop for StagedFile {
         for path in file.into_iter().chain(&self.symbols) {
             match fs::remove_file(path) {
                 Ok(()) => {}
-                // The directory may have gone first and taken the file with it.
+                // The directory may have been removed together with the file.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => tracing::warn!(path = %path.display(), %error, "a staged copy stays behind"),
             }
@@ -322,7 +319,7 @@ impl Drop for StagedFile {
     }
 }
 
-/// The loader expands `$` in names and takes `/` for a directory, so only plain characters are kept.
+/// Replaces special characters, since the loader expands `$` in names and treats `/` as a separator.
 fn file_name(label: &str, number: u64) -> String {
     const LONGEST: usize = 100; // file systems allow 255 bytes
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };

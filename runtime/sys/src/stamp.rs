@@ -1,5 +1,5 @@
-//! By what a file is known again, and whether it was written to since: who it is, how long, and when it last changed.
-//! The change time cannot be set by hand, unlike the time of the last write.
+//! Identity and modification state of a file: its id, size and change time. Unlike the modification time, the change time cannot be
+//! set manually.
 
 use std::fs::Metadata;
 
@@ -16,7 +16,7 @@ pub(crate) struct Stamp {
     written: Option<std::time::SystemTime>,
 }
 
-/// Equal for the same file under whatever name.
+/// Equal for the same file under any name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     #[cfg(unix)]
@@ -30,7 +30,7 @@ impl FileId {
         Self { device_and_inode: (file.dev(), file.ino()) }
     }
 
-    /// Files have no identity here; only their times distinguish them.
+    /// Files have no identity on this platform; only their times distinguish them.
     #[cfg(not(unix))]
     pub(crate) fn of(_file: &Metadata) -> Self {
         Self {}
@@ -54,7 +54,7 @@ impl Stamp {
         Self { id: FileId::of(file), len: file.len(), written: file.modified().ok() }
     }
 
-    /// Which file it is of.
+    /// Returns the id of the file.
     pub(crate) fn id(&self) -> FileId {
         self.id
     }

@@ -1,5 +1,5 @@
-//! Libraries of users: found by a plain name in one folder and nowhere else, and opened as a private copy, so that a build may
-//! overwrite the file and the next opening has the new one, while whoever uses the old one still has that.
+//! Libraries of users: found by name in a single folder and opened as a private copy. A build may overwrite the file; later openings
+//! use the new file, while existing users keep the old one.
 #![expect(unsafe_code, reason = "opening a library runs its initializers, closing it its finalizers")]
 
 use std::ffi::OsString;
@@ -18,85 +18,85 @@ use crate::native::{NativeError, NativeLibrary};
 use crate::source::{Source, open_regular};
 use crate::stamp::FileId;
 
-/// The loader identifies an image by its name first, so no copy has the name of another.
+/// Makes copy names unique, because the loader identifies an image by name.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A file that is replaced while it is looked up is looked up again, so often at most.
+/// Maximum number of lookups of a file that is replaced during the lookup.
 const TRIES: usize = 8;
 
-/// An open library of a user. It is closed when it is dropped, and its finalizers run then. Any thread.
+/// Open library of a user. Dropping it closes it and runs its finalizers. Any thread.
 #[derive(Debug)]
 pub struct UserLibrary {
-    // Closed before the copy is removed.
+    // Declared first: closed before the copy is removed.
     library: NativeLibrary,
     source: PathBuf,
     _folder: Folder,
 }
 
-/// Why there is no library of that name.
+/// Error of opening a library.
 #[derive(Debug, thiserror::Error)]
 pub enum UserLibraryError {
-    /// The name is a path, has an extension, or is no name.
+    /// The name contains a path, an extension or invalid characters.
     #[error("`{name}` is no name of a library: write it without path and extension, in letters, digits, `_` and `-`")]
     Name {
-        /// As it was given.
+        /// The requested name.
         name: String,
     },
     /// The folder has no such file.
     #[error("{} has no library `{name}`: it would be {}", folder.display(), files(name).join(" or "))]
     Missing {
-        /// The folder that was searched.
+        /// Path of the searched folder.
         folder: PathBuf,
-        /// As it was given.
+        /// The requested name.
         name: String,
     },
-    /// The file leads out of the folder.
+    /// The file is a link to a target outside of the folder.
     #[error("{} leads to {}, outside of its folder: put the library itself there", file.display(), target.display())]
     Escape {
-        /// The file in the folder.
+        /// Path of the file in the folder.
         file: PathBuf,
-        /// What it leads to.
+        /// Target of the link.
         target: PathBuf,
     },
-    /// The file is no library for this machine, or it is still being written.
+    /// The file is not a library for this machine, or is still being written.
     #[error("{0}")]
     Image(#[from] ImageError),
-    /// Copies would lie where nothing can be run from.
+    /// The folder for copies does not allow execution.
     #[error(
         "copies of libraries lie in {}, which is mounted `noexec`: let TMPDIR name a folder that code may be run from",
         folder.display()
     )]
     NoExec {
-        /// The folder for temporary files.
+        /// Folder for temporary files.
         folder: PathBuf,
     },
     /// The file could not be copied.
     #[error("{}: {error}", file.display())]
     Copy {
-        /// The file in the folder.
+        /// Path of the file in the folder.
         file: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         error: io::Error,
     },
-    /// The loader refused it.
+    /// The loader rejected the library.
     #[error("{}: {error}", file.display())]
     Open {
-        /// The file in the folder.
+        /// Path of the file in the folder.
         file: PathBuf,
-        /// What the loader says.
+        /// Error of the loader.
         error: NativeError,
     },
 }
 
 impl UserLibrary {
-    /// Opens the library of that name in `folder`. Its initializers run on this thread.
+    /// Opens the library with this name in `folder` and runs its initializers on this thread.
     ///
     /// # Safety
-    /// The caller vouches for every library in the folder: its initializers and finalizers do what its author meant, and when
-    /// the library is dropped it has no thread or handler left and no address in it is followed.
+    /// The caller vouches for every library in the folder: its initializers and finalizers are correct, and when the library is
+    /// dropped, none of its threads or handlers remain and no address in it is used.
     ///
     /// # Errors
-    /// When there is none, it lies elsewhere, or the loader refuses it.
+    /// The library does not exist, is outside of the folder, or was rejected by the loader.
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
         let (source, file, found) = find(folder, name)?;
         let failed = |error| UserLibraryError::Copy { file: source.clone(), error };
@@ -106,48 +106,48 @@ impl UserLibrary {
         }
         crash::stage(home.path());
         let copy = copied(&source, file, &found, &home, name)?;
-        // SAFETY: our caller vouches for the library, of which this is a copy.
+        // SAFETY: our caller vouches for the library; this is a copy of it.
         let opened = unsafe { NativeLibrary::open(&copy) };
         let library = opened.map_err(|error| UserLibraryError::Open { file: source.clone(), error })?;
-        // SAFETY: our caller vouches that it can be closed when this is dropped.
+        // SAFETY: our caller vouches that the library can be closed on drop.
         unsafe { library.mark_unloadable() };
         Ok(Self { library, source, _folder: home })
     }
 
-    /// The file it was copied from.
+    /// Returns the file that was copied.
     #[must_use]
     pub fn source(&self) -> &Path {
         &self.source
     }
 
-    /// The file that is mapped: the private copy.
+    /// Returns the mapped file, a private copy.
     #[must_use]
     pub fn mapped(&self) -> &Path {
         self.library.path()
     }
 
-    /// The address of a symbol. It is good as long as this library is open.
+    /// Returns the address of a symbol, valid while this library is open.
     ///
     /// # Errors
-    /// When it has no such symbol.
+    /// The library does not define the symbol.
     pub fn symbol(&self, name: &str) -> Result<*const (), NativeError> {
         self.library.symbol(name)
     }
 }
 
-/// How the file of a library may be called: as the platform writes it, with and without what it writes before.
+/// Returns the possible file names of a library: with the suffix of the platform, with and without its prefix.
 fn files(name: &str) -> [String; 2] {
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     [format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")]
 }
 
-/// Whether that is a name, and nothing that a path or an extension could be written with.
+/// Checks for a plain name, which excludes paths and extensions.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
 }
 
-/// The library of that name, open, under its real path. What was opened is what lies in the folder: whoever replaces the file
-/// meanwhile has it looked up again.
+/// Finds and opens the library with this name, and returns its real path. The opened file is in the folder: if the file is replaced
+/// during this, the lookup is repeated.
 fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibraryError> {
     if !is_name(name) {
         return Err(UserLibraryError::Name { name: name.to_owned() });
@@ -165,7 +165,7 @@ fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibr
     Err(UserLibraryError::Copy { file: home.join(&files(name)[0]), error })
 }
 
-/// Opens the file, unless it leads out of the folder; `None` where another came in its place meanwhile.
+/// Opens the file unless it is a link out of the folder; `None` if it was replaced during this.
 fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, UserLibraryError> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let (open, found) = match open_regular(file) {
@@ -173,7 +173,7 @@ fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, U
         Err(ImageError::Io { source, .. }) if is_gone(&source) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    // Resolved after it was opened, and compared: so the open file had this path, whatever becomes of the link from now on.
+    // Resolved after opening and compared, so the opened file had this path, even if the link changes later.
     let resolved = file.canonicalize().and_then(|target| Ok((fs::symlink_metadata(&target)?, target)));
     match resolved {
         Err(error) if is_gone(&error) => Ok(None),
@@ -186,7 +186,7 @@ fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, U
     }
 }
 
-/// A copy of the file as it was at one moment.
+/// Makes a consistent copy of the file.
 fn copied(source: &Path, file: File, found: &Metadata, home: &Folder, name: &str) -> Result<PathBuf, UserLibraryError> {
     let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };
     let mut bytes = Vec::new();
@@ -247,7 +247,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join(&files("z")[0]);
         fs::write(&file, "no library").expect("written");
-        // SAFETY: a file of a few words has no initializer.
+        // SAFETY: a file of a few bytes has no initializer.
         let refused = unsafe { UserLibrary::open(folder.path(), "z") };
         assert!(refused.as_ref().is_err_and(|error| error.to_string().contains(&files("z")[0])), "{refused:?}");
     }

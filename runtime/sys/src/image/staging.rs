@@ -1,33 +1,32 @@
-//! Copies of libraries that were looked at.
+//! Copies of inspected libraries.
 
 use std::io::{self, Write as _};
 
 use super::ImageFile;
 use crate::stage::{StageDir, StageError, StagedFile};
 
-/// Bytes to write over the copy of a library: the section's name, where in it they go, and the bytes.
+/// Patch of a copy: section name, offset in the section, and bytes.
 pub type Patch<'a> = (&'a str, usize, &'a [u8]);
 
 impl StageDir {
-    /// Writes a copy named after `label`; whatever in it does not suit a file name becomes `_`.
+    /// Writes a copy named after `label`, with characters that are invalid in file names replaced by `_`.
     ///
     /// # Errors
     ///
-    /// [`StageError`] when the copy cannot be written; what was written of it is removed again.
+    /// [`StageError`] if the copy cannot be written; partial files are removed.
     pub fn stage(&self, image: &ImageFile, label: &str) -> Result<StagedFile, StageError> {
         self.stage_with(image, label, None, &[])
     }
 
-    /// Writes a copy whose sections are to differ from the library's by `patches`, and the bytes of a symbol file beside
-    /// it under the same name and `.debug`.
+    /// Writes a copy whose sections differ from the library by `patches`, and a symbol file with the same name and the suffix
+    /// `.debug`.
     ///
-    /// The patches are written when the copy is mapped. Until then it holds the library's own bytes, so that another
-    /// process may map it first: an address of this process would mean nothing there.
+    /// The patches are written when the copy is mapped. Until then the copy contains the library's own bytes, so that another process
+    /// may map it first: an address of this process would be invalid there.
     ///
     /// # Errors
     ///
-    /// [`StageError`] when a patch does not lie inside its section as it stands in the file, or a file cannot be
-    /// written; what was written is removed again.
+    /// [`StageError`] if a patch exceeds its section in the file, or a file cannot be written; partial files are removed.
     pub fn stage_with(
         &self,
         image: &ImageFile,
@@ -48,12 +47,12 @@ impl StageDir {
         staged.finished(image.name(), written, symbols)
     }
 
-    /// The same for a library that was looked at as a private copy: that one is taken, under its new name. Another one is
-    /// copied.
+    /// Variant of [`StageDir::stage_with`] that takes over a library inspected as a private copy under its new name. Other libraries
+    /// are copied.
     ///
     /// # Errors
     ///
-    /// As for [`StageDir::stage_with`].
+    /// Errors of [`StageDir::stage_with`].
     pub fn stage_whole(
         &self,
         image: ImageFile,
@@ -75,7 +74,7 @@ impl StageDir {
     }
 }
 
-/// Where in the file the patches go.
+/// Converts the patches to file offsets.
 fn placed(image: &ImageFile, patches: &[Patch<'_>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
     let place = |(section, offset, patch): &Patch<'_>| {
         let misfit = || io::Error::other(format!("{} bytes at {offset} do not fit section {section}", patch.len()));

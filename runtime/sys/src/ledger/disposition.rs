@@ -1,35 +1,34 @@
-//! What a signal really does when several images and the process itself have an opinion. This file decides from the
-//! opinions alone.
+//! Effective disposition of a signal, computed from the requests of several images and of the process.
 
-/// What a signal is set to do.
+/// Requested disposition of a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
-    /// What the system does by itself.
+    /// Default action of the system.
     Default,
-    /// Nothing.
+    /// Ignores the signal.
     Ignore,
-    /// Call a handler.
+    /// Calls a handler.
     Handle,
 }
 
-/// What is really set.
+/// Effective disposition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
-    /// What the process had before any image came.
+    /// State before the first image was mapped.
     Original,
-    /// What the system does by itself.
+    /// Default action of the system.
     Default,
-    /// Nothing.
+    /// Ignores the signal.
     Ignore,
-    /// The host's dispatcher, which calls the images' handlers and then the process's own.
+    /// Dispatcher of the host, which calls the images' handlers and then the process's own.
     Dispatch,
 }
 
 impl Effect {
-    /// What is to be set, given what the process had and what the images want, in the order in which they said so.
+    /// Returns the effective disposition for the requests of the process and of the images, in order of the requests.
     ///
-    /// A handler of anybody's is always called. So an image can neither silence the process's own handler nor another
-    /// image's; where there is none, the last word counts.
+    /// Handlers are always called, so an image can silence neither the process's own handler nor that of another image. Without
+    /// handlers, the last request counts.
     pub(crate) fn of(original: Wish, images: impl IntoIterator<Item = Wish>) -> Self {
         let mut last = None;
         for wish in images {

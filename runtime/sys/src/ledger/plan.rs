@@ -1,53 +1,53 @@
-//! Which step of an ending comes next. This file decides from facts alone; `ending.rs` looks and acts.
+//! Selection of the next step of an ending, by facts alone; `ending.rs` collects the facts and executes the steps.
 
-/// What is known about an image that shall go.
+/// Facts about an ending image.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Facts {
-    /// It has been closed, and was seen to be gone.
+    /// The image was closed and verified to be unmapped.
     pub(crate) gone: bool,
-    /// The process runs its exit handlers: nothing is unmapped under them any more.
+    /// The process runs its exit handlers, which forbids unmapping.
     pub(crate) process_exits: bool,
-    /// Destructors of thread-locals wait for the calling thread.
+    /// Thread-local destructors wait for the calling thread.
     pub(crate) locals_here: bool,
     /// Threads of the image run its code.
     pub(crate) threads: bool,
-    /// Destructors of thread-locals wait for other threads, or run there.
+    /// Thread-local destructors wait for other threads, or run there.
     pub(crate) locals_elsewhere: bool,
-    /// Threads may be led out by force, and that was not tried in this look.
+    /// Threads may be evicted, and this poll has not tried it.
     pub(crate) may_evict: bool,
-    /// Signals still lead to the image.
+    /// Signals still refer to the image.
     pub(crate) signals: bool,
-    /// A signal handler of the image runs somewhere.
+    /// A signal handler of the image is running.
     pub(crate) handler_runs: bool,
-    /// Exit handlers have not run.
+    /// Exit handlers are pending.
     pub(crate) exit_handlers: bool,
-    /// Something outside the image leads into it: the kernel may write for it, or a signal was set past the hooks.
+    /// Code outside of the image may enter it: the kernel may write for it, or a signal was set without the hooks.
     pub(crate) outside: bool,
 }
 
-/// What to do next.
+/// Next step of an ending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// Run the destructors of this thread.
+    /// Runs the destructors of this thread.
     RunThreadLocals,
-    /// Lead threads out of blocking calls.
+    /// Forces threads out of blocking calls.
     Evict,
-    /// Nothing can be done here: other code must act first.
+    /// Waits for other code to act.
     Wait,
-    /// Take the image's signal handlers out.
+    /// Removes the image's signal handlers.
     ReleaseSignals,
-    /// Run the exit handlers. They may make new work, which the next look sees.
+    /// Runs the exit handlers. They may create new work, which the next poll finds.
     RunExitHandlers,
-    /// Nothing can lead into the image: close it and look.
+    /// Closes the image, which no code can enter, and verifies it.
     Close,
-    /// Give back what it has left behind.
+    /// Frees what the image left.
     Free,
 }
 
 impl Facts {
-    /// The next step. Each step makes its own fact untrue or leads to [`Step::Wait`], so the order ends.
+    /// Returns the next step. Each step clears its own fact or results in [`Step::Wait`], so the sequence terminates.
     ///
-    /// Signals are released before the image is closed, not after it: one that arrives in between would find no code.
+    /// Signals are released before the image is closed: a signal that arrives in between would find no code.
     pub(crate) fn next(self) -> Step {
         match self {
             Self { gone: true, .. } => Step::Free,
@@ -58,7 +58,7 @@ impl Facts {
             Self { signals: true, .. } => Step::ReleaseSignals,
             Self { handler_runs: true, .. } => Step::Wait,
             Self { exit_handlers: true, .. } => Step::RunExitHandlers,
-            // Exit handlers and destructors may have ended it.
+            // Exit handlers and destructors may have removed the reference.
             Self { outside: true, .. } => Step::Wait,
             _ => Step::Close,
         }

@@ -1,5 +1,5 @@
-//! Repairs: each takes back one sort of thing that images leave in the process. A platform has one table of repairs, each in a file of
-//! its own. An image that leaves something for which its platform has no repair stays mapped, and its report names that.
+//! Repairs: each handles one kind of resource that images leave in the process. A platform has one table of repairs, each in its own
+//! file. An image that leaves a resource without a repair on its platform stays mapped, and its report names the resource.
 #![expect(unsafe_code, reason = "its maker vouches for an image that is gone")]
 
 use std::collections::HashSet;
@@ -12,12 +12,12 @@ use crate::end_report::{EndPolicy, EndReport, ReferenceSearch};
 use crate::imp::Mapping;
 use crate::reference::Look;
 
-/// The names of repairs for what no hook reports.
+/// Names of the repairs for resources that hooks do not report.
 pub(crate) const ENVIRONMENT: &str = "the environment, or a variable of the C library";
 pub(crate) const CPP_LIBRARY: &str = "a handler or a stream of the C++ library";
 
-/// Imports by which an image may leave an address without a hook, each with the repair for it. The variables are those that
-/// hold a function; other variables are read as a rule.
+/// Imports through which an image may store an address without a hook, each with its repair. The variables contain functions; other
+/// variables are usually only read.
 const UNREPORTED: [(&str, &str); 9] = [
     ("argp_program_version_hook", ENVIRONMENT),
     ("error_print_progname", ENVIRONMENT),
@@ -30,51 +30,51 @@ const UNREPORTED: [(&str, &str); 9] = [
     ("_ZSt15set_new_handlerPFvvE", CPP_LIBRARY),
 ];
 
-/// Checks if an image with this import may leave an unreported address for which these repairs have no row.
+/// Checks if an image with this import may store an unreported address that none of these repairs handles.
 pub(crate) fn is_unrepaired(import: &str, repairs: &[Repair]) -> bool {
     let needed = UNREPORTED.iter().find(|(name, _)| *name == import);
     needed.is_some_and(|(_, needed)| repairs.iter().all(|repair| repair.name != *needed))
 }
 
-/// A repair, by the moments of an image's life in their order. [`Repair::NONE`] fills in the moments at which it does nothing.
+/// Repair with callbacks in the order of an image's lifetime. [`Repair::NONE`] provides empty callbacks.
 #[derive(Clone, Copy)]
 pub(crate) struct Repair {
-    /// The thing left, as reports name it.
+    /// Name of the resource in reports.
     pub(crate) name: &'static str,
-    /// Runs before an image is mapped.
+    /// Called before an image is mapped.
     pub(crate) before: fn(),
-    /// Runs when the image has been mapped, after its initialisers.
+    /// Called after the image was mapped and its initializers have run.
     pub(crate) is_mapped: fn(&Arc<Ledger>, &Mapping),
-    /// Adds its numbers.
+    /// Adds its counters.
     pub(crate) counts: fn(&Ledger, &mut LedgerCounts),
     /// Lists holders of the image.
     pub(crate) holders: fn(&Ledger, &mut Vec<Holder>),
-    /// Runs when the image is about to end, before it closes anything.
+    /// Called when the image begins to end, before anything is closed.
     pub(crate) ends: fn(&Ledger),
-    /// Adds facts that decide on the next step of its ending.
+    /// Adds facts that determine the next step of the ending.
     pub(crate) facts: fn(&Ledger, &mut Facts),
-    /// Does a step, and notes in the report what that was.
+    /// Executes a step and records it in the report.
     pub(crate) act: fn(&Ledger, Step, &mut EndReport),
-    /// Finds a reference into the image from outside, after the last fact. Costs more than the facts.
+    /// Finds a reference to the image from outside, once all facts allow closing. More expensive than the facts.
     pub(crate) outside: fn(&Ledger) -> Option<Holder>,
-    /// Leads elsewhere, or takes back, what can be: just before the image is closed. The function checks if an address is in the
-    /// image or its memory, or is that of a stream which it has made.
+    /// Redirects or removes references, just before the image is closed. The predicate checks if an address is in the image or its
+    /// memory, or belongs to a stream created by it.
     pub(crate) put_right: fn(&Ledger, &dyn Fn(usize) -> bool, &mut EndReport),
-    /// Searches memory for references to the image, if the policy wants that; returns them with the blocks of the C heap that
-    /// are in use. The path is that of its copy.
+    /// Searches memory for references to the image if the policy requests it; returns them with the used blocks of the C heap. The
+    /// path is that of the copy.
     pub(crate) look: fn(&Ledger, ReferenceSearch, &Path) -> Option<Looked>,
-    /// Runs right before the image is closed.
+    /// Called right before the image is closed.
     pub(crate) leaves: fn(&Ledger),
-    /// Takes back the rest when the image is gone.
+    /// Frees the rest after the image is unmapped.
     pub(crate) free: fn(&Gone<'_>, &mut EndReport),
 }
 
-/// What a search found, and the blocks of the C heap that are in use.
+/// Result of a search, with the used blocks of the C heap.
 pub(crate) type Looked = (Look, HashSet<usize>);
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 impl Repair {
-    /// Does nothing at any moment.
+    /// Has no effect in any callback.
     pub(crate) const NONE: Self = Self {
         name: "",
         before: || (),
@@ -92,7 +92,7 @@ impl Repair {
     };
 }
 
-/// An image that is gone. What is on its records belongs to nothing any more.
+/// Unmapped image. Its recorded resources have no owner any more.
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu")),
     expect(dead_code, reason = "read by repairs, of which other platforms have none")
@@ -107,8 +107,8 @@ pub(crate) struct Gone<'a> {
 impl<'a> Gone<'a> {
     /// # Safety
     ///
-    /// The image of this ledger was seen to be unmapped, and the setter of the policy vouches for its rules about blocks
-    /// and descriptors.
+    /// The image of this ledger was verified to be unmapped, and the creator of the policy vouches for its rules on blocks and
+    /// descriptors.
     pub(crate) unsafe fn new(image: &'a Ledger, policy: &'a EndPolicy, kept: &'a HashSet<usize>) -> Self {
         Self { image, policy, kept }
     }

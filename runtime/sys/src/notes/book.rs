@@ -1,10 +1,9 @@
-//! What the notes of this process say, and how they stay short however often it reloads: images that are there, and the
-//! last ones that have gone. This file decides and writes texts; `notes.rs` writes the file.
+//! Content of the notes: current images and the most recently unmapped ones, kept short over many reloads. This file formats the
+//! lines; `notes.rs` writes the file.
 //!
-//! A line is words with one space between them, and ends with a word of its own, so that half a line is never read as a
-//! whole one: `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`,
-//! `gone <milliseconds> <copy> .`, `forgotten <modules> .`. What comes from outside is escaped: a byte that is no plain
-//! letter stands as `\` and two digits.
+//! A line consists of words separated by single spaces and ends with `.`, so that a partial line is never read as a whole one: `stage
+//! <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`, `gone <milliseconds> <copy> .`, `forgotten
+//! <modules> .`. External strings are escaped: bytes other than printable ASCII appear as `\` and two hex digits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -12,13 +11,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// So many images that have gone are remembered.
+/// Maximum number of remembered unmapped images.
 const MOST_GONE: usize = 512;
 
-/// So many lines more than there must be are written before the file is written anew.
+/// Minimum number of superfluous lines before the file is rewritten.
 const SLACK: usize = 512;
 
-/// An image, by the lines that describe it.
+/// Lines that describe an image.
 #[derive(Debug, Default)]
 struct Image {
     module: String,
@@ -32,35 +31,35 @@ impl Image {
     }
 }
 
-/// What the notes say.
+/// State of the notes.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     stages: Vec<PathBuf>,
-    /// Those that are there or are coming, by their copy.
+    /// Current and pending images, by copy.
     here: BTreeMap<PathBuf, Image>,
-    /// Those that have gone, the last one last.
+    /// Unmapped images, oldest first.
     gone: VecDeque<Image>,
-    /// Modules that are not remembered any more.
+    /// Number of dropped modules.
     forgotten: u64,
-    /// How many lines the file has.
+    /// Number of lines in the file.
     written: usize,
 }
 
 impl Book {
-    /// A folder of copies. Gives the line to write, as all of these do.
+    /// Adds a folder of copies. Like all these methods, returns the line to write.
     pub(super) fn stage(&mut self, folder: &Path) -> String {
         self.stages.push(folder.to_owned());
         self.line(stage_line(folder))
     }
 
-    /// A module is about to be mapped from a copy.
+    /// Adds a module that is about to be mapped from a copy.
     pub(super) fn module(&mut self, generation: u64, name: &str, copy: &Path) -> String {
         let line = format!("module {generation} {} {} .\n", escaped(name.as_bytes()), of_path(copy));
         self.here.entry(copy.to_owned()).or_default().module.clone_from(&line);
         self.line(line)
     }
 
-    /// The copy is mapped.
+    /// Adds the addresses of a mapped copy.
     pub(super) fn mapped(&mut self, copy: &Path, ranges: &[Range<usize>]) -> String {
         let mut line = format!("mapped {}", of_path(copy));
         for range in ranges {
@@ -71,7 +70,7 @@ impl Book {
         self.line(line)
     }
 
-    /// It is mapped no more, or never was; nothing for one that was not noted.
+    /// Marks a copy as unmapped; `None` for an unknown copy.
     pub(super) fn gone(&mut self, copy: &Path, now: Duration) -> Option<String> {
         let mut image = self.here.remove(copy)?;
         let line = format!("gone {} {} .\n", now.as_millis(), of_path(copy));
@@ -84,20 +83,20 @@ impl Book {
         Some(self.line(line))
     }
 
-    /// Whether the file has so many lines that are not needed that it should be written anew.
+    /// Checks if the file has enough superfluous lines to be rewritten.
     pub(super) fn is_long(&self) -> bool {
         let images = self.here.values().chain(&self.gone);
         let needed = self.stages.len() + images.map(|image| image.lines().count()).sum::<usize>();
-        // Counted only where there is something to win.
+        // Counts only if a rewrite may save lines.
         self.written > SLACK && self.written > 2 * needed + SLACK
     }
 
-    /// All that the file has to say; folders of which `is_there` says no are left out from now on.
+    /// Returns the complete content of the file; drops folders for which `is_there` returns `false`.
     pub(super) fn whole(&mut self, is_there: impl Fn(&Path) -> bool) -> String {
         self.stages.retain(|folder| is_there(folder));
         let mut text = format!("forgotten {} .\n", self.forgotten);
         text.extend(self.stages.iter().map(|folder| stage_line(folder)));
-        // Those that have gone come first: what is mapped later stands later.
+        // Unmapped images precede the current ones, which were mapped later.
         text.extend(self.gone.iter().chain(self.here.values()).flat_map(Image::lines));
         self.written = text.lines().count();
         text
@@ -117,7 +116,7 @@ fn of_path(path: &Path) -> String {
     escaped(path.as_os_str().as_encoded_bytes())
 }
 
-/// A text as one word.
+/// Escapes a string to one word.
 fn escaped(bytes: &[u8]) -> String {
     let mut word = String::with_capacity(bytes.len());
     for byte in bytes {
