@@ -1,9 +1,10 @@
 //! Content of the notes: current images and the most recently unmapped ones, kept short over many reloads. This file formats the
 //! lines; `notes.rs` writes the file.
 //!
-//! A line consists of words separated by single spaces and ends with `.`, so that a partial line is never read as a whole one: `stage
-//! <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`, `gone <milliseconds> <copy> .`, `forgotten
-//! <modules> .`. External strings are escaped: bytes other than printable ASCII appear as `\` and two hex digits.
+//! A line consists of words separated by single spaces and ends with `.`, so that a partial line is never read as a whole one:
+//! `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`, `gone <milliseconds> <copy> .`,
+//! `forgotten <modules> .`. External strings are escaped: spaces, backslashes and all bytes other than printable ASCII appear as `\`
+//! and two hex digits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;

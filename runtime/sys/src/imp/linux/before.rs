@@ -1,10 +1,9 @@
-//! What the process had when an image was mapped of all that raises a signal by itself and that no hook sees: soft limits,
-//! timers set by bare system calls, filters of system calls. An image that handles such a signal lives well with it; once the
-//! handler is gone, what the system does by itself is to end the process. So what raises the signal goes first, and is put
-//! back as it was. A filter cannot be taken back: then the image stays.
+//! Process state at the mapping of an image that raises signals without a hook: soft limits, timers set by direct system calls, and
+//! system call filters. They are harmless while an image handles the signal; without the handler, the default action terminates the
+//! process. So the source of the signal is removed first, and the state is restored. Filters cannot be removed: the image stays then.
 //!
-//! Only signals are looked at of which nothing but the default action would remain. Who else may have set the limit or the
-//! timer meanwhile cannot be found out, so what was there before the image is left alone.
+//! Only signals that would be left with the default action are considered. Other code may also have set the limit or timer, which
+//! cannot be determined, so state from before the image is left unchanged.
 
 use std::ffi::{c_int, c_uint};
 use std::fs;
@@ -20,54 +19,54 @@ use super::proc::{self, field};
 use super::signals::Handled;
 use super::{lock, timers};
 
-/// Limits of which the first excess is reported by a signal.
+/// Limits whose first excess raises a signal.
 const LIMITS: [(c_uint, c_int, &str); 2] =
     [(libc::RLIMIT_CPU, libc::SIGXCPU, "RLIMIT_CPU"), (libc::RLIMIT_FSIZE, libc::SIGXFSZ, "RLIMIT_FSIZE")];
 
-/// The interval timers, as reports name them.
+/// Names of the interval timers in reports.
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
-/// What images found that are mapped: one that goes first may leave another what it has changed itself. Held while
-/// anything is put back, so that two of them do not do it at once.
+/// Initial states of the mapped images: an image that ends first may leave its changes to another. Locked while state is restored, so
+/// that images do so one after the other.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
-/// What one image found.
+/// Initial state of one image.
 pub(super) struct Before {
     found: Mutex<Found>,
-    /// Filters of system calls of the thread that has mapped it.
+    /// Number of system call filters of the thread that mapped the image.
     filters: u64,
 }
 
 struct Found {
     soft: [u64; 2],
     is_armed: [bool; 3],
-    /// The numbers that the kernel has given to timers.
+    /// Kernel ids of timers.
     timers: Vec<c_int>,
-    /// Signals (one bit each) whose handlers were taken out, with nobody else there: what raises them is looked for once more
-    /// when no handler of the image runs.
+    /// Signals (one bit each) whose handlers were removed without others remaining: their sources are checked again when no handler
+    /// of the image runs.
     alone: u64,
 }
 
-/// What was done about what raises signals.
+/// Result of removing signal sources.
 #[derive(Default)]
 pub(super) struct Undone {
-    /// Signals that may be under way, one bit each.
+    /// Signals that may be pending, one bit each.
     pub(super) raised: u64,
-    /// Those that can still come.
+    /// Signals that may still be raised.
     pub(super) late: u64,
     pub(super) words: Vec<String>,
 }
 
-/// What to do about a soft limit.
+/// Treatment of a soft limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Leave,
     PutBack,
-    /// Nobody may raise it any more, so its signal must do no harm.
+    /// The limit cannot be raised any more, so its signal is ignored.
     Ignore,
 }
 
-/// One line of what the kernel reports of timers.
+/// Timer in the kernel's list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Listed {
     number: c_int,
@@ -75,7 +74,7 @@ struct Listed {
 }
 
 impl Before {
-    /// What there is now.
+    /// Reads the current state.
     pub(super) fn now() -> Arc<Self> {
         let soft =
             LIMITS.map(|(resource, ..)| kernel::limits(resource).map_or(libc::RLIM_INFINITY, |limits| limits.rlim_cur));
@@ -88,14 +87,14 @@ impl Before {
         before
     }
 
-    /// The image handles these, and its handlers go next.
+    /// Removes the sources of these signals, whose handlers are removed next.
     pub(super) fn put_back(&self, handled: Handled) -> Undone {
         lock(&self.found).alone |= handled.alone;
         self.undo(handled)
     }
 
-    /// No handler of the image runs any more: what one may have set again since its signal was given up. Once; whatever comes
-    /// later belongs to other code.
+    /// Removes the sources that a running handler may have set after the first removal. Called once, when no handler of the image
+    /// runs; later sources belong to other code.
     pub(super) fn put_back_again(&self) -> Undone {
         let alone = mem::take(&mut lock(&self.found).alone);
         self.undo(Handled { all: alone, alone })
@@ -111,7 +110,7 @@ impl Before {
         lock(&self.found).put_back(handled, &others)
     }
 
-    /// Whether a filter was set since the image was mapped, on any thread.
+    /// Checks if any thread has set a filter since the image was mapped.
     pub(super) fn is_filtered_since(&self) -> bool {
         let tasks = proc::numbers("task").unwrap_or_default();
         tasks.iter().any(|tid| filters(&format!("/proc/self/task/{tid}/status")) > self.filters)
@@ -130,7 +129,7 @@ impl Found {
             if verdict == Verdict::Leave {
                 continue;
             }
-            // It is with the others now to put it back. The system itself raises the one for time by and by.
+            // The other images must restore it now. The system itself raises the CPU time limit gradually.
             let was = now.rlim_cur;
             for other in others {
                 let soft = &mut lock(other).soft[at];
@@ -160,7 +159,7 @@ impl Found {
                 others.iter().for_each(|other| lock(other).is_armed[which] = false);
             }
         }
-        // Those of the interval timers and the limits are no timers of this sort.
+        // The signals of interval timers and limits are not from timers of this kind.
         if handled.all & !OTHERWISE == 0 {
             return undone;
         }
@@ -169,7 +168,7 @@ impl Found {
                 continue;
             }
             others.iter().for_each(|other| lock(other).timers.retain(|known| *known != number));
-            // The timer was made since the image was mapped, and its signal ends the process when the image's handler is gone.
+            // The timer was created since the image was mapped, and its signal terminates the process without the image's handler.
             if handled.alone & bit(signal) != 0 && kernel::delete_timer(number) {
                 undone.raised |= bit(signal);
                 undone.words.push(format!("timer with {} made past its hooks deleted", in_words(signal)));
@@ -179,7 +178,7 @@ impl Found {
     }
 }
 
-/// Signals of faults, which most handlers are for: no timer is made with them.
+/// Signals of faults, which most handlers are for: timers do not use them.
 const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGBUS - 1)
     | 1 << (libc::SIGILL - 1)
@@ -189,7 +188,7 @@ const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGXCPU - 1)
     | 1 << (libc::SIGXFSZ - 1);
 
-/// A limit that was raised since does no harm. One that was lowered and cannot be raised again does, whatever is done.
+/// A raised limit is harmless. A lowered limit that cannot be raised again stays harmful.
 fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     match (now < before, before <= hard) {
         (false, _) => Verdict::Leave,
@@ -202,12 +201,12 @@ fn limit_in_words(limit: u64) -> String {
     if limit == libc::RLIM_INFINITY { "unlimited".to_owned() } else { limit.to_string() }
 }
 
-/// The timers of this process that raise a signal; none where the kernel does not list them.
+/// Returns the timers of this process that raise a signal; empty if the kernel does not list them.
 fn listed() -> Vec<Listed> {
     fs::read_to_string("/proc/self/timers").map_or_else(|_| Vec::new(), |text| read_list(&text))
 }
 
-/// Of each timer there are four lines, of which the first three are its number, its signal and how that is sent.
+/// Parses four lines for each timer; the first three are its id, its signal and the notification method.
 fn read_list(text: &str) -> Vec<Listed> {
     let mut found = Vec::new();
     let (mut number, mut signal) = (None, None);
@@ -225,7 +224,7 @@ fn read_list(text: &str) -> Vec<Listed> {
     found
 }
 
-/// Filters of system calls of the calling thread.
+/// Returns the number of system call filters of the calling thread.
 fn own_filters() -> u64 {
     match rustix::thread::secure_computing_mode() {
         Ok(SecureComputingMode::Disabled) => 0,
@@ -233,7 +232,7 @@ fn own_filters() -> u64 {
     }
 }
 
-/// Those of the thread that the file describes. An old kernel reports only whether there are any.
+/// Returns the number of filters in a status file. Old kernels report only if there are any.
 fn filters(status: &str) -> u64 {
     let Ok(text) = fs::read_to_string(status) else { return 0 };
     field(&text, "Seccomp_filters:").or_else(|| field(&text, "Seccomp:")).unwrap_or(0)

@@ -1,14 +1,12 @@
-//! Libraries that an image works with, and that are neither the host nor the C library. Nothing of theirs goes through the
-//! hooks: a thread of theirs may run a function of the image, and a table of theirs may hold one. The image waits for such
-//! threads.
+//! Libraries used by an image, other than those of the host and the C library. They bypass the hooks: their threads may run functions
+//! of the image, and their tables may contain them. The image waits for such threads.
 //!
-//! Some of them come and go with the image: the loader maps them because the image needs them, and unmaps them with the last
-//! image that does. So the loader would take their code, too, from under threads that they have started and handlers that
-//! they have set.
+//! Some of them are mapped and unmapped with the image: the loader maps them because the image needs them, and unmaps them with the
+//! last image that does. The loader would therefore also unmap their code while their threads are running and their handlers are set.
 //!
-//! What is looked at is what they did to the process. As long as a thread that began while the image was there stands in
-//! such a library, it may call the image back, and the image waits for it. A library that would go although something of it
-//! is still in use is held by a share of its own, until that has ended.
+//! Their effects on the process are checked instead. While a thread that started during the image's lifetime has such a library on
+//! its stack, it may call the image, so the image waits. A library that is about to be unmapped while it is in use is kept open by a
+//! separate reference until it is unused.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_int};
@@ -57,12 +55,12 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Libraries whose threads run what they are handed while its giver waits, and keep none of it: an image that none of their
-/// threads stands in may go, and they stay.
+/// Libraries whose threads run a function only while its caller waits, and do not store it: an image that is on the stack of none of
+/// their threads may be unmapped, while they stay.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
-/// Functions by which a library leaves an address of its code in the process, each with the one that takes it back. One that
-/// uses the first and not the second is not unmapped. Threads and signals are looked for by themselves.
+/// Functions by which a library registers an address of its code with the process, each with the function that removes it. A library
+/// that uses only the first is not unmapped. Threads and signals are checked separately.
 const LEAVE: [(&str, &str); 9] = [
     ("pthread_key_create", "pthread_key_delete"),
     ("tss_create", "tss_delete"),
@@ -75,7 +73,7 @@ const LEAVE: [(&str, &str); 9] = [
     ("lio_listio", ""),
 ];
 
-/// The C library with what belongs to it and to the compiler: what an image hands to these goes through the hooks.
+/// The C library and its parts, and the compiler's runtime: calls of an image to these go through the hooks.
 const RUNTIME: [&str; 11] = [
     "libc.so",
     "libm.so",
@@ -90,49 +88,49 @@ const RUNTIME: [&str; 11] = [
     "linux-vdso",
 ];
 
-/// How often a thread that runs just now is looked at again, and after how long.
+/// Number of and interval between retries for a thread that is running.
 const LOOKS: u32 = 5;
 const A_MOMENT: Duration = Duration::from_micros(100);
 
-/// What is known of all of them. Held while it is decided who goes, so that of two images that go at once and share a
-/// library one is the last.
+/// State of all companions. Locked during a decision, so that of two images that share a library and end concurrently, one is the
+/// last user.
 static SHELF: Mutex<Shelf> = Mutex::new(Shelf { brought: Vec::new(), users: Vec::new(), held: Vec::new() });
 
 struct Shelf {
-    /// Those that images have brought, and when.
+    /// Libraries mapped for images, with the time.
     brought: Vec<(Loaded, Ticks)>,
-    /// Images that are mapped, by the addresses of their ledgers, each with what it uses of them.
+    /// Mapped images by the addresses of their ledgers, with the companions that they use.
     users: Vec<(usize, Vec<Loaded>)>,
     held: Vec<Held>,
 }
 
-/// A library with a share of its own.
+/// Library with a separate reference.
 struct Held {
     library: Loaded,
     since: Ticks,
     share: Share,
-    /// It has left what cannot be found again.
+    /// Has registered something that cannot be found again.
     for_good: bool,
 }
 
-/// The companions of one image.
+/// Companions of one image.
 pub(super) struct Companions {
     before: Vec<Loaded>,
     born: Ticks,
-    /// Known once it is mapped.
+    /// Known once the image is mapped.
     own: OnceLock<Own>,
-    /// Whether the image works with other libraries than the C library.
+    /// The image uses other libraries than the C library.
     has_others: AtomicBool,
 }
 
 struct Own {
     /// The image itself.
     image: Loaded,
-    /// Those that it uses and that images have brought.
+    /// Used libraries that were mapped for images.
     libraries: Vec<Loaded>,
 }
 
-/// A thread that keeps an image.
+/// Thread that keeps an image mapped.
 #[derive(Clone, Debug)]
 struct Guest {
     name: String,
@@ -145,7 +143,7 @@ impl Companions {
         Self { before: loaded::all(), born: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
-    /// The image has been mapped; a library that is mapped since then and is needed by it was brought by it.
+    /// Attributes needed libraries that are new since the image was mapped to the image.
     fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
@@ -168,8 +166,8 @@ impl Companions {
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
-    /// The image is about to end: libraries that were mapped while it was there count as its own, unless others have opened
-    /// them. Images are no libraries, also those that another thread is mapping or closing at this moment.
+    /// Attributes libraries that were mapped during the image's lifetime to the image, unless other code opened them. Excludes
+    /// images, including those that another thread is mapping or closing.
     fn ends(&self, lookups: &Lookups) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
         let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
@@ -184,19 +182,19 @@ impl Companions {
         }
     }
 
-    /// Whether it works with other libraries than the C library.
+    /// Returns `true` if the image uses other libraries than the C library.
     pub(super) fn has_others(&self) -> bool {
         self.has_others.load(SeqCst)
     }
 
-    /// Returns where those libraries begin that may have been handed an address of the image: what it needs, what it has looked a
-    /// name up in or has an address of, what these need, and what was mapped while it was there, if the image or one of these may
-    /// have opened it. It can call no other. `None` where that is not known.
+    /// Returns the base addresses of all libraries that the image can call and that may therefore have one of its addresses: needed
+    /// libraries, those that it has looked up names in or has addresses of, their own dependencies, and those mapped during its
+    /// lifetime if the image or one of these may have opened them. `None` if unknown.
     pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
         let Own { image, .. } = self.own.get()?;
         let all = loaded::all();
         let is_new = |library: &&Loaded| !self.before.iter().any(|known| known.is(library));
-        // The program needs whatever the host works with.
+        // The program depends on all libraries of the host.
         let others = || all.iter().filter(|library| !library.name.is_empty() && !folder::is_copy(&library.path()));
         let called = lookups::called_from(&image.ranges, &all).into_iter();
         let called = called.filter(|library| others().any(|other| other.is(library)));
@@ -207,7 +205,7 @@ impl Companions {
             within.push(root.clone());
         };
         found.chain(called).chain([image]).for_each(|root| add(&mut within, root));
-        // The C library opens some, for names of hosts and for alphabets, and hands them no callback of the image.
+        // The C library opens some libraries for host names and character sets, but passes them no callback of the image.
         let opens = within.iter().any(|library| !library.is(image) && !is_runtime(library)) || may_open(image, lookups);
         if opens {
             others().filter(is_new).for_each(|root| add(&mut within, root));
@@ -215,7 +213,7 @@ impl Companions {
         Some(within.into_iter().map(|library| library.base).collect())
     }
 
-    /// The threads of other libraries that keep it.
+    /// Returns the threads of other libraries that keep the image mapped.
     fn guests(&self) -> Vec<Guest> {
         let Some(Own { image, libraries }) = self.own.get().filter(|_| self.has_others()) else {
             return Vec::new();
@@ -237,7 +235,7 @@ impl Companions {
         guests.collect()
     }
 
-    /// The image is closed next: every companion that nothing else needs and that is in use is held.
+    /// Keeps companions open that are in use and needed by no other image, just before the image is closed.
     fn leave(&self, owner: usize) {
         let mut shelf = lock(&SHELF);
         let Some(at) = shelf.users.iter().position(|(user, _)| *user == owner) else { return };
@@ -260,7 +258,7 @@ impl Companions {
     }
 }
 
-/// Gives back what is held and no longer in use.
+/// Releases references to libraries that are no longer in use.
 fn review() {
     let mut shelf = lock(&SHELF);
     let held = mem::take(&mut shelf.held);
@@ -273,13 +271,13 @@ fn review() {
         return;
     }
     for held in done {
-        // Nothing that was seen leads into the library.
+        // No remaining reference to the library was found.
         drop(held.share);
     }
     note_gone();
 }
 
-/// Notes which of those that images have brought are not mapped any more.
+/// Notes the unmapping of libraries that were mapped for images.
 fn note_gone() {
     let mut shelf = lock(&SHELF);
     if !shelf.brought.is_empty() {
@@ -288,7 +286,7 @@ fn note_gone() {
 }
 
 impl Shelf {
-    /// Of these that are mapped, all others are gone.
+    /// Removes libraries that are not among the mapped ones.
     fn drop_gone(&mut self, all: &[Loaded]) {
         self.brought.retain(|(known, _)| {
             let is_there = all.iter().any(|library| library.is(known));
@@ -308,20 +306,19 @@ impl Shelf {
     }
 }
 
-/// What a thread keeps an image for.
+/// Reason why a thread keeps an image mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Keeper {
-    /// It stands in this companion.
+    /// The thread has this companion on its stack.
     Library(usize),
-    /// It cannot be seen where it stands.
+    /// The stack of the thread is unknown.
     Perhaps,
-    /// It stands in the image itself.
+    /// The thread has the image on its stack.
     Image,
 }
 
-/// Whether a thread that began while the image was there keeps it, given where it stands with regard to the libraries that
-/// have come with the image and to the image. Without such libraries, one that cannot be seen is taken for one of a library
-/// that has nothing to do with the image.
+/// Determines if a thread that started during the image's lifetime keeps the image, from its position relative to the image's
+/// companions and the image. Without companions, a thread with an unknown stack is attributed to an unrelated library.
 fn keeper(in_libraries: &[Stands], in_image: Stands, is_pool: impl Fn(usize) -> bool) -> Option<Keeper> {
     let is_unknown = in_image == Stands::Unknown || in_libraries.contains(&Stands::Unknown);
     if is_unknown {
@@ -334,13 +331,13 @@ fn keeper(in_libraries: &[Stands], in_image: Stands, is_pool: impl Fn(usize) -> 
     own.or_else(|| all().next().filter(|_| in_image)).map(Keeper::Library).or(in_image.then_some(Keeper::Image))
 }
 
-/// Whether it is the C library or belongs to it. The program itself has no name and counts as such, too.
+/// Checks for the C library and its parts, including the program itself, whose name is empty.
 fn is_runtime(library: &Loaded) -> bool {
     let file = library.file();
     library.name.is_empty() || RUNTIME.iter().any(|known| file.starts_with(known))
 }
 
-/// Checks if an image may open libraries: it imports a function for that, or has found one by its name.
+/// Checks if an image may open libraries: it imports a function for that, or has looked one up.
 fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
     const OPENERS: [&CStr; 2] = [c"dlopen", c"dlmopen"];
     let names = image.refers_to();
@@ -349,7 +346,7 @@ fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
         || found.into_iter().any(|address| lookups.lead_to(std::slice::from_ref(&(address..address + 1))))
 }
 
-/// Threads that may have begun since then and that no image is known to have started.
+/// Returns threads that may have started since then and were not started by an image.
 fn foreign_threads(since: Ticks) -> Vec<Thread> {
     let own = started::numbers();
     let mut all = stacks::others();
@@ -357,8 +354,8 @@ fn foreign_threads(since: Ticks) -> Vec<Thread> {
     all
 }
 
-/// Where a thread stands with regard to each of these; none for one that the host's own code has started. By the host's own
-/// promise such a one uses nothing of an image that goes, and what looks like it is left on its stack from before.
+/// Returns the position of a thread relative to each code; `None` for threads started by the host's own code. The host promises that
+/// these do not use an ending image; apparent references on their stacks are stale.
 fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
     static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     let host = HOST.get_or_init(|| {
@@ -376,7 +373,7 @@ fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
         if !seen.stands.contains(&Stands::Unknown) {
             break;
         }
-        // Most threads that run now wait soon.
+        // Most running threads wait soon.
         std::thread::sleep(A_MOMENT);
         seen = stacks::look_at(thread, codes);
     }
@@ -385,7 +382,7 @@ fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
     if starts_in(host) {
         return None;
     }
-    // One that has not come to its start routine yet has nothing of it on its stack.
+    // A thread that has not reached its start routine has no address of it on its stack.
     let stands = |(stands, code): (&Stands, &&[Range<usize>])| match stands {
         Stands::Outside if starts_in(code) => Stands::Inside,
         _ => *stands,
@@ -393,21 +390,21 @@ fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
     Some(seen.stands.iter().zip(codes).map(stands).collect())
 }
 
-/// Whether a thread may stand in the library, or a signal leads into it.
+/// Checks if a thread may have the library on its stack, or a signal has a handler in it.
 fn is_in_use(library: &Loaded, since: Ticks) -> bool {
     let is_there =
         |thread: &Thread| look_at(thread, &[&library.code]).is_some_and(|stands| stands != [Stands::Outside]);
     handled_in(&library.ranges).is_some() || foreign_threads(since).iter().any(is_there)
 }
 
-/// A signal that leads into one of these ranges.
+/// Returns a signal whose handler is in one of these ranges.
 fn handled_in(ranges: &[Range<usize>]) -> Option<c_int> {
     (1..=libc::SIGRTMAX()).find(|signal| {
         signals::action(*signal).is_ok_and(|action| ranges.iter().any(|range| range.contains(&action.sa_sigaction)))
     })
 }
 
-/// Whether a library that is mapped, as the image is that needs it, leaves what cannot be found again.
+/// Checks if a mapped library registers something that cannot be found again.
 fn leaves_something(library: &Loaded) -> bool {
     let names = library.refers_to();
     let uses = |name: &str| names.iter().any(|used| used == name.as_bytes());
@@ -418,7 +415,7 @@ fn is_pool(library: &Loaded) -> bool {
     is_name_of_pool(&library.file())
 }
 
-/// Whether a library with this file name is a pool: what it remembers of an image is what it ran last.
+/// Checks for the file name of a thread pool library, whose references to an image are those of its last task.
 pub(super) fn is_name_of_pool(file: &str) -> bool {
     POOLS.iter().any(|pool| file.starts_with(pool))
 }

@@ -1,9 +1,9 @@
-//! What the shared library of C++ keeps of an image: handlers, the default memory resource, and what its own streams write
-//! into and flush. It stays in the process when the image goes, so whatever of this leads into the image leads back to what
-//! was there before any image came, or to what the library begins with.
+//! References of the shared C++ library to an image: handlers, the default memory resource, and the buffers and tied streams of its
+//! own streams. The library stays mapped, so references to an image are replaced by the value from before any image, or by the
+//! initial value.
 //!
-//! The library is asked by the functions that it has for everybody. It may come with an image, so nothing is known of it
-//! before it is there, and everything that was found in it is forgotten when it is another one.
+//! The library is queried through its public functions. It may be mapped with an image, so nothing is known before, and all findings
+//! are discarded when the library is replaced.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
 use std::ffi::{CStr, c_void};
@@ -16,11 +16,11 @@ use super::loaded::{self, Loaded};
 use super::{lock, scan};
 use crate::ledger::repair::{CPP_LIBRARY, Repair};
 
-/// The library that is known: the shared one of the GNU compiler.
+/// Supported library: the shared one of the GNU compiler.
 const FILE: &str = "libstdc++.so";
 
-/// Something that the library keeps once: how it is read and set, what it is to begin with (nothing stands for null), and
-/// whether it is a function. Else it is an object, which begins with the address of the table of its functions.
+/// Global value of the library: its getter and setter, its initial value (`None` for null), and its kind: a function, or an object
+/// that begins with the address of its virtual table.
 struct Single {
     get: &'static CStr,
     set: &'static CStr,
@@ -42,7 +42,7 @@ const SINGLES: [Single; 4] = [
         first: Some(c"_ZSt9terminatev"),
         is_function: true,
     },
-    // For this one, null stands for `new` and `delete`.
+    // Null represents `new` and `delete` here.
     Single {
         get: c"_ZNSt3pmr20get_default_resourceEv",
         set: c"_ZNSt3pmr20set_default_resourceEPNS_15memory_resourceE",
@@ -51,8 +51,7 @@ const SINGLES: [Single; 4] = [
     },
 ];
 
-/// The library's own streams, and how what each leads to is read and set: its buffer, and the stream that is flushed before
-/// it is used.
+/// Streams of the library, with getters and setters of their parts: the buffer, and the tied stream that is flushed before use.
 struct Streams {
     objects: [&'static CStr; 4],
     parts: [(&'static CStr, &'static CStr); 2],
@@ -84,7 +83,7 @@ const STREAMS: [Streams; 2] = [
     },
 ];
 
-/// Where the table of a stream's functions says how far it is from the stream to the part that all streams have.
+/// Offset in a stream's virtual table of the distance from the stream to its virtual base.
 const BASE_OFFSET: usize = 3 * size_of::<usize>();
 
 type Get = unsafe extern "C" fn() -> usize;
@@ -92,14 +91,14 @@ type Set = unsafe extern "C" fn(usize) -> usize;
 type GetOf = unsafe extern "C" fn(usize) -> usize;
 type SetOf = unsafe extern "C" fn(usize, usize) -> usize;
 
-/// Functions that read and set something.
+/// Getter and setter of a value.
 #[derive(Clone, Copy)]
 enum Access {
     Single {
         get: Get,
         set: Set,
     },
-    /// Of the stream at this address.
+    /// Value of the stream at this address.
     Of {
         stream: usize,
         get: GetOf,
@@ -107,17 +106,17 @@ enum Access {
     },
 }
 
-/// One thing that the library keeps.
+/// Value stored by the library.
 struct FacetPlace {
     access: Access,
     is_function: bool,
-    /// What the library has there by itself; null where that is not known.
+    /// Initial value; null if unknown.
     first: usize,
-    /// What it was when it last led to no image.
+    /// Last value that did not refer to an image.
     before: usize,
 }
 
-/// What is known of the library.
+/// State of the library.
 struct Known {
     library: Loaded,
     places: Vec<FacetPlace>,
@@ -128,14 +127,14 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 pub(super) const REPAIR: Repair = Repair {
     name: CPP_LIBRARY,
     before: listen,
-    // The library may have come with it.
+    // The library may have been mapped with the image.
     is_mapped: |_, _| listen(),
     put_right: |_, is_ours, report| report.addresses += put_right(is_ours),
     ..Repair::NONE
 };
 
-/// Looks at everything, before an image is mapped and once it is there: before, so that what leads to where an image was leads
-/// elsewhere before another one is there.
+/// Reads all values before an image is mapped and afterwards: before, so that stale references to an unmapped image are replaced
+/// before another image takes its addresses.
 fn listen() {
     let images = scan::images();
     let leads_to_images = |address: usize| images.iter().any(|range| range.contains(&address));
@@ -151,7 +150,7 @@ fn listen() {
     });
 }
 
-/// Leads elsewhere what leads into memory that is about to go, or has gone; how many addresses that were.
+/// Replaces references to memory that is about to be unmapped or was unmapped; returns their number.
 fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
     let mut count = 0;
     with_places(|places, all| {
@@ -166,7 +165,7 @@ fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
     count
 }
 
-/// Hands over what the library keeps, with all libraries that there are; does nothing where it is not mapped.
+/// Calls `act` with the values and all libraries; does nothing if the library is not mapped.
 fn with_places(act: impl FnOnce(&mut [FacetPlace], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };
@@ -193,7 +192,7 @@ fn places(share: &Share) -> Vec<FacetPlace> {
     for Streams { objects, parts } in STREAMS {
         for stream in objects.iter().filter_map(|name| share.address(name)) {
             for (get, set) in parts.iter().filter_map(|(get, set)| both(get, set)) {
-                // SAFETY: the functions of these names take a stream, the second an address, too, and return an address.
+                // SAFETY: the functions of these names take a stream (the setter also an address) and return an address.
                 let (get, set) =
                     unsafe { (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set)) };
                 let access = Access::Of { stream: stream.addr(), get, set };
@@ -205,10 +204,10 @@ fn places(share: &Share) -> Vec<FacetPlace> {
 }
 
 impl Access {
-    /// What is there; none for a stream that has not been made yet.
+    /// Returns the current value; `None` for a stream that is not initialized.
     fn get(self) -> Option<usize> {
-        // SAFETY: the owner of this holds the library, which any thread may ask; `base_of` has found that the stream has
-        // been made.
+        // SAFETY: the owner of this value keeps the library open, whose getters any thread may call; `base_of` has checked that the
+        // stream is initialized.
         unsafe {
             match self {
                 Self::Single { get, .. } => Some(get()),
@@ -218,8 +217,8 @@ impl Access {
     }
 
     fn set(self, to: usize) {
-        // SAFETY: the owner of this holds the library, and `to` is what that had there before, or begins with; `base_of` has
-        // found that the stream has been made. The functions throw nothing for what is not null.
+        // SAFETY: the owner of this value keeps the library open, and `to` is a previous or initial value of it; `base_of` has
+        // checked that the stream is initialized. The functions do not throw for non-null arguments.
         unsafe {
             match self {
                 Self::Single { set, .. } => {
@@ -233,24 +232,24 @@ impl Access {
     }
 }
 
-/// The part of a stream that all streams have.
+/// Returns the virtual base of a stream.
 fn base_of(stream: usize) -> Option<usize> {
     let table = peek::word(stream).filter(|table| *table != 0)?;
     Some(stream.wrapping_add(peek::word(table.checked_sub(BASE_OFFSET)?)?))
 }
 
 impl FacetPlace {
-    /// Sets what was there before, unless that goes as well.
+    /// Restores the previous value, or the initial value if the previous one is about to be unmapped.
     fn lead_back(&self, goes: impl Fn(usize) -> bool) {
         self.access.set(if goes(self.before) { self.first } else { self.before });
     }
 
-    /// Whether `to`, or what it does by its functions, lies there.
+    /// Checks if `to` or the functions of its virtual table are in that memory.
     fn leads(&self, to: usize, is_there: impl Fn(usize) -> bool) -> bool {
         to != 0 && (is_there(to) || !self.is_function && peek::word(to).is_some_and(is_there))
     }
 
-    /// Whether `to` led to a library that has gone: a module may have put back there what it had found.
+    /// Checks if `to` refers to an unmapped library: a module may have restored a value that it had read.
     fn is_stale(&self, to: usize, all: &[Loaded]) -> bool {
         let function = if self.is_function { Some(to) } else { peek::word(to) };
         let is_within = |at: usize| all.iter().flat_map(|library| &library.ranges).any(|range| range.contains(&at));

@@ -1,5 +1,5 @@
-//! The handler of fatal signals. All it does may be done while anything else of the process is broken: system calls on
-//! descriptors that were opened before, numbers written on its own stack, no lock and no memory of the heap.
+//! Handler of fatal signals. It performs only operations that are valid in a damaged process: system calls on previously opened
+//! descriptors and formatting on its own stack, without locks or heap memory.
 #![expect(unsafe_code, reason = "signal handlers are C, and what they look at may be damaged")]
 
 use std::ffi::{c_int, c_void};
@@ -15,27 +15,27 @@ use super::c::signals::{self, Stack};
 use super::c::{descriptors, kernel};
 use super::{fence, locals};
 
-/// The signals that end a process because of what it did itself.
+/// Signals that terminate a process because of its own actions.
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
-/// The handler's own stack, in bytes: an overflow has none of the thread's left.
+/// Size of the handler's own stack in bytes: an overflow leaves no space on the thread's stack.
 const OWN_STACK: usize = 64 * 1024;
-/// So much of the stack is written down: enough for hundreds of frames.
+/// Recorded bytes of the stack: enough for hundreds of frames.
 const KEPT_STACK: usize = 512 * 1024;
 const PAGE: usize = 4096;
 
-/// What is written into, opened before.
+/// Output files, opened in advance.
 static FILES: OnceLock<[File; 3]> = OnceLock::new();
-/// The thread whose crash is reported; zero while there is none.
+/// Thread whose crash is reported; zero if none.
 static TELLING: AtomicI32 = AtomicI32::new(0);
 
-/// What was done about the signals before.
+/// Previous actions of the signals.
 static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
 
-/// Has fatal signals written into the files: the crash, its stack, its maps.
+/// Reports fatal signals to these files: crash, stack, maps.
 ///
 /// # Errors
 ///
-/// When it was done before, or the system refuses a handler.
+/// Reporting was started before, or the system rejects a handler.
 pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
     if FILES.set(files).is_err() {
         return Err(io::Error::other("crashes of this process are reported already"));
@@ -47,7 +47,7 @@ pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
     }
     BEFORE.get_or_init(|| before);
     FATAL.into_iter().try_for_each(|signal| {
-        // SAFETY: `handle` does only what a handler may, and has the type that `SA_SIGINFO` asks for.
+        // SAFETY: `handle` is async-signal-safe and has the type for `SA_SIGINFO`.
         unsafe { signals::act(signal, &action()) }.map_err(io::Error::from_raw_os_error)
     })
 }
@@ -59,12 +59,12 @@ fn action() -> libc::sigaction {
     action
 }
 
-/// A stack for handlers on this thread. It stays for as long as the process: a handler may run to its very end.
+/// Sets an alternate stack on this thread. Leaked, because a handler may run until the end of the process.
 fn give_stack() -> io::Result<()> {
     Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice())).put().map_err(io::Error::from_raw_os_error)
 }
 
-/// What the kernel hands over of the moment of the signal.
+/// State at the signal, as reported by the kernel.
 struct Moment {
     signal: c_int,
     code: c_int,
@@ -79,13 +79,13 @@ struct Moment {
 /// The kernel calls this with the arguments of `SA_SIGINFO`.
 unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let thread = kernel::own_tid();
-    // SAFETY: the kernel lends both for this call, as `SA_SIGINFO` asks of it.
+    // SAFETY: the kernel passes both for this call, as specified by `SA_SIGINFO`.
     let moment = unsafe { moment(signal, &*info, &*context.cast()) };
     match TELLING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => tell(&moment, thread),
-        // What was done about the signal before may end in another one, which has nothing new to tell.
+        // The previous action of the signal may raise another one, which adds no information.
         Err(other) if other == thread => {}
-        // One crash is reported at a time, and it ends the process.
+        // Only one crash is reported at a time; it terminates the process.
         Err(_) => loop {
             rustix::event::pause();
         },
@@ -111,12 +111,12 @@ fn moment(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> 
     Moment { signal, code, address, pc, sp, fp, lr }
 }
 
-/// Writes everything down. What cannot be written is left out: there is no one to report that to.
+/// Writes the report. Failed writes are skipped, because they cannot be reported.
 fn tell(moment: &Moment, thread: libc::pid_t) {
     let Some([crash, stack, maps]) = FILES.get().map(|files| files.each_ref().map(File::as_fd)) else { return };
     let mut text = Text::default();
     text.line("signal", moment.signal as usize, 10);
-    // Those that were sent, rather than caused, have a code that is not positive.
+    // The code of signals that were sent, not caused by a fault, is not positive.
     text.line("sent", usize::from(moment.code <= 0), 10);
     text.line("thread", thread as usize, 10);
     text.line("time", usize::try_from(kernel::clock().as_millis()).unwrap_or_default(), 10);
@@ -138,13 +138,13 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     let begin = tell_stack(stack, moment.sp);
     let mut end = Text::default();
     end.line("stack", begin, 16);
-    // Of a list that is cut short it is unknown what is missing.
+    // The total size reveals a truncated list.
     end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
 }
 
-/// Writes whose buffer was left, if the address is one that a buffer is fenced with.
+/// Writes the label of the fenced buffer if the address is in a fence.
 fn tell_fence(to: BorrowedFd<'_>, address: usize) {
     let Some((side, label)) = fence::at(address) else { return };
     let mut text = Text::default();
@@ -157,7 +157,7 @@ fn tell_fence(to: BorrowedFd<'_>, address: usize) {
     text.write(to);
 }
 
-/// Writes what is mapped; gives how many bytes that takes, written or not.
+/// Writes the mappings; returns their size in bytes, including bytes that were not written.
 pub(super) fn tell_maps(to: BorrowedFd<'_>) -> usize {
     let Ok(from) = rustix::fs::open(c"/proc/self/maps", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return 0;
@@ -171,15 +171,15 @@ pub(super) fn tell_maps(to: BorrowedFd<'_>) -> usize {
     all
 }
 
-/// Writes the stack from `sp` upwards, as far as there is any; gives the address of the first byte. The kernel reads it,
-/// and says so where nothing is mapped: after an overflow the pointer stands in the guard pages below.
+/// Writes the mapped part of the stack from `sp` upwards; returns the address of the first byte. The kernel reads the memory and
+/// reports unmapped parts: after a stack overflow, `sp` is in the guard pages below the stack.
 pub(super) fn tell_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
     let (mut begin, mut at) = (sp & !7, sp & !7);
     while at < begin + KEPT_STACK {
         let len = PAGE - at % PAGE;
         match descriptors::write_memory(to, at, len) {
             Some(count) if count == len => {}
-            // Nothing was written so far: the stack begins higher, if it begins at all.
+            // Skips unmapped pages: nothing was written yet, so the stack may begin at a higher address.
             None if at == begin && begin < sp.saturating_add(KEPT_STACK) => begin += len,
             _ => break,
         }
@@ -188,17 +188,17 @@ pub(super) fn tell_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
     begin
 }
 
-/// Lets the signal do what it would have done without us.
+/// Executes the previous action of the signal.
 fn take_course(signal: c_int, code: c_int, thread: libc::pid_t) {
     let before = FATAL.into_iter().zip(BEFORE.get().into_iter().flatten()).find(|(fatal, _)| *fatal == signal);
     if let Some((_, before)) = before {
-        // Nothing can be done about an error here.
-        // SAFETY: the system has told of this action, so the code that set it has promised that it may be done.
+        // SAFETY: the system has returned this action, so the code that set it has promised that it is valid. Errors cannot be
+        // handled here.
         let _set = unsafe { signals::act(signal, before) };
     }
     if code <= 0 {
-        // Nobody will cause it again, as the instruction of a fault does that is repeated after this.
-        // The signal waits until this handler has returned.
+        // A sent signal does not recur like a fault, whose instruction is repeated after this. The signal is pending until this
+        // handler returns.
         kernel::signal_thread(thread, signal);
     }
 }
@@ -212,7 +212,7 @@ pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) {
     }
 }
 
-/// A short text on the stack.
+/// Short text on the stack.
 pub(super) struct Text {
     bytes: [u8; 512],
     len: usize,
@@ -225,7 +225,7 @@ impl Default for Text {
 }
 
 impl Text {
-    /// What is too much is left out.
+    /// Appends bytes; truncates what exceeds the buffer.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         for (to, from) in self.bytes[self.len..].iter_mut().zip(bytes) {
             *to = *from;
@@ -233,7 +233,7 @@ impl Text {
         }
     }
 
-    /// The rest of a line, with `?` for control bytes.
+    /// Appends the rest of a line, with `?` for control bytes.
     pub(super) fn push_line(&mut self, bytes: &[u8]) {
         bytes
             .iter()
@@ -258,7 +258,7 @@ impl Text {
         self.push(b"\n");
     }
 
-    /// The name of this thread, as a line.
+    /// Appends the name of this thread as a line.
     pub(super) fn thread_name(&mut self) {
         self.push(b"name ");
         let name = kernel::own_short_name();

@@ -1,8 +1,8 @@
-//! Which handlers of images run now: on which thread, since when, and whether they were left by a jump.
+//! Running handlers of images: their threads, start times, and exits by a jump.
 //!
-//! A handler that leaves by `siglongjmp` never comes back to the dispatcher, so other code has to notice that it is
-//! over. Each run has a place in a row that is there from the beginning, since a handler may not allocate. The row says
-//! where on the stack the run stands; a jump to a frame outside of it, or a thread found at one, ends it.
+//! A handler that exits by `siglongjmp` never returns to the dispatcher, so other code must detect its end. Each run has a record in
+//! a static table, since handlers must not allocate. The record contains the run's position on the stack; a jump to a frame outside
+//! of it ends the run, as does its thread being found outside.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -12,26 +12,26 @@ use std::{fs, ptr};
 
 use super::c::{kernel, registers};
 
-/// As many run at the same time and are listed by thread. One more is counted all the same, but not listed.
+/// Maximum number of concurrent runs that are listed by thread. Further ones are counted only.
 const MOST: usize = 128;
 
-/// A thread that is so many bytes above the frame it was interrupted in, and not more, is on the same stack.
+/// Maximum distance in bytes above the interrupted frame that counts as the same stack.
 const SAME_STACK: usize = 256 * 1024;
 
 static RUNS: [Run; MOST] = [const { Run::new() }; MOST];
 
-/// How many of the row are taken: most jumps are none of ours.
+/// Number of used records; lets most jumps, which leave no handler, return early.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
-/// One call of the dispatcher that leads to handlers.
+/// A call of the dispatcher that runs handlers.
 struct Run {
-    /// The thread in the lower half, a number of this run's own in the upper. Zero while the place is free.
+    /// Thread id in the lower half, serial number of the run in the upper. Zero for a free record.
     state: AtomicU64,
-    /// The address of the table that is read; zero before it is known.
+    /// Address of the table in use; zero until known.
     table: AtomicUsize,
-    /// The address of the ledger of whose handler is called; zero in between.
+    /// Ledger address of the image whose handler is running; zero in between.
     owner: AtomicUsize,
     signal: AtomicI32,
     /// In nanoseconds of the monotonic clock.
@@ -39,16 +39,16 @@ struct Run {
     frame: FrameCell,
 }
 
-/// Where a handler stands.
+/// Stack position of a handler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Frame {
-    /// An address in the dispatcher's own frame: the handler's are below it, if it runs on the same stack.
+    /// Address in the dispatcher's own frame: frames of its handlers are below it on the same stack.
     pub(super) top: usize,
-    /// The stack pointer of what was interrupted.
+    /// Stack pointer of the interrupted code.
     pub(super) interrupted: usize,
-    /// The alternate stack of the thread, empty where it has none.
+    /// Alternate stack of the thread; empty if there is none.
     pub(super) alternate: Range<usize>,
-    /// The handler was called on the stack that was interrupted, though the dispatcher is on the alternate one.
+    /// The handler runs on the interrupted stack, although the dispatcher is on the alternate one.
     pub(super) is_switched: bool,
 }
 
@@ -60,13 +60,13 @@ struct FrameCell {
     is_switched: AtomicUsize,
 }
 
-/// The place of a run, for the dispatcher that has taken it.
+/// Record of a run, owned by its dispatcher.
 pub(super) struct Taken {
     run: &'static Run,
     state: u64,
 }
 
-/// A run as it is reported to a waiting thread.
+/// Run as reported to a waiting thread.
 pub(super) struct Running {
     pub(super) owner: usize,
     pub(super) signal: c_int,
@@ -77,7 +77,7 @@ pub(super) struct Running {
 impl Frame {
     const NOWHERE: Self = Self { top: 0, interrupted: 0, alternate: 0..0, is_switched: false };
 
-    /// What the kernel's context of a signal says, for a dispatcher that has something at `top`.
+    /// Reads the position from the kernel's context of a signal, for a dispatcher with `top` in its frame.
     pub(super) fn of(context: &libc::ucontext_t, top: usize) -> Self {
         let (start, size) = (context.uc_stack.ss_sp.addr(), context.uc_stack.ss_size);
         let is_there = context.uc_stack.ss_flags & libc::SS_DISABLE == 0;
@@ -89,12 +89,12 @@ impl Frame {
         self.alternate.contains(&self.top)
     }
 
-    /// The dispatcher is on the alternate stack because of the signal, and not because the thread was there anyway.
+    /// Checks if the dispatcher was switched to the alternate stack by the signal.
     pub(super) fn has_come_to_alternate(&self) -> bool {
         self.is_on_alternate() && !self.alternate.contains(&self.interrupted)
     }
 
-    /// Whether a jump to a frame with this stack pointer leaves the handler.
+    /// Checks if a jump to a frame with this stack pointer leaves the handler.
     fn is_left_by_jump_to(&self, target: usize) -> bool {
         if self.is_switched {
             return target >= self.interrupted;
@@ -103,17 +103,17 @@ impl Frame {
         !is_on_same_stack || target >= self.top
     }
 
-    /// Whether a thread with this stack pointer, which has not been seen to jump, cannot be in the handler any more. No
-    /// is said where it may have gone to a stack of its own.
+    /// Checks if a thread with this stack pointer, which was not seen to jump, has certainly left the handler. Returns `false` if the
+    /// thread may have switched to its own stack.
     fn is_left_by_thread_at(&self, stack: usize) -> bool {
         let above = self.interrupted..self.interrupted.saturating_add(SAME_STACK);
-        // An alternate stack may well lie just above the other.
+        // An alternate stack may be located just above the other.
         above.contains(&stack) && !self.alternate.contains(&stack)
     }
 
-    /// Whether another signal of this thread has arrived from outside of the handler.
+    /// Checks if another signal of this thread arrived outside of the handler.
     fn is_left_by_arrival_of(&self, other: &Self) -> bool {
-        // The kernel begins an alternate stack anew only for a thread that is not on it.
+        // The kernel starts at the top of an alternate stack only for threads that are not on it.
         let begun_anew = self.is_on_alternate() && !self.is_switched && other.has_come_to_alternate();
         begun_anew && other.alternate == self.alternate || self.is_left_by_thread_at(other.interrupted)
     }
@@ -160,13 +160,13 @@ impl Run {
         }
     }
 
-    /// Gives the place back; the table that was read, for the one who has come first.
+    /// Frees the record. Returns the table to the first caller.
     fn end(&self, state: u64) -> Option<usize> {
         let table = self.table.load(Ordering::SeqCst);
         self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
         self.table.store(0, Ordering::SeqCst);
         self.owner.store(0, Ordering::SeqCst);
-        // A stack that is gone may lie where an image is next: a search for what leads there takes this for nothing.
+        // The memory of an old stack may be reused by an image; clearing the frame keeps searches from finding a reference.
         self.frame.store(&Frame::NOWHERE);
         self.state.store(0, Ordering::SeqCst);
         TAKEN.fetch_sub(1, Ordering::SeqCst);
@@ -175,25 +175,24 @@ impl Run {
 }
 
 impl Taken {
-    /// From now on the thread that ends this run releases the table, too.
+    /// Makes the thread that ends this run release the table as well.
     pub(super) fn reads(&self, table: usize) {
         self.run.table.store(table, Ordering::SeqCst);
     }
 
-    /// The handler of this image is called now, on the stack that was interrupted or on the dispatcher's.
+    /// Records that the image's handler is called, on the interrupted or the dispatcher's stack.
     pub(super) fn calls(&self, owner: usize, is_switched: bool) {
         self.run.frame.is_switched.store(usize::from(is_switched), Ordering::SeqCst);
         self.run.owner.store(owner, Ordering::SeqCst);
     }
 
-    /// The dispatcher returns. Whether the table that was read is still its to release: no other thread has counted it
-    /// as left.
+    /// Ends the run when the dispatcher returns. Returns `false` if another thread has ended it and released the table.
     pub(super) fn leave(&self) -> bool {
         self.run.end(self.state).is_some()
     }
 }
 
-/// The state of a place that is neither free nor anybody's yet.
+/// State of a record that is neither free nor assigned.
 const CHANGING: u64 = u64::MAX;
 
 fn tid_of(state: u64) -> i32 {
@@ -204,7 +203,7 @@ fn here() -> i32 {
     kernel::own_tid()
 }
 
-/// A dispatcher has been called. `None` when the row is full.
+/// Lists a new run of the dispatcher; `None` if the table is full.
 pub(super) fn enter(signal: c_int, frame: &Frame, let_go: impl Fn(usize)) -> Option<Taken> {
     let tid = here();
     end_where(tid, |known| known.is_left_by_arrival_of(frame), &let_go);
@@ -222,12 +221,12 @@ pub(super) fn enter(signal: c_int, frame: &Frame, let_go: impl Fn(usize)) -> Opt
     Some(Taken { run, state })
 }
 
-/// The calling thread is about to jump to where `target` says.
+/// Ends the runs that the calling thread leaves by a jump to `target`.
 pub(super) fn jumps(target: usize, let_go: impl Fn(usize)) {
     end_where(here(), |frame| frame.is_left_by_jump_to(target), &let_go);
 }
 
-/// Whether any handler runs, as far as the row shows.
+/// Checks if any listed handler is running.
 pub(super) fn is_any() -> bool {
     TAKEN.load(Ordering::SeqCst) != 0
 }
@@ -244,8 +243,7 @@ fn end_where(tid: i32, is_left: impl Fn(&Frame) -> bool, let_go: &impl Fn(usize)
     }
 }
 
-/// Looks at the threads of all runs, and ends those whose thread is gone or stands where no handler can be. Not for
-/// handlers: it reads files.
+/// Ends the runs whose thread has exited or is outside of any handler. Must not be called by handlers, because it reads files.
 pub(super) fn look(let_go: impl Fn(usize)) {
     for run in &RUNS {
         let state = run.state.load(Ordering::SeqCst);
@@ -256,14 +254,14 @@ pub(super) fn look(let_go: impl Fn(usize)) {
         let frame = run.frame.load();
         let is_over =
             !kernel::thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack));
-        // Whoever has begun another run in this place meanwhile has another state.
+        // A new run in this record has another state.
         if is_over {
             run.end(state).into_iter().filter(|table| *table != 0).for_each(&let_go);
         }
     }
 }
 
-/// The runs that read a table.
+/// Returns the runs that use a table.
 pub(super) fn reading(table: usize) -> Vec<Running> {
     let found = RUNS.iter().filter_map(|run| {
         let state = run.state.load(Ordering::SeqCst);
@@ -277,7 +275,7 @@ pub(super) fn reading(table: usize) -> Vec<Running> {
     found.collect()
 }
 
-/// Where a thread stands that waits in the kernel; nothing is told of one that runs.
+/// Returns the stack pointer of a thread that waits in the kernel; `None` for a running thread.
 fn stack_of(tid: i32) -> Option<usize> {
     if tid == here() {
         let here = 0_u8;
@@ -287,7 +285,7 @@ fn stack_of(tid: i32) -> Option<usize> {
     stack_in(&text)
 }
 
-/// The last field but one of what the kernel says of a thread: its stack pointer.
+/// Parses the stack pointer, the last but one field of the kernel's report on a thread.
 fn stack_in(text: &str) -> Option<usize> {
     let field = text.split_whitespace().rev().nth(1)?;
     usize::from_str_radix(field.strip_prefix("0x")?, 16).ok()
@@ -317,21 +315,21 @@ fn stack_pointer(_context: &libc::ucontext_t) -> usize {
     0
 }
 
-/// The stack pointer of the frame that a `jmp_buf` leads to; `None` where it is not known how it is kept.
+/// Returns the stack pointer stored in a `jmp_buf`; `None` if its encoding is unknown.
 pub(super) fn target_of(buffer: &JumpBuffer) -> Option<usize> {
-    /// Where glibc keeps it, mangled: rotated by 17 bits after it was mixed with a word of the thread's.
+    /// Index in glibc's buffer. The value is XORed with a per-thread word and rotated by 17 bits.
     const STACK: usize = 6;
     Some(buffer[STACK].rotate_right(17) ^ registers::pointer_guard()?)
 }
 
-/// What `setjmp` and its kin fill, as far as it is known.
+/// Known part of the buffer of `setjmp` and its variants.
 pub(super) type JumpBuffer = [usize; 8];
 
 #[cfg(test)]
 mod tests {
     use super::{Frame, SAME_STACK, stack_in};
 
-    /// On the stack of the thread, which was interrupted at 10_000.
+    /// On the stack of the thread, interrupted at 10_000.
     fn plain() -> Frame {
         Frame { top: 9_000, interrupted: 10_000, alternate: 0..0, is_switched: false }
     }
@@ -341,7 +339,7 @@ mod tests {
         Frame { top: 1_900, interrupted: 10_000, alternate: 1_000..2_000, is_switched: false }
     }
 
-    /// The dispatcher on an alternate stack, the handler not.
+    /// Dispatcher on an alternate stack, handler on the interrupted one.
     fn switched() -> Frame {
         Frame { is_switched: true, ..alternate() }
     }

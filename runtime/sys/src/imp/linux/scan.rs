@@ -1,26 +1,22 @@
-//! Whether anything that stays in the process still leads into an image that is about to go, however it got there: a look
-//! at memory as a conservative collector takes it.
+//! Memory search for references to an image that is about to be unmapped, in the manner of a conservative garbage collector.
 //!
-//! It begins with the variables of every library and of the program. What a variable of a *library* leads to on the C heap
-//! is looked at too, block by block, since tables of callbacks lie there as a rule; blocks that no such variable leads to
-//! are not, because words of what was freed long ago stand in them. From the program and from other images nothing is
-//! followed: on the C heap they keep what the host itself knows of images. From the C library little is: its variables lead
-//! to memory of the whole process, and what it lets a plugin register is on record elsewhere. From other libraries it is
-//! followed for some blocks: what lies far behind a library belongs to other code as a rule. Blocks of one size that
-//! lead to each other count as one, since a list is long and still near. Nor is anything followed in
-//! free memory, in the buffers of streams and texts of the environment, and from what the C library remembers of requests
-//! that are done. Stacks, registers and thread-locals are no part of it; neither is the loader, which knows each image until
-//! it is closed.
+//! The roots are the variables of all libraries and of the program. Blocks of the C heap reachable from a *library* are followed,
+//! because tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale words of freed
+//! data. Pointers of the program and of other images are not followed: on the C heap they store the host's own data about images.
+//! Pointers of the C library are followed only a little: they lead to memory of the whole process, and its registrations are recorded
+//! elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks usually belong to other code.
+//! Consecutive blocks of equal size count as one, because lists are long but still near. Not followed: free memory, stream buffers,
+//! environment strings, and completed requests of the C library. Stacks, registers and thread-locals are excluded, as is the loader,
+//! which refers to every image until it is closed.
 //!
-//! Libraries with allocators of their own (of Python, of GLib) keep callbacks in memory that they mapped, and refer to the
-//! middle of a block. From a library, a word is therefore followed into the block around it, and into its page of a mapping
-//! that belongs to neither the C library nor an image.
+//! Libraries with their own allocators (Python, GLib) store callbacks in memory that they mapped, and use interior pointers. From a
+//! library, a word is therefore followed into the enclosing block, and into its page of a mapping that belongs to neither the C
+//! library nor an image.
 //!
-//! Blocks are taken in the order of their distance, up to a number, a size and a time. A search that ends by one of these
-//! limits reports that it is incomplete, and the image stays.
+//! Blocks are visited in order of their distance, up to limits of count, size and time. A search that reaches a limit is reported as
+//! incomplete, and the image stays.
 //!
-//! Nothing is locked and no thread is stopped: memory is read through the kernel, so what vanishes meanwhile is no
-//! fault.
+//! The search takes no locks and stops no threads: memory is read through the kernel, so concurrent unmapping does not fault.
 
 mod blocks;
 mod leaves;
@@ -67,40 +63,37 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// So many references are reported: more would say nothing new.
+/// Maximum number of reported references.
 const MOST_FOUND: usize = 16;
 
-/// How much of the C heap a look takes in.
+/// Limits on the visited C heap.
 const MOST_BLOCKS: usize = 1 << 18;
 const MOST_BYTES: usize = 64 << 20;
 
-/// Upper limit of one search.
+/// Maximum duration of one search.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
-/// How far behind a variable blocks are looked at: further off there are more words that were left over than words that lead
-/// to anything.
+/// Maximum distance of followed blocks from a variable: farther blocks contain more stale words than references.
 #[derive(Clone, Copy)]
 struct Reach {
-    /// For words that lead to segments of the image.
+    /// Distance for words that refer to segments of the image.
     to_image: u32,
-    /// For words that lead to its heap or to what it has mapped. Others had these addresses before, so that more words are
-    /// left over.
+    /// Distance for words that refer to its heap or mappings. These addresses were in use before, so more words are stale.
     to_memory: u32,
-    /// Whether only the address of a function counts. Numbers in variables, with what was left over in the padding beside
-    /// them, look like addresses in an image or its memory now and then, and seldom like the very beginning of a function.
+    /// Only the address of a function counts. Numbers in variables, combined with stale padding, sometimes resemble addresses in an
+    /// image or its memory, but rarely the start of a function.
     functions_only: bool,
-    /// Follows words into the middle of blocks and into mappings.
+    /// Follows interior pointers into blocks and mappings.
     inside: bool,
 }
 
 impl Reach {
-    /// An object, its class, its signals and the closures of a signal, for one.
+    /// For example: an object, its class, its signals and the closures of a signal.
     const OF_LIBRARY: Self = Self { to_image: 8, to_memory: 2, functions_only: false, inside: true };
-    /// A table, and what it is a table of. Behind a short text in a longer block there is what the block had in it before.
+    /// A table and its elements. Behind a short string in a longer block there is stale data of the block.
     const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false, inside: false };
     const NONE: Self = Self { to_image: 0, to_memory: 0, functions_only: false, inside: false };
-    /// A library that the image could not call knows at most functions of it: handlers of signals that were there before its
-    /// own, for one.
+    /// A library that the image could not call has at most addresses of functions, such as earlier signal handlers.
     const OF_OTHERS: Self = Self { functions_only: true, ..Self::NONE };
 
     fn has(self, distance: u32, is_in_image: bool) -> bool {
@@ -108,50 +101,50 @@ impl Reach {
     }
 }
 
-/// So much of a block is looked at: tables come first, and what is longer is data.
+/// Limit of bytes searched in a block: tables come first, and longer blocks contain data.
 const LONGEST_BLOCK: usize = 4 << 20;
 
-/// Where images are mapped, by the address of their ledger.
+/// Address ranges of mapped images, by the address of their ledger.
 static IMAGES: Mutex<Vec<(usize, Vec<Range<usize>>)>> = Mutex::new(Vec::new());
 
-/// Where all of them are.
+/// Returns the address ranges of all images.
 pub(super) fn images() -> Vec<Range<usize>> {
     lock(&IMAGES).iter().flat_map(|(_, ranges)| ranges.clone()).collect()
 }
 
-/// What must not be led to.
+/// Memory that is about to be freed or unmapped.
 struct Going<'a> {
-    /// The segments of the image.
+    /// Segments of the image.
     image: &'a [Range<usize>],
-    /// Its heap, and what it has mapped.
+    /// Heap and mappings of the image.
     memory: Vec<Range<usize>>,
-    /// Blocks of the C heap that will be freed with it, by address.
+    /// Blocks of the C heap to be freed with the image, sorted by address.
     blocks: Vec<Range<usize>>,
-    /// Where the libraries begin that may have been handed an address of it; `None` where that is not known.
+    /// Base addresses of the libraries that may have received an address of the image; `None` if unknown.
     libraries: Option<HashSet<usize>>,
-    /// The file it was mapped from.
+    /// File from which the image was mapped.
     path: &'a Path,
 }
 
-/// The same, sorted for quick looks.
+/// Sorted form of [`Going`] for fast lookups.
 struct Targets {
     ranges: Vec<Range<usize>>,
     image: Vec<Range<usize>>,
-    /// Where its code is.
+    /// Code segments of the image.
     code: Vec<Range<usize>>,
     guard: Option<usize>,
 }
 
-/// A block on the way, and how it was reached.
+/// Path to a block.
 #[derive(Clone, Copy)]
 struct Way {
     object: usize,
     variable: usize,
-    /// How many blocks lie before it.
+    /// Number of preceding blocks.
     blocks: u32,
-    /// The same without those that are about as long as the one before.
+    /// Number of preceding blocks, without those of about the same size as their predecessor.
     distance: u32,
-    /// The length of the last one.
+    /// Size of the last block.
     len: usize,
     reach: Reach,
 }
@@ -163,15 +156,15 @@ struct Walk<'a> {
     /// Mappings that belong to neither the C library nor an image.
     mapped: Ranges,
     begun: Instant,
-    /// Words from which nothing is followed: they lead to free memory.
+    /// Variables that are not followed: they refer to free memory.
     free_lists: Option<Range<usize>>,
     /// Streams of the C library.
     streams: HashSet<usize>,
-    /// What was asked for when the image's own blocks were taken.
+    /// Requested sizes of the image's own blocks.
     sizes: HashMap<usize, usize>,
-    /// Blocks in which nothing is looked at.
+    /// Blocks that are not searched.
     buffers: HashSet<usize>,
-    /// What the C library may still have the addresses of, and does not use.
+    /// Memory whose address the C library may still have but does not use.
     requests: HashSet<usize>,
     seen: HashSet<usize>,
     next: VecDeque<(usize, usize, Way)>,
@@ -182,7 +175,7 @@ struct Walk<'a> {
     look: Look,
 }
 
-/// What is found, and those of the image's own blocks on the C heap that variables outside the image lead to.
+/// Returns the references, and the blocks of the image on the C heap that variables outside of the image refer to.
 fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     let begun = Instant::now();
     let objects = objects::mapped();
@@ -212,8 +205,8 @@ fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     for (at, object) in objects.iter().enumerate() {
         let is_within =
             |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
-        // Another image gets no address of this one but from the host, which has a lease then: signals are handed on by the host,
-        // too. What looks like one leads to where something else was before, like the stack of a thread that has ended.
+        // Other images receive addresses of this image only from the host, which holds a lease then; signals are also forwarded by
+        // the host. Apparent references are stale addresses, such as those of a finished thread's stack.
         if object.is_about_images() || is_within(going.image) || is_within(&images) {
             continue;
         }
@@ -239,19 +232,19 @@ fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     (look, kept)
 }
 
-/// The beginning of the function at an address; `None` where that is not known.
+/// Returns the start of the function at an address; `None` if unknown.
 #[cfg(target_arch = "x86_64")]
 fn function_around(address: usize) -> Option<usize> {
     loader::enclosing(address)
 }
 
-/// Not known here.
+/// Unknown on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn function_around(_address: usize) -> Option<usize> {
     None
 }
 
-/// The whole pages of a range.
+/// Extends a range to whole pages.
 fn pages(range: &Range<usize>) -> Range<usize> {
     range.start - range.start % 4096..range.end.next_multiple_of(4096)
 }
@@ -267,26 +260,26 @@ impl Targets {
         Self { ranges, image: going.image.to_vec(), code, guard: registers::pointer_guard() }
     }
 
-    /// Whether a function begins at an address in the image, as far as the tables of the unwinder say it.
+    /// Checks if an address in the image is the start of a function, according to the unwind tables.
     fn is_function(&self, address: usize) -> bool {
         let is_code = self.code.iter().any(|range| range.contains(&address));
         is_code && function_around(address).is_none_or(|start| start == address)
     }
 
-    /// What a word leads to, if that goes.
+    /// Returns the target of a word if it is about to be freed or unmapped.
     fn hit(&self, word: usize) -> Option<usize> {
         let behind = self.ranges.partition_point(|range| range.start <= word);
         if behind.checked_sub(1).is_some_and(|at| self.ranges[at].contains(&word)) {
             return Some(word);
         }
-        // The C library keeps addresses of functions in another form.
+        // The C library stores function addresses in a mangled form.
         let plain = word.rotate_right(17) ^ self.guard?;
         self.image.iter().any(|range| range.contains(&plain)).then_some(plain)
     }
 }
 
 impl Way {
-    /// On through a block of this length, unless that is too far. A block may be a little longer than what was asked for.
+    /// Extends the path by a block of this size, within the reach. A block may be slightly larger than requested.
     fn through(self, len: usize) -> Option<Self> {
         let distance = self.distance + u32::from(self.len.abs_diff(len) > 2 * WORD);
         (distance <= self.reach.to_image).then_some(Self { blocks: self.blocks + 1, distance, len, ..self })
@@ -311,13 +304,13 @@ impl Walk<'_> {
                 let reach = if is_free { Reach { functions_only: reach.functions_only, ..Reach::NONE } } else { reach };
                 self.word(word, Way { object, variable, blocks: 0, distance: 0, len: 0, reach });
             }
-            // What is not there is left out: pages without rights, for one.
+            // Skips unreadable memory, such as inaccessible pages.
             at += if there == 0 { 4096 - at % 4096 } else { there.next_multiple_of(WORD) };
         }
     }
 
     fn word(&mut self, word: usize, way: Way) {
-        // Most words are small numbers, or texts.
+        // Skips small numbers and strings, the most frequent words.
         if word < 4096 || word >> 47 != 0 && self.targets.guard.is_none() {
             return;
         }
@@ -358,8 +351,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the block that a word refers to, its length and the reach behind it: the block that begins there, else the page
-    /// of a mapping or the block around it. Behind the latter two, only words into the image count.
+    /// Returns the block of a word, its size and the reach behind it: the block that starts there, otherwise the page of a mapping or
+    /// the enclosing block. Behind the latter two, only references to the image count.
     fn block_of(&mut self, word: usize, reach: Reach) -> Option<(usize, usize, Reach)> {
         if let Some(len) = self.blocks.len(word) {
             return Some((word, len, reach));
@@ -375,14 +368,14 @@ impl Walk<'_> {
         self.blocks.around(word).map(|(block, len)| (block, len, within))
     }
 
-    /// Whether this is the variable by which the C library knows an image: the first of its `.data`, which leads to itself. It is
-    /// compared and never followed, and the host has it in its own books.
+    /// Checks for the C library's variable that identifies an image: the first one of its `.data`, which points to itself. It is only
+    /// compared, and the host records it.
     fn is_handle(&mut self, target: usize) -> bool {
         let offset = target.checked_sub(begin(&self.targets.image)).map(|offset| offset as u64);
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")
     }
 
-    /// Checks that a block of the C library is a text, or begins with the address of a name.
+    /// Checks if a block of the C library is a string or begins with the address of a name.
     fn is_leaf(&mut self, block: usize, len: usize) -> bool {
         let mut begin = [0; 4 * WORD];
         if leaves::is_text(&self.blocks.bytes(block, len.min(begin.len()))) {
@@ -399,13 +392,13 @@ impl Walk<'_> {
             if self.buffers.contains(&block) {
                 continue;
             }
-            // What the loader knows of an object begins with where it is, its name, and its dynamic table. It knows it
-            // until it is closed, and any code that has opened the object has this address.
+            // The loader's record of an object begins with its base address, its name and its dynamic table. The record exists until
+            // the object is closed, and any code that has opened the object has its address.
             let base = self.blocks.word(block + 2 * WORD).and_then(|dynamic| dynamics.get(&dynamic));
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;
             }
-            // Of a block of the image's own it is known what was asked for: behind that stand words that were left over.
+            // The requested size of the image's own blocks is known; the words behind it are stale.
             let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
             if self.objects[way.object].is_c_library() && self.is_leaf(block, len) {
@@ -428,7 +421,7 @@ fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: 
     for (way, target) in hits {
         let object = &objects[way.object];
         let address = (way.variable - object.base) as u64;
-        // Two small numbers beside each other may look like an address; what the file has there is none.
+        // Two adjacent small numbers may resemble an address; initial data of the file is never one.
         if way.blocks == 0
             && files.initial(&object.path, address).is_some_and(|word| peek::word(way.variable) == Some(word))
         {

@@ -1,7 +1,7 @@
-//! What each signal leads to: tables that never change and are swapped whole. A handler may run at any moment, also in the
-//! middle of `malloc`, so a table is mapped rather than allocated; and a thread that swaps holds the lock with all
-//! signals blocked, so that no handler ever waits for the thread it has interrupted. A table that was swapped out is
-//! freed once no thread can be reading it: until then a handler listed in it may be running.
+//! Immutable tables of the actions of each signal, replaced as a whole. A handler may run at any time, even inside `malloc`, so
+//! tables are mapped instead of allocated; a thread that replaces a table holds the lock with all signals blocked, so that no handler
+//! waits for the thread that it has interrupted. A replaced table is freed once no thread can be reading it, because its handlers may
+//! be running until then.
 #![expect(unsafe_code, reason = "keeps tables in mapped pages")]
 
 use std::cell::Cell;
@@ -15,56 +15,56 @@ use super::c::signals::{COUNT, Quiet, wish};
 use super::lock;
 use crate::ledger::disposition::{Effect, Wish};
 
-/// What each signal leads to; null while no image has ever asked for it. A table once there is only ever replaced.
+/// Table of each signal; null until an image sets an action. Once set, a table is only ever replaced.
 static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
 
-/// How many handlers are between reading a table's address and saying so in the table itself.
+/// Number of handlers between the load of a table's address and the increment of the table's user count.
 static READERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Held by the thread that swaps a table; the head of the list of tables that were swapped out.
+/// Lock for replacing tables; contains the list of replaced tables.
 static RETIRED: Mutex<Retired> = Mutex::new(Retired(ptr::null_mut()));
 
 struct Retired(*mut Table);
 
-// SAFETY: the list is followed only by who holds the lock.
+// SAFETY: the list is accessed only by the holder of the lock.
 unsafe impl Send for Retired {}
 
-/// What a signal leads to. Entries follow in the same mapping.
+/// Actions of a signal. Entries follow in the same mapping.
 #[repr(C)]
 pub(super) struct Table {
-    /// How many handlers are reading it.
+    /// Number of handlers that use the table.
     users: AtomicUsize,
-    /// The table that was swapped out before this one. Only under the lock.
+    /// Next replaced table. Accessed under the lock only.
     next: Cell<*mut Table>,
-    /// Since it was swapped out, there was a moment without anybody on the way to it. Only under the lock.
+    /// Set if there was a moment without readers since the replacement. Accessed under the lock only.
     unreachable: Cell<bool>,
-    /// Bytes of the mapping.
+    /// Size of the mapping in bytes.
     bytes: usize,
-    /// How many entries follow.
+    /// Number of entries that follow.
     pub(super) len: usize,
-    /// What the process had.
+    /// Action of the process.
     pub(super) original: libc::sigaction,
-    /// What was set on behalf of this table.
+    /// Effective disposition set for this table.
     pub(super) effect: Effect,
 }
 
-/// What one image has asked for.
+/// Action requested by one image.
 #[repr(C)]
 pub(super) struct Entry {
-    /// The address of the image's ledger.
+    /// Address of the image's ledger.
     pub(super) owner: usize,
     pub(super) action: libc::sigaction,
-    /// A handler for one time has had its time.
+    /// A one-shot handler has been called.
     pub(super) is_spent: AtomicBool,
 }
 
-/// A table that cannot be freed while this is there.
+/// Reference that prevents the table from being freed.
 pub(super) struct InUse(pub(super) &'static Table);
 
-/// The tables, for a caller that changes them: all signals are blocked on this thread.
+/// Exclusive access to the tables, with all signals blocked on this thread.
 pub(super) struct Tables {
     retired: MutexGuard<'static, Retired>,
-    // The lock is given back first: no handler runs on this thread while it is held.
+    // The order matters: the lock is released first, so no handler runs on this thread while it is held.
     _quiet: Quiet,
 }
 
@@ -74,28 +74,28 @@ impl Tables {
         Self { retired: lock(&RETIRED), _quiet: quiet }
     }
 
-    /// What the signal leads to.
+    /// Returns the table of the signal.
     pub(super) fn current(&self, signal: c_int) -> Option<&'static Table> {
         current(signal)
     }
 
-    /// A signal leads to this table from now on; the one that it has led to.
+    /// Installs the table of a signal.
     pub(super) fn lead(&mut self, signal: c_int, table: &'static Table) {
         TABLES[signal as usize].store(ptr::from_ref(table).cast_mut(), Ordering::SeqCst);
     }
 
-    /// Nothing leads to this table any more.
+    /// Adds a replaced table to the list.
     pub(super) fn retire(&mut self, table: &'static Table) {
         table.next.set(self.retired.0);
         self.retired.0 = ptr::from_ref(table).cast_mut();
     }
 
-    /// Hands over the tables that were swapped out and may still be read, until there is an answer.
+    /// Visits the replaced tables that may still be read, until `see` returns a value.
     pub(super) fn visit_kept<T>(&mut self, mut see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
         self.collect();
         let mut at = self.retired.0;
         while !at.is_null() {
-            // SAFETY: a table on the list is mapped until `collect` takes it off, under the lock that is held.
+            // SAFETY: a table on the list is mapped until `collect` removes it under the lock, which is held.
             let table = unsafe { &*at };
             if let Some(answer) = see(table) {
                 return Some(answer);
@@ -105,20 +105,20 @@ impl Tables {
         None
     }
 
-    /// Frees what no thread can be reading any more.
+    /// Frees the tables that no thread can be reading any more.
     pub(super) fn collect(&mut self) {
-        // Who reads from now on reads what is in `TABLES`, where no retired table is.
+        // Later readers load from `TABLES`, which contains no replaced table.
         let nobody_on_the_way = READERS.load(Ordering::SeqCst) == 0;
         let mut kept = ptr::null_mut();
         let mut at = std::mem::replace(&mut self.retired.0, ptr::null_mut());
         while !at.is_null() {
-            // SAFETY: a table on the list is mapped until this function takes it off.
+            // SAFETY: a table on the list is mapped until this function removes it.
             let table = unsafe { &*at };
             let (here, bytes) = (at, table.bytes);
             at = table.next.get();
             table.unreachable.set(table.unreachable.get() || nobody_on_the_way);
             if table.unreachable.get() && table.users.load(Ordering::SeqCst) == 0 {
-                // SAFETY: no thread reads the table, none can reach it, and it was mapped with this length.
+                // SAFETY: no thread reads the table or can reach it, and it was mapped with this length.
                 unsafe { libc::munmap(here.cast(), bytes) };
             } else {
                 table.next.set(kept);
@@ -129,9 +129,9 @@ impl Tables {
     }
 }
 
-/// A run that has read this table has ended without coming back.
+/// Releases the table of a run that ended without returning.
 pub(super) fn let_go(table: usize) {
-    // SAFETY: the run counts as a user of the table, so that is mapped until this one is taken off.
+    // SAFETY: the run counts as a user of the table, which stays mapped until the user count drops.
     let table = unsafe { &*ptr::with_exposed_provenance::<Table>(table) };
     table.users.fetch_sub(1, Ordering::SeqCst);
 }
@@ -139,7 +139,7 @@ pub(super) fn let_go(table: usize) {
 impl Table {
     pub(super) fn entries(&self) -> &[Entry] {
         let first = ptr::from_ref(self).wrapping_add(1).cast::<Entry>();
-        // SAFETY: `make` has written `len` entries behind the table, in the same mapping.
+        // SAFETY: `make` has written `len` entries after the table, in the same mapping.
         unsafe { std::slice::from_raw_parts(first, self.len) }
     }
 
@@ -147,7 +147,7 @@ impl Table {
         self.entries().iter().any(|entry| entry.owner == owner)
     }
 
-    /// A table in pages of its own, with room for so many entries; the error is an error number.
+    /// Makes a table in its own pages with room for `most` entries; the error is an error number.
     pub(super) fn make(
         original: libc::sigaction,
         most: usize,
@@ -162,13 +162,13 @@ impl Table {
         let (table, mut len) = (pages.cast::<Self>(), 0);
         for entry in entries.into_iter().flatten().take(most) {
             let place = table.wrapping_add(1).cast::<Entry>().wrapping_add(len);
-            // SAFETY: the mapping has room for `most` entries behind the table.
+            // SAFETY: the mapping has room for `most` entries after the table.
             unsafe { place.write(entry) };
             len += 1;
         }
         let (users, next, unreachable) = (AtomicUsize::new(0), Cell::new(ptr::null_mut()), Cell::new(false));
         let made = Self { users, next, unreachable, bytes, len, original, effect: Effect::Original };
-        // SAFETY: the mapping is large enough, aligned to a page, and nothing else has its address.
+        // SAFETY: the mapping is large enough, page-aligned, and exclusively owned.
         Ok(unsafe {
             table.write(made);
             &mut *table
@@ -182,7 +182,7 @@ impl Entry {
         Self { owner: self.owner, action: self.action, is_spent }
     }
 
-    /// A handler for one time has become the default once it was called.
+    /// Returns the requested disposition; that of a one-shot handler is the default one after its call.
     pub(super) fn wish(&self) -> Wish {
         if self.is_spent.load(Ordering::SeqCst) { Wish::Default } else { wish(&self.action) }
     }
@@ -197,7 +197,7 @@ impl Entry {
 }
 
 impl InUse {
-    /// What the signal leads to now.
+    /// Takes a reference to the current table of the signal.
     pub(super) fn of(signal: c_int) -> Option<Self> {
         READERS.fetch_add(1, Ordering::SeqCst);
         let table = current(signal);
@@ -217,7 +217,7 @@ impl Drop for InUse {
 
 fn current(signal: c_int) -> Option<&'static Table> {
     let table = TABLES.get(usize::try_from(signal).ok()?)?.load(Ordering::SeqCst);
-    // SAFETY: a table stays mapped while it can be read: `collect` frees it after it was swapped out, when there was a
-    // moment without readers on the way and no user is left. Callers either are such readers or hold the lock.
+    // SAFETY: a replaced table stays mapped until `collect` has seen a moment without readers and no user is left. Callers are
+    // such readers or hold the lock.
     unsafe { table.as_ref() }
 }

@@ -1,8 +1,8 @@
-//! Signals of images. The real handler is always the host's: it calls the handlers of the images that have one, the
-//! latest first, and then the one that the process had before. No image ever sees another's, so none can call into an
-//! image that is gone by way of "the handler before".
+//! Signals of images. The installed handler is always the host's: it calls the handlers of the images, latest first, and then the
+//! original handler of the process. Images never see each other's handlers, so none can call an unmapped image through the "previous
+//! handler".
 //!
-//! What each signal leads to is kept in tables of their own; see [`super::signal_tables`].
+//! [`super::signal_tables`] stores the entries of each signal.
 #![expect(unsafe_code, reason = "sets signal handlers, and calls those of modules")]
 
 use std::cell::Cell;
@@ -19,19 +19,19 @@ use super::{lent, onstack};
 use crate::ledger::disposition::{Effect, Wish};
 
 thread_local! {
-    /// The signals whose original handler was called by a handler that runs on this thread now: one bit each.
+    /// Signals whose original handler was called by a running handler on this thread, one bit each.
     static PASSED_ON: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The same for the dispatcher: until it returns, or until the handlers called from it were left by a jump.
+/// Table and run of a dispatcher, until it returns or its handlers are left by a jump.
 struct Reading {
     table: Option<InUse>,
     run: Option<Taken>,
     frame: Frame,
 }
 
-/// `sigaction` for one image: sets what is asked, and returns what this image had set before or what the process has.
-/// The error is that of the C function.
+/// `sigaction` of one image: sets the action, and returns the previous action of this image or that of the process. Errors are those
+/// of the C function.
 pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>) -> Result<libc::sigaction, c_int> {
     if !is_ours(signal) {
         return Err(libc::EINVAL);
@@ -43,7 +43,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     let old = own.map_or_else(|| seen_by_images(&original), |entry| entry.seen());
     if let Some(action) = action {
         let others = current.into_iter().flat_map(Table::entries).filter(|entry| entry.owner != owner);
-        // An image that puts back what the process had has no entry any more.
+        // An image that restores the action of the process loses its entry.
         let own = (action.sa_sigaction != pass_on as *const () as usize).then(|| Entry {
             owner,
             action: *action,
@@ -56,7 +56,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     Ok(old)
 }
 
-/// `signal` for one image, with the meaning it has in glibc.
+/// `signal` of one image, with glibc semantics.
 pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<usize, c_int> {
     let mut action = nothing();
     action.sa_sigaction = handler;
@@ -67,9 +67,9 @@ pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<
     set(owner, signal, Some(&action)).map(|old| old.sa_sigaction)
 }
 
-/// Takes the image out of every signal; returns of how many. Signals that something of the image has raised (one bit
-/// each) and that are not delivered yet are dropped: what they would do by themselves is most often the end of the
-/// process. Those that may still come `late` are ignored from now on, unless other code has set another action.
+/// Removes the image from all signals and returns their number. Drops pending signals raised by resources of the image (`raised`, one
+/// bit each), because their default action usually terminates the process. Ignores `late` signals from now on, unless other code has
+/// set an action.
 pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     let mut count = 0;
     for signal in 1..COUNT as c_int {
@@ -88,14 +88,14 @@ pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     count
 }
 
-/// What becomes of a signal that was raised and that has no handler any more.
+/// Treatment of a raised signal without a handler.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// What the system does with it by itself.
+    /// Default action of the system.
     Its,
-    /// It is dropped if it has been raised already.
+    /// Dropped if pending.
     Dropped,
-    /// It is ignored from now on.
+    /// Ignored permanently.
     Ignored,
 }
 
@@ -109,24 +109,24 @@ impl Fate {
     }
 }
 
-/// Drops those of these signals (one bit each) that wait to be delivered and have no handler: a timer may have been
-/// set for a signal that its image has never handled.
+/// Drops those of these signals (one bit each) that are pending and have no handler: a timer may have been set for a signal that its
+/// image never handled.
 fn drop_pending(raised: u64, late: u64) {
     for signal in (1..COUNT as c_int).filter(|signal| (raised | late) & bit(*signal) != 0 && is_ours(*signal)) {
         let _tables = Tables::lock();
         if let Ok(now) = signals::action(signal) {
-            // Nothing can be done about an error here.
+            // Errors cannot be handled here.
             let _set = put(signal, &now, Fate::of(signal, raised, late));
         }
     }
 }
 
-/// Makes a signal do this, and where that is what the system does by itself, what its fate is.
+/// Sets the action of a signal, with the treatment `fate` if the action is the default one.
 fn put(signal: c_int, action: &libc::sigaction, fate: Fate) -> Result<(), c_int> {
     let mut ignore = nothing();
     ignore.sa_sigaction = libc::SIG_IGN;
     let is_changed = fate != Fate::Its && wish(action) == Wish::Default;
-    // A signal that comes to be ignored is forgotten, also where it was blocked.
+    // Ignoring a signal discards it if it is pending, even if it is blocked.
     if is_changed {
         // SAFETY: the action has no handler.
         unsafe { signals::act(signal, &ignore) }?;
@@ -134,11 +134,11 @@ fn put(signal: c_int, action: &libc::sigaction, fate: Fate) -> Result<(), c_int>
     if is_changed && fate == Fate::Ignored {
         return Ok(());
     }
-    // SAFETY: the action has no handler, or `dispatch`, or the one that the process has set itself.
+    // SAFETY: the action has no handler, has `dispatch`, or is one that the process has set itself.
     unsafe { signals::act(signal, action) }
 }
 
-/// Whether the image has asked for anything about this signal.
+/// Checks if the image has set an action of this signal.
 pub(super) fn has(owner: usize, signal: c_int) -> bool {
     Tables::lock().current(signal).is_some_and(|table| table.has(owner))
 }
@@ -147,11 +147,11 @@ pub(super) fn has(owner: usize, signal: c_int) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Handled {
     pub(super) all: u64,
-    /// Those of which nothing but what the system does by itself would remain without it.
+    /// Signals that would have the default action without the image.
     pub(super) alone: u64,
 }
 
-/// What the image handles now.
+/// Returns the signals that the image handles.
 pub(super) fn handled(owner: usize) -> Handled {
     let mut handled = Handled { all: 0, alone: 0 };
     let tables = Tables::lock();
@@ -175,25 +175,24 @@ pub(super) fn handled(owner: usize) -> Handled {
     handled
 }
 
-/// Whether to set this is to have a function called that may be gone soon: not what the process had, and nothing that the
-/// system does by itself.
+/// Checks if the action calls a function that may be unmapped soon: neither a default action nor the original one of the process.
 pub(super) fn is_handler(handler: usize) -> bool {
     ![libc::SIG_DFL, libc::SIG_IGN, pass_on as *const () as usize].contains(&handler)
 }
 
-/// How many signals lead to the image, or are set as it has asked.
+/// Returns the number of signals with an entry of the image.
 pub(super) fn held(owner: usize) -> u64 {
     let tables = Tables::lock();
     (1..COUNT as c_int).filter_map(|signal| tables.current(signal)).filter(|table| table.has(owner)).count() as u64
 }
 
-/// Whether a handler of an image that was released may still be running.
+/// Checks if a handler of a released image may still be running.
 pub(super) fn may_run(owner: usize) -> bool {
     visit_kept(|table| table.has(owner).then_some(())).is_some()
 }
 
-/// The handlers for which an image that was released waits: those of its own, and of others that were called from the
-/// same tables. Empty where none is known by name.
+/// Returns the handlers that a released image waits for: its own, and those of other images called from the same tables. Empty if
+/// none is listed.
 pub(super) fn running(owner: usize) -> Vec<Running> {
     let mut found = Vec::new();
     let _all: Option<()> = visit_kept(|table| {
@@ -205,14 +204,14 @@ pub(super) fn running(owner: usize) -> Vec<Running> {
     found
 }
 
-/// The calling thread is about to jump to where this buffer says: handlers that it leaves have ended.
+/// Ends the handlers that the calling thread leaves with its next jump through this buffer.
 pub(super) fn jumps(buffer: &JumpBuffer) {
     if handlers::is_any() {
         handlers::target_of(buffer).into_iter().for_each(|target| handlers::jumps(target, let_go));
     }
 }
 
-/// Hands over the tables that were swapped out and may still be read, until there is an answer.
+/// Visits the retired tables that may still be read, until `see` returns a value.
 fn visit_kept<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
     if handlers::is_any() {
         handlers::look(let_go);
@@ -221,7 +220,7 @@ fn visit_kept<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
 }
 
 impl Reading {
-    /// What the signal leads to now.
+    /// Takes the table of the signal and lists the run.
     fn of(signal: c_int, context: &libc::ucontext_t) -> Option<Self> {
         let here = 0_u8;
         let frame = Frame::of(context, ptr::from_ref(&here).addr());
@@ -240,7 +239,7 @@ impl Reading {
         }
     }
 
-    /// Calls a handler on the stack that it has asked for; `owner` is the image's, or zero.
+    /// Calls a handler on its requested stack; `owner` is that of the image, or zero.
     ///
     /// # Safety
     ///
@@ -253,7 +252,7 @@ impl Reading {
         info: *mut libc::siginfo_t,
         context: *mut c_void,
     ) {
-        // SAFETY: our caller promises a record, lent for the length of this call.
+        // SAFETY: our caller promises a record that is live during this call.
         let fault = signals::fault(unsafe { &*info });
         let wants_alternate = action.sa_flags & libc::SA_ONSTACK != 0;
         let stack = if wants_alternate { None } else { onstack::below(&self.frame, signal, fault) };
@@ -261,8 +260,8 @@ impl Reading {
             run.calls(owner, stack.is_some());
         }
         match stack {
-            // SAFETY: our caller promises the call; a handler without `SA_SIGINFO` takes its one argument where the
-            // other has its first. What is below the stack pointer of what was interrupted is not in use.
+            // SAFETY: our caller promises the call; a handler without `SA_SIGINFO` receives its only argument in the position of the
+            // first. The memory below the stack pointer of the interrupted code is unused.
             Some(stack) => unsafe { onstack::call(signal, info, context, action.sa_sigaction, stack) },
             // SAFETY: our caller promises a handler that may be called with these arguments.
             None => unsafe { call(action, signal, info, context) },
@@ -276,27 +275,27 @@ impl Reading {
 impl Drop for Reading {
     fn drop(&mut self) {
         if !self.run.as_ref().is_none_or(Taken::leave) {
-            // Another thread has found that the run is over, and has released the table for it.
+            // Another thread has ended the run and released its table.
             mem::forget(self.table.take());
         }
     }
 }
 
-/// The real handler.
+/// The installed handler.
 unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let error = errno();
-    // SAFETY: what is handed on was lent by the kernel, or is as good.
+    // SAFETY: the kernel or an equivalent source provides the arguments.
     lent::with(signal, info, context, |info, context| unsafe { deliver(signal, info, context) });
     set_errno(error);
 }
 
-/// Calls the handlers of the images, and that of the process.
+/// Calls the handlers of the images and of the process.
 ///
 /// # Safety
 ///
-/// The record and the context are of this signal, and lent for the length of this call.
+/// The record and the context belong to this signal and are live during this call.
 unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: our caller promises a context, lent for the length of this call.
+    // SAFETY: our caller promises a context that is live during this call.
     let reading = Reading::of(signal, unsafe { &*context.cast() });
     if let Some(reading) = &reading
         && let Some(InUse(table)) = &reading.table
@@ -307,41 +306,41 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
             if once && entry.is_spent.swap(true, Ordering::SeqCst) {
                 continue;
             }
-            // SAFETY: the image that has set the handler is not unmapped while its table is being read.
+            // SAFETY: the image that has set the handler is not unmapped while its table is in use.
             unsafe { reading.call(entry.owner, &entry.action, signal, info, context) };
             if once {
                 let mut default = entry.action;
                 default.sa_sigaction = libc::SIG_DFL;
-                // Nothing can be done about an error here; the entry counts as spent either way.
+                // Errors cannot be handled here; the entry counts as spent in any case.
                 let _old = set(entry.owner, signal, Some(&default));
             }
         }
         let original = &table.original;
         if wish(original) == Wish::Handle && PASSED_ON.get() & bit(signal) == 0 {
-            // SAFETY: the process had set this handler, with the arguments that the kernel gave.
+            // SAFETY: the process had set this handler, and the arguments come from the kernel.
             unsafe { reading.call(0, original, signal, info, context) };
         }
         PASSED_ON.set(outer);
     }
 }
 
-/// What images see as the process's own handler: it calls that one, and notes that it has been called.
+/// Handler that images receive as the process's own: calls that one, and records the call.
 unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(reading) = InUse::of(signal).filter(|_| is_ours(signal)) else { return };
     PASSED_ON.set(PASSED_ON.get() | bit(signal));
     if wish(&reading.0.original) == Wish::Handle {
         let original = &reading.0.original;
-        // SAFETY: an image calls what it saw as the handler before; what is handed on was lent by the kernel, or is as good.
+        // SAFETY: an image calls its previous handler; the kernel or an equivalent source provides the arguments.
         lent::with(signal, info, context, |info, context| unsafe { call(original, signal, info, context) });
     }
 }
 
 /// # Safety
 ///
-/// The action has a handler, which may be called for this signal with these arguments.
+/// The action has a handler that may be called for this signal with these arguments.
 unsafe fn call(action: &libc::sigaction, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let handler = ptr::with_exposed_provenance::<()>(action.sa_sigaction);
-    // SAFETY: a handler is of the type that the flags of its action say, and our caller promises that it may be called.
+    // SAFETY: the flags of an action determine the type of its handler, and our caller promises that it may be called.
     unsafe {
         if action.sa_flags & libc::SA_SIGINFO != 0 {
             type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
@@ -352,7 +351,7 @@ unsafe fn call(action: &libc::sigaction, signal: c_int, info: *mut libc::siginfo
     }
 }
 
-/// Puts a new table in place of the one that is there, and makes the signal do what it says. Under the lock.
+/// Replaces the current table and sets the resulting action. Requires the lock.
 fn swap(
     tables: &mut Tables,
     signal: c_int,
@@ -364,8 +363,8 @@ fn swap(
     let table = Table::make(original, before.map_or(0, |table| table.len) + 1, entries)?;
     table.effect = Effect::of(wish(&original), table.entries().iter().map(Entry::wish));
     let action = real(table, signal);
-    // The table must be there before the dispatcher can be called, and the dispatcher gone before a table without
-    // handlers would be: a dispatcher that finds no handler calls the original, so both orders do.
+    // The table must be installed before the dispatcher can be called, and the dispatcher removed before a table without handlers is
+    // installed. Both orders are safe, because a dispatcher without handlers calls the original one.
     tables.lead(signal, table);
     put(signal, &action, fate)?;
     if let Some(before) = before {
@@ -374,7 +373,7 @@ fn swap(
     Ok(())
 }
 
-/// What is really to be set for this table.
+/// Returns the effective action of this table.
 fn real(table: &Table, signal: c_int) -> libc::sigaction {
     let mut action = nothing();
     match table.effect {
@@ -383,14 +382,14 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
         Effect::Ignore => action.sa_sigaction = libc::SIG_IGN,
         Effect::Dispatch => {
             action.sa_sigaction = dispatch as *const () as usize;
-            // What one of them cannot stand is not done; what one wants blocked is.
+            // Flags apply if all handlers accept them; signals are blocked if any handler requests it.
             let handlers = || {
                 let images = table.entries().iter().filter(|entry| entry.wish() == Wish::Handle);
                 let original = Some(&table.original).filter(|original| wish(original) == Wish::Handle);
                 images.map(|entry| &entry.action).chain(original)
             };
-            // The alternate stack is for those who have asked for it: who needs it could not be called without it, and for
-            // the others the dispatcher goes back to where the signal has come.
+            // Uses the alternate stack if any handler requests it, since such a handler may need it; for the others, the dispatcher
+            // switches back to the interrupted stack.
             let alternate = handlers().fold(0, |flags, action| flags | action.sa_flags & libc::SA_ONSTACK);
             let common = libc::SA_RESTART | libc::SA_NODEFER | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
             let shared = handlers().fold(common, |flags, action| flags & action.sa_flags);
@@ -405,8 +404,8 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
     action
 }
 
-/// What the C library tells of an action, without what it does not set: it copies the part of the mask that the kernel does
-/// not know from its stack, with whatever addresses stand there.
+/// Copies an action returned by the C library without its uninitialized part: the C library fills mask bits unknown to the kernel
+/// with stale stack contents, including addresses.
 fn told_whole(told: &libc::sigaction) -> libc::sigaction {
     let mut action = nothing();
     (action.sa_sigaction, action.sa_flags) = (told.sa_sigaction, told.sa_flags);
@@ -417,11 +416,11 @@ fn told_whole(told: &libc::sigaction) -> libc::sigaction {
     action
 }
 
-/// What the process had before any image, or has set since behind the tables' back.
+/// Returns the action from before the images, or one that was set since without the tables.
 fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigaction, c_int> {
     let now = told_whole(&signals::action(signal)?);
     Ok(match table {
-        // A table that leaves things as they were says nothing of what the process does about them meanwhile.
+        // A table without an effect does not contain the current action of the process.
         Some(table) if table.effect != Effect::Original && now.sa_sigaction == real(table, signal).sa_sigaction => {
             table.original
         }
@@ -429,7 +428,7 @@ fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigact
     })
 }
 
-/// What an image is told that the process has.
+/// Returns the action of the process as presented to images.
 fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
     let mut seen = *original;
     if wish(original) == Wish::Handle {

@@ -1,9 +1,8 @@
-//! Where other threads of this process stand, as far as it can be seen without stopping them: the system reports the
-//! stack pointer and the next instruction of a thread that waits in it, and the words from there to the top of the
-//! stack hold every address that the thread will return to.
+//! Stack inspection of other threads without stopping them. For a waiting thread, the system reports the stack pointer and the next
+//! instruction; the words from there to the top of the stack contain all return addresses.
 //!
-//! What is seen is a superset: a word that only looks like a return address counts as one. A thread that does not wait, or
-//! has moved on during the look, is not seen at all, and the answer says so.
+//! The result is a superset: any word that resembles a return address counts. A thread that is not waiting, or that continued during
+//! the inspection, is reported as unknown.
 
 use std::ffi::c_void;
 use std::fs;
@@ -16,23 +15,23 @@ use super::c::{callbacks, kernel, peek};
 use super::names::thread_name;
 use super::proc::{self, Maps};
 
-/// Kernel threads that work for an io_uring; they run no code of the process.
+/// Flag of kernel threads that work for an io_uring; they run no code of the process.
 const IO_WORKER: u64 = 0x10;
-/// On its way out: it never comes back from the kernel.
+/// Flag of exiting threads, which never return from the kernel.
 const EXITING: u64 = 0x4;
 
-/// Where a thread stands with regard to some code.
+/// Position of a thread relative to some code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stands {
-    /// It has nothing of it on its stack.
+    /// The code is not on its stack.
     Outside,
-    /// It runs it, or will return to it.
+    /// The thread runs the code or will return to it.
     Inside,
-    /// It did not wait in the kernel, or the system does not report it.
+    /// The thread was not waiting in the kernel, or the system does not report it.
     Unknown,
 }
 
-/// What the system reports of a thread.
+/// Report of the system on a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Thread {
     pub(super) tid: i32,
@@ -42,7 +41,7 @@ pub(super) struct Thread {
     is_dead: bool,
 }
 
-/// A moment, in the ticks in which the start of a thread is given.
+/// Time in the unit of thread start times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ticks(u64);
 
@@ -54,12 +53,12 @@ impl Ticks {
 }
 
 impl Thread {
-    /// Whether it surely was there at that moment. A tick is long, so one that began just then was perhaps not.
+    /// Checks if the thread certainly existed at that time; a start in the same tick is uncertain.
     pub(super) fn is_older_than(&self, moment: Ticks) -> bool {
         self.began < moment.0
     }
 
-    /// Whether it can run code of the process at all.
+    /// Checks if the thread can run code of the process.
     pub(super) fn runs_code(&self) -> bool {
         !self.is_dead && self.flags & (IO_WORKER | EXITING) == 0
     }
@@ -72,21 +71,21 @@ impl Thread {
         thread_name(self.tid).unwrap_or_else(|| "that is ending".to_owned())
     }
 
-    /// Whether it is a worker of an io_uring that has something to do; where the system does not report it, it has not.
+    /// Checks for an io_uring worker with a task; `false` if the system does not report it.
     pub(super) fn is_busy_worker(&self) -> bool {
         let place = fs::read_to_string(format!("/proc/self/task/{}/wchan", self.tid)).unwrap_or_default();
         self.is_io_worker() && !self.is_dead && !matches!(place.trim(), "" | "0" | "io_wq_worker")
     }
 }
 
-/// All threads of the process but the calling one.
+/// Returns all threads of the process except the calling one.
 pub(super) fn others() -> Vec<Thread> {
     let me = kernel::own_tid();
     let numbers = proc::numbers("task").unwrap_or_default();
     numbers.into_iter().filter(|tid| *tid != me).filter_map(thread).collect()
 }
 
-/// None for one that has ended.
+/// Returns `None` for a thread that has ended.
 fn thread(tid: i32) -> Option<Thread> {
     let text = fs::read(format!("/proc/self/task/{tid}/stat")).ok()?;
     parse_stat(tid, &text)
@@ -94,7 +93,7 @@ fn thread(tid: i32) -> Option<Thread> {
 
 fn parse_stat(tid: i32, text: &[u8]) -> Option<Thread> {
     let fields = proc::fields_of_stat(text)?;
-    // The state is the third field, the flags are the ninth, the beginning is the twenty-second.
+    // The state is field 3, the flags are field 9, the start time is field 22.
     Some(Thread {
         tid,
         flags: fields.get(6)?.parse().ok()?,
@@ -103,16 +102,16 @@ fn parse_stat(tid: i32, text: &[u8]) -> Option<Thread> {
     })
 }
 
-/// What was seen of a thread.
+/// Result of an inspection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Seen {
-    /// Where it stands with regard to each piece of code that was asked for.
+    /// Position of the thread relative to each of the requested codes.
     pub(super) stands: Vec<Stands>,
-    /// Its start routine, where that can be found.
+    /// Start routine, if it can be found.
     pub(super) start: Option<usize>,
 }
 
-/// Where the thread stands with regard to each of these pieces of code.
+/// Inspects the position of the thread relative to each of these codes.
 pub(super) fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Seen {
     let unknown = || Seen { stands: vec![Stands::Unknown; codes.len()], start: None };
     let path = format!("/proc/self/task/{}/syscall", thread.tid);
@@ -121,7 +120,7 @@ pub(super) fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Seen {
     let mut found = vec![Stands::Outside; codes.len()];
     let mut see = |word: usize| {
         for (found, code) in found.iter_mut().zip(codes) {
-            // A call may be the last instruction there is: then its return address is the end.
+            // A call may be the last instruction of the code; its return address is the end of the range.
             if code.iter().any(|range| range.contains(&word) || range.end == word) {
                 *found = Stands::Inside;
             }
@@ -130,13 +129,12 @@ pub(super) fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Seen {
     see(next);
     let Some(record) = read_up(stack, &mut see) else { return unknown() };
     let start = record.and_then(start_routine);
-    // Whoever has gone on meanwhile may have been anywhere; each call differs in its number, arguments or stack, or was
-    // not seen to end.
+    // A thread that continued may have been anywhere: its new call would differ in number, arguments or stack.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
     if same { Seen { stands: found, start } } else { unknown() }
 }
 
-/// Stack pointer and next instruction of a thread that waits in the kernel.
+/// Returns stack pointer and next instruction of a thread that waits in the kernel.
 fn parse_syscall(text: &str) -> Option<(usize, usize)> {
     let mut words = text.split_ascii_whitespace().rev();
     let mut word = || usize::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
@@ -145,8 +143,8 @@ fn parse_syscall(text: &str) -> Option<(usize, usize)> {
     (next != 0 && stack != 0).then_some((stack, next))
 }
 
-/// Shows every word from `start` to the end of its mapping, or to where the C library keeps the thread's own record,
-/// which begins with its own address; that is returned then. None at all when it cannot be read.
+/// Passes every word from `start` to the end of its mapping, or to the C library's record of the thread, which begins with its own
+/// address and is returned. `None` if the memory cannot be read.
 fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
     const WORDS: usize = 8 * 1024;
     let end = end_of_mapping(start)?;
@@ -169,13 +167,13 @@ fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
     Some(None)
 }
 
-/// Whether the C library keeps a thread's record here: its first and its third word are its own address.
+/// Checks for the C library's record of a thread: its first and third word are its own address.
 fn is_record(place: usize) -> bool {
     let mut words = [0; 3];
     read_own(place, &mut words) == Some(3) && words[0] == place && words[2] == place
 }
 
-/// The start routine of the thread that has its record here.
+/// Returns the start routine in a thread record.
 fn start_routine(record: usize) -> Option<usize> {
     static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
     let offset = (*OFFSET.get_or_init(find_offset))?;
@@ -183,8 +181,7 @@ fn start_routine(record: usize) -> Option<usize> {
     (read_own(record + offset, &mut word)? == 1).then_some(word[0])
 }
 
-/// Where in its record the C library notes the start routine of a thread, followed by the argument: seen in a thread that
-/// is started for that.
+/// Finds the offset of the start routine in thread records, where the argument follows it, by inspecting a thread started for this.
 fn find_offset() -> Option<usize> {
     static FOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
     extern "C" fn look(argument: *mut c_void) -> *mut c_void {
@@ -200,7 +197,7 @@ fn find_offset() -> Option<usize> {
     Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
 }
 
-/// Reads words of this process that may be unmapped meanwhile; returns how many.
+/// Reads words of this process that may be unmapped concurrently; returns their number.
 fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
     let mut bytes = vec![0; size_of_val(words)];
     let read = peek::copy(at, &mut bytes).ok()?;

@@ -1,13 +1,13 @@
-//! Mappings that no hook has reported. A plugin may ask the kernel for memory by instructions of its own, as rustix
-//! does for wasmtime; what it does not give back then stays when the plugin goes, a little more with each reload.
+//! Untracked mappings. A plugin may map memory by direct system calls, as rustix does for wasmtime; mappings that it does not unmap
+//! stay after it ends and accumulate with each reload.
 //!
-//! The owner of such a mapping cannot be found out: the host maps memory at any time, too. So it is only reported,
-//! never unmapped, and only if it was not there before the image, is on no record, is not the C library's own (blocks,
-//! arenas, stacks of threads), and the image's own memory leads to it at the end. Where the host's allocator is not the
-//! C library's, its memory cannot be distinguished, and nothing is reported.
+//! The owner of such a mapping cannot be determined, because the host may map memory at any time. The mapping is therefore only
+//! reported, never unmapped, and only if it was created after the image was mapped, has no record, does not belong to the C library
+//! (blocks, arenas, thread stacks), and is referenced by the image's memory at its end. If the host's allocator is not the C
+//! library's, its memory cannot be distinguished, and nothing is reported.
 //!
-//! It costs one look at the list of mappings when an image comes and one when it goes; a list that is very long is not looked
-//! at. The image's memory is looked through only where there is a mapping that could be meant.
+//! The cost is a read of the mapping list when an image is mapped and when it ends; very long lists are skipped. The image's memory
+//! is searched only if there are candidate mappings.
 
 use std::ops::Range;
 use std::ptr;
@@ -35,39 +35,38 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// So much of the image's own memory is looked through, in bytes.
+/// Maximum number of searched bytes of the image's own memory.
 const MOST_SEEN: usize = 16 << 20;
 
-/// How much is read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 64 * 1024;
 
 const WORD: usize = size_of::<usize>();
 const PAGE: usize = 4096;
 
-/// The C library lays out the arenas of threads in regions of this size, so aligned.
+/// Size and alignment of the C library's thread arenas.
 const ARENA: usize = 64 << 20;
 
-/// Images that are mapped, or were.
+/// Images that are or were mapped.
 static LIVING: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
 
-/// What one image may have mapped past its hooks.
+/// Untracked mappings of one image.
 pub(super) struct Strays {
-    /// What was mapped before it came; none where that cannot be found out.
+    /// Mappings from before the image; `None` if unknown.
     before: Option<Vec<Range<usize>>>,
-    /// What its memory led to just before it was closed.
+    /// Untracked mappings referenced by the image's memory just before it was closed.
     led_to: Mutex<Vec<Range<usize>>>,
 }
 
 impl Strays {
     pub(super) fn new(maps: Option<&Maps>) -> Self {
-        // What the C library has is not the same memory for long: a block that was there is gone, and an image's mapping where
-        // it was.
+        // Memory of the C library is excluded, because it is reused: a block may be freed and replaced by an image's mapping.
         let maps = maps.filter(|maps| maps.is_short());
         let before = maps.map(|maps| asked_for(&maps.all().collect::<Vec<_>>(), &[], peek::word));
         Self { before, led_to: Mutex::default() }
     }
 
-    /// Looks what the image leads to while it can be looked at: its segments, and what else is its own.
+    /// Records the untracked mappings referenced by the image's segments and other memory, while these are readable.
     fn look(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
         let Some((before, maps)) = self.before.as_ref().zip(Maps::read_short()) else { return };
         let list: Vec<_> = maps.all().collect();
@@ -77,7 +76,7 @@ impl Strays {
         let mut known = before.clone();
         let living: Vec<_> = lock(&LIVING).iter().filter_map(Weak::upgrade).collect();
         known.extend(living.iter().flat_map(|ledger| ledger.records.own_pages()));
-        // Not under the lock: any of them may be the last share.
+        // Dropped without the lock: any of them may be the last reference.
         drop(living);
         let fresh = fresh(&list, &known, peek::word, peek::read);
         if fresh.is_empty() {
@@ -89,7 +88,7 @@ impl Strays {
         *lock(&self.led_to) = led_to(seen, fresh);
     }
 
-    /// Counts the mappings that are still there, now that the image is gone, and their bytes.
+    /// Returns the number and bytes of the recorded mappings that remain after the image was unmapped.
     fn left(&self) -> (u64, u64) {
         let led_to = std::mem::take(&mut *lock(&self.led_to));
         if led_to.is_empty() {
@@ -102,8 +101,8 @@ impl Strays {
     }
 }
 
-/// Memory that was mapped by neither the C library nor an image: a library or the program has an allocator of its own. Empty
-/// if the system does not list what is mapped.
+/// Returns memory mapped by neither the C library nor an image, such as that of separate allocators in a library or the program.
+/// Empty if the system does not list mappings.
 pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     let living: Vec<_> = lock(&LIVING).iter().filter_map(Weak::upgrade).collect();
     let images = living.iter().flat_map(|ledger| ledger.records.own_pages());
@@ -115,14 +114,14 @@ pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     found
 }
 
-/// Checks if a mapping may be memory that was requested from the kernel: without a file, or of one without a place.
+/// Checks if a mapping may be memory requested from the kernel: without a file, or with an unnamed one.
 fn is_memory(mapped: &Mapped<'_>) -> bool {
     let (name, rights) = (mapped.name, mapped.rights);
     let is_anything_allowed = rights.iter().take(3).any(|right| *right != b'-');
     is_anything_allowed && (name.is_empty() || name.starts_with(b"/memfd:") || name.starts_with(b"/dev/zero"))
 }
 
-/// The parts of the list that were not known and that no part of the C library has made for itself.
+/// Returns the parts of the list that are unknown and were not created by the C library.
 fn fresh(
     list: &[Mapped<'_>],
     known: &[Range<usize>],
@@ -133,7 +132,7 @@ fn fresh(
     asked_for.into_iter().filter(|part| !is_stack(part, &read)).collect()
 }
 
-/// The parts of memory that are not known, and neither blocks nor arenas of the C library.
+/// Returns the parts of memory that are unknown and are neither blocks nor arenas of the C library.
 fn asked_for(list: &[Mapped<'_>], known: &[Range<usize>], word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
     let mut all = Ranges::new();
     let memory = || list.iter().filter(|mapped| is_memory(mapped));
@@ -151,7 +150,7 @@ fn asked_for(list: &[Mapped<'_>], known: &[Range<usize>], word: impl Fn(usize) -
     found
 }
 
-/// What of a mapping are large blocks of the C library, which lie in it one after the other, or the beginning of an arena.
+/// Returns the parts of a mapping that are consecutive large blocks of the C library, or the start of an arena.
 fn of_malloc(mapped: &Range<usize>, word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
     const IS_MAPPED: usize = 2;
     const FLAGS: usize = 7;
@@ -169,21 +168,21 @@ fn of_malloc(mapped: &Range<usize>, word: impl Fn(usize) -> Option<usize>) -> Ve
     found
 }
 
-/// The part of a mapping that is an arena which would hold the address.
+/// Returns the part of a mapping that is the arena of an address.
 fn arena(mapped: &Range<usize>, address: usize, word: impl Fn(usize) -> Option<usize>) -> Option<Range<usize>> {
     let start = address.next_multiple_of(ARENA);
     let start = if start > address { start - ARENA } else { start };
     if !mapped.contains(&start) {
         return None;
     }
-    // The record of its owner, the arena before it, how much of it is in use, and how much may be.
+    // Owner record, previous arena, used size and maximum size.
     let [owner, size, room] = [0, 2, 3].map(|at| word(start + at * WORD));
     let (size, room) = (size?, room?);
     let is_arena = owner? != 0 && 0 < size && size <= room && room <= ARENA && room.is_multiple_of(PAGE);
     (is_arena && room <= mapped.end - start).then(|| start..start + room)
 }
 
-/// Whether an allocation of the host's lies where the C library puts such.
+/// Checks if an allocation of the host is at a typical location of the C library's allocator.
 fn is_of_the_c_library(address: usize, list: &[Mapped<'_>], word: impl Fn(usize) -> Option<usize>) -> bool {
     let Some(mapped) = list.iter().find(|mapped| mapped.range.contains(&address)) else { return false };
     let is_in = |range: Range<usize>| range.contains(&address);
@@ -192,13 +191,12 @@ fn is_of_the_c_library(address: usize, list: &[Mapped<'_>], word: impl Fn(usize)
         || of_malloc(&mapped.range, &word).into_iter().any(is_in)
 }
 
-/// Whether it ends as the stack of a thread does: with the thread's record, which names itself twice.
+/// Checks for the end of a thread stack: the thread record, which contains its own address twice.
 fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> bool {
     const RECORD: usize = 8 * 1024;
     const ALIGNED: usize = 64;
     if cfg!(not(target_arch = "x86_64")) {
-        // Elsewhere the record does not name itself; a stack has a guard below it, which cannot be distinguished from
-        // others.
+        // On other architectures the record does not contain its own address; a stack has a guard below it, like other mappings.
         return true;
     }
     let first = range.end.saturating_sub(RECORD).max(range.start).next_multiple_of(ALIGNED);
@@ -211,7 +209,7 @@ fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> b
         .any(|(at, record)| [0, 2 * WORD].iter().all(|field| record[*field..][..WORD] == at.to_ne_bytes()))
 }
 
-/// Those of the fresh ranges that a word of what is seen leads into.
+/// Returns the ranges that a word of the searched memory refers to.
 fn led_to(seen: impl Iterator<Item = Range<usize>>, mut fresh: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut bytes = vec![0; PIECE];
@@ -223,14 +221,14 @@ fn led_to(seen: impl Iterator<Item = Range<usize>>, mut fresh: Vec<Range<usize>>
             let read = peek::read(at, &mut bytes[..wanted]);
             found.extend(take_led_to(&mut fresh, peek::words(&bytes[..read])));
             left -= wanted;
-            // What cannot be read is passed over, a page at a time.
+            // Skips unreadable pages.
             at = if read == wanted { at + wanted } else { (at + read + 1).next_multiple_of(PAGE) };
         }
     }
     found
 }
 
-/// Takes out the ranges that one of the words leads into.
+/// Removes and returns the ranges that one of the words refers to.
 fn take_led_to(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let bounds = |fresh: &[Range<usize>]| {
@@ -239,7 +237,7 @@ fn take_led_to(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = usize>
     };
     let mut all = bounds(fresh);
     for word in words {
-        // Most words are no addresses at all.
+        // Most words are not addresses.
         if word < all.start || word >= all.end {
             continue;
         }
@@ -263,7 +261,7 @@ mod tests {
         Mapped { range, rights: b"rw-p", device: "00:00", inode: "0", name: b"" }
     }
 
-    /// What is fresh of some memory, given some of its words.
+    /// Returns the untracked ranges of simulated memory with these words.
     fn check(list: &[Mapped<'_>], known: &[Range<usize>], words: &[(usize, usize)]) -> Vec<Range<usize>> {
         let words: BTreeMap<_, _> = words.iter().copied().collect();
         let word = |at| words.get(&at).copied();
@@ -301,7 +299,7 @@ mod tests {
         let list = [memory(0x1_0000..0x2_0000)];
         let block = |at: usize, len: usize| (at + 8, len | 2);
         assert_eq!(check(&list, &[], &[block(0x1_0000, 0x1_0000)]), []);
-        // Two, and something behind them that is none.
+        // Two blocks, followed by other data.
         let two = [block(0x1_0000, 0x4000), block(0x1_4000, 0x4000)];
         assert_eq!(check(&list, &[], &two), [0x1_8000..0x2_0000]);
         for (_, len) in [("too long", 0x1_1002), ("not mapped by itself", 0x1_0001), ("no pages", 0x802), ("none", 2)] {

@@ -1,10 +1,10 @@
-//! Streams of the C library that call functions of an image (`fopencookie`) or write into memory of one when they are
-//! flushed (`open_memstream`, `fmemopen`). The C library knows every open stream and flushes all of them at the end of the
-//! process, so an image may not go while one of its own can still lead to it.
+//! Streams of the C library that call functions of an image (`fopencookie`) or write to its memory when flushed (`open_memstream`,
+//! `fmemopen`). The C library lists all open streams and flushes them at process exit, so no stream may refer to an image that is
+//! unmapped.
 //!
-//! Behind a stream of the first sort stand functions of the host, which lead to those of the module for as long as it is
-//! there; afterwards such a stream takes everything and gives nothing. One of the second sort keeps its image: where its
-//! bytes go is known only to the C library, and it may well be a stack that is gone.
+//! Streams of the first kind use functions of the host, which forward to those of the module while it is mapped; afterwards such a
+//! stream discards its output and has no input. Streams of the second kind keep the image mapped: only the C library knows their
+//! targets, which may be on a stack that no longer exists.
 #![expect(unsafe_code, reason = "stands for functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;
@@ -26,7 +26,7 @@ pub(super) const REPAIR: Repair = Repair {
         facts.exit_handlers |= lead_to(image.owner());
         facts.outside |= !holders(image.owner()).is_empty();
     },
-    // An exit handler may write to a stream, and may have registered another handler.
+    // Exit handlers may write to a stream, and may register other handlers.
     act: |image, step, _| {
         if step == Step::RunExitHandlers && exits::held(image.owner()) == 0 {
             cut_off(image.owner());
@@ -36,61 +36,57 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// The functions of a stream; any may be missing.
+/// Functions of a stream; any may be missing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamFunctions {
-    /// Reads.
     read: Option<unsafe extern "C" fn(*mut c_void, *mut c_char, usize) -> isize>,
-    /// Writes.
     write: Option<unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> isize>,
-    /// Moves.
     seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
-    /// Ends.
     ends: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
 }
 
-/// What the functions of the host know of a stream: the cookie of the stream itself.
+/// Forwarding of a stream; the cookie of the stream itself.
 struct Led {
-    /// The functions and their cookie; nothing once they are not called any more, so that a look for what still leads to the
-    /// image does not take this for it. In a box: what is in an option itself stays in memory when it becomes `None`.
+    /// Functions and cookie of the module; `None` once cut off. Boxed, because a value inside an `Option` stays in memory when it
+    /// becomes `None`, where a memory search would find a reference to the image.
     to: Mutex<Option<Box<To>>>,
-    /// How many calls into them have not returned.
+    /// Number of active calls to the functions.
     inside: AtomicUsize,
 }
 
-/// Where a stream leads.
+/// Target of a stream.
 #[derive(Clone, Copy)]
 struct To {
     functions: StreamFunctions,
     cookie: *mut c_void,
 }
 
-/// A stream that leads to functions.
+/// Stream that calls functions.
 struct Open {
     owner: usize,
     stream: *mut c_void,
     led: *const Led,
 }
 
-/// A stream that leads to memory.
+/// Stream that writes to memory.
 struct Bound {
     owner: usize,
     stream: *mut c_void,
     made_by: &'static str,
-    /// Where its bytes will be when it is closed, in a block that is then the image's; null if they are in its own memory.
+    /// Address of the pointer to its bytes at closing, which are then in a block of the image; null if they are in its own memory.
     place: *const *mut c_void,
 }
 
-// SAFETY: the stream has a lock of its own, and what is behind `led` is made for all threads.
+// SAFETY: the stream has its own lock, and the target of `led` is thread-safe.
 unsafe impl Send for Open {}
 
-// SAFETY: the addresses are compared and handed back, and not followed.
+// SAFETY: the addresses are compared and returned, never dereferenced.
 unsafe impl Send for Bound {}
 
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
 
-/// Those that were cut off, until their image is gone.
+/// Streams that were cut off, until their image is unmapped.
 static CUT: Mutex<Vec<Open>> = Mutex::new(Vec::new());
 
 static BOUND: Mutex<Vec<Bound>> = Mutex::new(Vec::new());
@@ -99,7 +95,7 @@ static BOUND: Mutex<Vec<Bound>> = Mutex::new(Vec::new());
 ///
 /// # Safety
 ///
-/// What the C function demands.
+/// As for the C function.
 pub(super) unsafe fn open(
     owner: usize,
     cookie: *mut c_void,
@@ -108,15 +104,15 @@ pub(super) unsafe fn open(
 ) -> *mut c_void {
     let led = Led { to: Mutex::new(Some(Box::new(To { functions, cookie }))), inside: AtomicUsize::new(0) };
     let led = Box::into_raw(Box::new(led));
-    // A function that is missing means something to the C library, so it stays missing.
+    // The C library distinguishes missing functions, so they stay missing.
     let ours = StreamFunctions {
         read: functions.read.map(|_| read as unsafe extern "C" fn(_, _, _) -> _),
         write: functions.write.map(|_| write as unsafe extern "C" fn(_, _, _) -> _),
         seek: functions.seek.map(|_| seek as unsafe extern "C" fn(_, _, _) -> _),
         ends: Some(close),
     };
-    // SAFETY: the functions are for this cookie, which lives until the last of them is called; the mode is our caller's. Where
-    // there is no stream the box is taken back.
+    // SAFETY: the functions accept this cookie, which lives until the last of them is called; our caller provides the mode. If no
+    // stream is created, the box is freed.
     let stream = unsafe {
         let stream = fopencookie(led.cast(), mode, ours);
         if stream.is_null() {
@@ -129,24 +125,25 @@ pub(super) unsafe fn open(
     stream
 }
 
-/// An image has made a stream that writes into its memory.
+/// Records a stream that writes to memory of an image.
 pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, place: *const *mut c_void) {
     lock(&BOUND).push(Bound { owner, stream, made_by, place });
 }
 
-/// A stream is about to be closed. Where its bytes will be then, in a block that is the image's; null if there will be none.
+/// Removes a stream that is about to be closed. Returns the address of the pointer to its bytes, which are then in a block of the
+/// image; null if there is none.
 pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
     let mut bound = lock(&BOUND);
     let at = bound.iter().position(|bound| bound.stream == stream);
     at.map_or(ptr::null(), |at| bound.swap_remove(at).place)
 }
 
-/// Whether an image has streams that lead to its functions.
+/// Checks if an image has streams that call its functions.
 fn lead_to(owner: usize) -> bool {
     lock(&OPEN).iter().any(|open| open.owner == owner)
 }
 
-/// Whether that is the address of a stream which an image has made.
+/// Checks if the address is that of a stream created by an image.
 pub(super) fn is_of(owner: usize, address: usize) -> bool {
     let is_in = |streams: &Mutex<Vec<Open>>| {
         lock(streams).iter().any(|open| open.owner == owner && open.stream.addr() == address)
@@ -156,7 +153,7 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
         || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
 }
 
-/// What the host itself keeps of streams that lead to functions: it is cut off before the image goes, so it leads nowhere.
+/// Returns the host's own forwarding records, whose targets are removed before the image is unmapped.
 pub(super) fn notes() -> HashSet<usize> {
     [&OPEN, &CUT]
         .iter()
@@ -164,17 +161,17 @@ pub(super) fn notes() -> HashSet<usize> {
         .collect()
 }
 
-/// An image is gone; what was cut off belongs to no image now.
+/// Removes the cut-off streams of an unmapped image.
 fn forget(owner: usize) {
     lock(&CUT).retain(|open| open.owner != owner);
 }
 
-/// Lists the streams that keep an image.
+/// Lists the streams that keep an image mapped.
 fn holders(owner: usize) -> Vec<Holder> {
     let holder = |name: String| Holder::new(HolderKind::Stream, name, Instant::now());
     let mut holders = Vec::new();
     for open in lock(&OPEN).iter().filter(|open| open.owner == owner) {
-        // SAFETY: it is freed only by its stream's end, which takes it out of this list before.
+        // SAFETY: freed only at the end of its stream, which removes it from this list first.
         if unsafe { &*open.led }.inside.load(Ordering::SeqCst) > 0 {
             holders.push(holder("a function of a stream made by `fopencookie`, which runs".to_owned()));
         }
@@ -185,22 +182,21 @@ fn holders(owner: usize) -> Vec<Holder> {
     holders
 }
 
-/// Has what is in the buffers of an image's streams written by its functions, and cuts the streams off from them. One that
-/// somebody uses just now is left for the next time.
+/// Flushes an image's streams through its functions, and cuts the streams off. Streams in use are retried in the next poll.
 ///
-/// A stream that is cut off stays open for any code that may have it.
+/// A cut-off stream stays open for other code that has it.
 fn cut_off(owner: usize) {
     let mine = |open: &Open| open.owner == owner;
     let streams: Vec<_> = lock(&OPEN).iter().filter(|open| mine(open)).map(|open| open.stream.addr()).collect();
     for address in streams {
-        // Taken out first: its functions may close it, and the closing thread frees what `led` leads to.
+        // Removed first: its functions may close it, and the closing thread frees the target of `led`.
         let open = {
             let mut all = lock(&OPEN);
             all.iter().position(|open| mine(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))
         };
         let Some(open) = open else { continue };
-        // SAFETY: the stream was on the list of those that are open. Once this thread has its lock, no other thread can close it,
-        // and so free what `led` leads to, until it is unlocked.
+        // SAFETY: the stream was on the list of open ones. While this thread holds its lock, no other thread can close it and free
+        // the target of `led`.
         let is_cut_off = unsafe {
             ftrylockfile(open.stream) == 0 && {
                 fflush_unlocked(open.stream);
@@ -216,31 +212,30 @@ fn cut_off(owner: usize) {
     }
 }
 
-/// Calls what the module has for it, unless it is gone.
+/// Calls a function of the module unless the stream is cut off.
 ///
 /// # Safety
-/// `cookie` is the one of a stream of [`open`], which is not closed yet.
+/// `cookie` is that of an open stream of [`open`].
 unsafe fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
-    // SAFETY: promised by the caller.
+    // SAFETY: promised by our caller.
     let led = unsafe { &*cookie.cast::<Led>() };
     led.inside.fetch_add(1, Ordering::SeqCst);
-    // Whoever cuts it off looks at the count afterwards. The functions may close the stream, so they are called without the
-    // lock.
+    // `cut_off` checks the count after it removes the target. The functions may close the stream, so no lock is held during the call.
     let to = lock(&led.to).as_deref().copied();
     let result = to.map_or(cut, |to| call(&to.functions, to.cookie));
     led.inside.fetch_sub(1, Ordering::SeqCst);
     result
 }
 
-/// Functions of the host's that call those of a module, and their results where there is none.
+/// Functions of the host that forward to those of a module, with their results after cutting off.
 macro_rules! lead {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $cut:expr;)*) => {$(
         unsafe extern "C" fn $name(cookie: *mut c_void, $($argument: $type),*) -> $result {
             let call = |functions: &StreamFunctions, cookie| {
-                // SAFETY: what the stream lends us is lent on; the module is there.
+                // SAFETY: the arguments come from the stream; the module is mapped.
                 functions.$name.map_or($cut, |lent| unsafe { lent(cookie, $($argument),*) })
             };
-            // SAFETY: a stream calls its functions only until `close`.
+            // SAFETY: a stream does not call its functions after `close`.
             unsafe { lead(cookie, call, $cut) }
         }
     )*};
@@ -257,7 +252,7 @@ unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
     for streams in [&OPEN, &CUT] {
         lock(streams).retain(|open| open.led.cast() != cookie.cast_const());
     }
-    // SAFETY: made by `open` for this stream, which calls nothing after this.
+    // SAFETY: made by `open` for this stream, which calls no function after this one.
     unsafe {
         let result = ends(cookie);
         drop(Box::from_raw(cookie.cast::<Led>()));
