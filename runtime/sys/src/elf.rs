@@ -1,10 +1,10 @@
-//! Whether a file is a whole shared library that this host could map, judged by its bytes alone.
+//! Checks that a file is a complete shared library for this host, from its bytes alone.
 //!
-//! The C library does not check what it maps: a wrong number is a crash inside `dlopen`, not an error. So whatever the
-//! loader follows is followed here first, each kind of table in a file of its own: every address that it reads, writes
-//! or jumps to must lie where such a thing may lie, and every walk must end. A linker also says most things twice
-//! (segments for the loader, sections for tools, the dynamic table for both), so a cut or flipped file contradicts
-//! itself. This only compares; it does no IO and maps nothing. The work grows with the size of the file, not faster.
+//! The C library does not validate mapped files: a wrong number causes a crash inside `dlopen` instead of an error. Therefore all
+//! data that the loader follows is checked here first, with one file per kind of table: every address that it reads, writes or jumps
+//! to must be valid for its purpose, and every walk must terminate. Linkers store most data redundantly (segments for the loader,
+//! sections for tools, the dynamic table for both), so truncated or corrupted files are inconsistent. This module only compares; it
+//! does no IO and maps nothing. The running time is linear in the size of the file.
 
 mod constants;
 mod dynamic;
@@ -36,10 +36,10 @@ pub(crate) use headers::{HEAD, LONGEST_END, glance};
 pub use static_tls::StaticTls;
 pub(crate) use stays::Stays;
 
-/// The smallest page of any host this reads files for; every `PT_LOAD` must be aligned to at least this.
+/// Smallest page size of any supported host; every `PT_LOAD` must have at least this alignment.
 const PAGE: u64 = 4096;
 
-/// The machine this host was built for.
+/// Machine that this host was built for.
 const HOST: Machine = if cfg!(target_arch = "x86_64") {
     EM_X86_64
 } else if cfg!(target_arch = "aarch64") {
@@ -50,42 +50,42 @@ const HOST: Machine = if cfg!(target_arch = "x86_64") {
     EM_NONE
 };
 
-/// Why a file is not a whole library. The caller has the path and turns this into its error.
+/// Reason why a file is not a complete library. The caller adds the path.
 #[derive(Debug)]
 pub(crate) enum Flaw {
-    /// `what` needs the file to have `need` bytes.
+    /// The part `what` requires a file of `need` bytes.
     Truncated { what: String, need: u64 },
-    /// Perhaps well formed, but for another platform.
+    /// Possibly valid, but for another platform.
     Foreign { found: String },
-    /// An ELF file of this machine that is not a shared library.
+    /// ELF file of this machine that is not a shared library.
     WrongKind { found: String },
-    /// Two statements of the file contradict each other, or one makes no sense.
+    /// Inconsistent or invalid data.
     Malformed { what: String },
 }
 
-/// What is worth keeping once a file was found whole.
+/// Facts about a valid file.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// Every section that has bytes in the file.
+    /// All sections with bytes in the file.
     pub(crate) sections: Vec<SectionFacts>,
-    /// The names the loader will look for, in the order it will look.
+    /// Names of the needed libraries, in the order of the loader's search.
     pub(crate) needed: Vec<String>,
-    /// The symbols it uses and does not define.
+    /// Undefined symbols.
     pub(crate) imports: Vec<String>,
-    /// By what the loader keeps it for ever.
+    /// Reasons for which the loader never unmaps the library.
     pub(crate) stays: Stays,
 }
 
-/// A section that has bytes in the file.
+/// Section with bytes in the file.
 #[derive(Debug)]
 pub(crate) struct SectionFacts {
     pub(crate) name: String,
     pub(crate) range: Range<usize>,
-    /// Whether the loader writes into it while it maps the file.
+    /// The loader writes to the section during mapping.
     pub(crate) is_relocated: bool,
 }
 
-/// One program header, in numbers of this host.
+/// Program header in host byte order.
 #[derive(Debug)]
 struct Segment {
     kind: ProgramType,
@@ -98,7 +98,7 @@ struct Segment {
     align: u64,
 }
 
-/// One section header, in numbers of this host.
+/// Section header in host byte order.
 #[derive(Debug)]
 struct Section<'a> {
     name: &'a str,
@@ -112,7 +112,7 @@ struct Section<'a> {
     align: u64,
 }
 
-/// A file whose headers were read; the checks compare them.
+/// File with parsed headers, to be checked.
 #[derive(Debug)]
 struct Elf<'a> {
     bytes: &'a [u8],
@@ -120,7 +120,7 @@ struct Elf<'a> {
     sections: Vec<Section<'a>>,
 }
 
-/// What the file holds, or the first thing found that shows it is not whole.
+/// Returns the facts about the file, or the first fault.
 pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, Flaw> {
     let elf = headers::read(bytes)?;
     program::refuse(&elf)?;
@@ -136,10 +136,10 @@ pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, Flaw> {
     Ok(Facts { sections: sections.collect(), needed, imports, stays })
 }
 
-/// The longest library that is looked at unless a host says otherwise, in bytes: a debug build of a large plugin is a tenth of that.
+/// Default size limit of libraries in bytes, ten times the size of a debug build of a large plugin.
 pub(crate) const LARGEST: u64 = 1 << 30;
 
-/// In words, what a library must be to be mapped here.
+/// Describes the libraries that can be mapped here.
 pub(crate) fn wanted() -> String {
     format!("a 64-bit little-endian ELF library for {}", std::env::consts::ARCH)
 }
@@ -153,7 +153,7 @@ impl Segment {
         self.offset.saturating_add(self.filesz)
     }
 
-    /// The pages it takes in memory.
+    /// Returns the address range of its pages.
     fn pages(&self) -> Range<u64> {
         self.addr - self.addr % PAGE..self.end().checked_next_multiple_of(PAGE).unwrap_or(u64::MAX)
     }
@@ -166,7 +166,7 @@ impl Segment {
         self.addr <= addr && addr.checked_add(size).is_some_and(|end| end <= self.end())
     }
 
-    /// Whether the segment says of a section exactly what the section says of itself.
+    /// Checks that segment and section describe the same range.
     fn is_exactly(&self, section: &Section<'_>) -> bool {
         (self.addr, self.offset, self.filesz, self.memsz) == (section.addr, section.offset, section.size, section.size)
     }
@@ -189,12 +189,12 @@ impl Section<'_> {
         self.has(SHF_ALLOC.0) && self.size > 0
     }
 
-    /// `.tbss` has an address but takes no memory of the image.
+    /// Checks for `.tbss`, which has an address but uses no memory of the image.
     fn is_thread_zeroes(&self) -> bool {
         self.kind == SHT_NOBITS && self.has(SHF_TLS.0)
     }
 
-    /// Only for sections whose range was checked against the file.
+    /// Requires that the range was checked against the file.
     fn file_range(&self) -> Range<usize> {
         self.offset as usize..self.file_end() as usize
     }
@@ -205,7 +205,7 @@ impl<'a> Elf<'a> {
         self.segments.iter().filter(|segment| segment.kind == PT_LOAD)
     }
 
-    /// The load that holds the memory `addr..addr + size`.
+    /// Returns the load segment that contains the memory `addr..addr + size`.
     fn load_of(&self, addr: u64, size: u64) -> Option<&Segment> {
         self.loads().find(|load| load.holds(addr, size))
     }
@@ -214,7 +214,7 @@ impl<'a> Elf<'a> {
         self.segments.iter().find(|segment| segment.kind == kind)
     }
 
-    /// Whether a section of code holds that address. What fills the room between sections is none.
+    /// Checks if the address is in a code section. Excludes the padding between sections.
     fn is_code(&self, addr: u64) -> bool {
         self.code().any(|section| section.addr <= addr && addr < section.end())
     }
@@ -232,7 +232,7 @@ impl<'a> Elf<'a> {
         self.load_of(addr, size).is_some_and(|load| load.allows(PF_W.0))
     }
 
-    /// The bytes of the file that will be mapped at `addr`.
+    /// Returns the bytes of the file that are mapped at `addr`.
     fn mapped(&self, addr: u64, size: u64) -> Option<&'a [u8]> {
         let load = self.load_of(addr, size)?;
         let skip = addr - load.addr;
@@ -251,7 +251,7 @@ impl<'a> Elf<'a> {
     }
 }
 
-/// Where all code of a file is, for callers with many addresses to look up.
+/// Sorted ranges of all code sections, for many lookups.
 struct Code(Vec<Range<u64>>);
 
 impl Code {
@@ -261,7 +261,7 @@ impl Code {
         Self(pieces)
     }
 
-    /// Whether a section of code holds that address. Sections do not overlap, so only one of them can.
+    /// Checks if the address is in a code section. Sections do not overlap, so one lookup suffices.
     fn holds(&self, addr: u64) -> bool {
         let behind = self.0.partition_point(|piece| piece.start <= addr);
         behind.checked_sub(1).is_some_and(|at| self.0[at].contains(&addr))
@@ -281,19 +281,19 @@ fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
     bytes.get(start..end)
 }
 
-/// Bytes of the file as a table of whole records.
+/// Returns bytes of the file as a table of whole records.
 fn records<'a, T: Pod>(raw: &'a [u8], what: &str) -> Result<&'a [T], Flaw> {
     slice_from_all_bytes(raw).map_err(|()| malformed(format!("{what} do not end with a whole entry")))
 }
 
-/// The string that starts `at` bytes into a string table and ends inside it, if it has at most `most` bytes.
+/// Returns the string at offset `at` of a string table, if it ends inside the table and has at most `most` bytes.
 fn text(table: &[u8], at: u64, most: usize) -> Option<&str> {
     let rest = table.get(usize::try_from(at).ok()?..)?;
     let near = &rest[..rest.len().min(most.saturating_add(1))];
     CStr::from_bytes_until_nul(near).ok()?.to_str().ok()
 }
 
-/// The little-endian number at `at`.
+/// Returns the little-endian number at offset `at`.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(four.try_into().ok()?))

@@ -1,5 +1,5 @@
-//! What the constants of a library are once it is mapped, read from its file: bytes as they stand there, and addresses as the
-//! relocations of the library itself say them. Nothing is mapped, and no code of it runs.
+//! Constants of a library as they will be after mapping, read from its file: its bytes, and addresses from its own relocations. The
+//! library is not mapped, and none of its code runs.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,19 @@ use object::{LittleEndian as LE, U64};
 
 use super::{Elf, HOST, headers, records};
 
-/// A word of the target.
+/// Size of an address of the target.
 const WORD: u64 = 8;
 
-/// The constants of one library. Addresses are those of the file: the library begins at 0.
+/// Constants of one library. Addresses are relative to the start of the library.
 #[derive(Debug)]
 pub struct Constants<'a> {
     elf: Elf<'a>,
-    /// What the loader writes, by where it writes it.
+    /// Values that the loader writes, by address.
     addresses: HashMap<u64, u64>,
 }
 
 impl<'a> Constants<'a> {
-    /// Of a file that was found whole; none if its headers cannot be read.
+    /// Reads a valid file; `None` if its headers cannot be parsed.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
         let elf = headers::read(bytes).ok()?;
         let own = match HOST {
@@ -41,34 +41,34 @@ impl<'a> Constants<'a> {
         }
         for table in elf.sections.iter().filter(|section| section.kind == SHT_RELR && section.is_loaded()) {
             let words: &[U64<LE>] = records(bytes.get(table.file_range())?, table.name).ok()?;
-            // The file has the address where it will stand.
+            // The file contains the relocated address.
             let word = |at: &u64| elf.mapped(*at, WORD)?.try_into().ok().map(u64::from_le_bytes);
             addresses.extend(packed(words).into_iter().filter_map(|at| Some((at, word(&at)?))));
         }
         Some(Self { elf, addresses })
     }
 
-    /// Where the section of that name is in memory, and how many bytes it has.
+    /// Returns address and size in bytes of the section with that name in memory.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<(u64, u64)> {
         self.elf.section_named(name).filter(|section| section.is_loaded()).map(|section| (section.addr, section.size))
     }
 
-    /// Bytes at an address; none where the file has none for all of them.
+    /// Returns bytes at an address; `None` if the file does not contain all of them.
     #[must_use]
     pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
         self.elf.mapped(addr, len)
     }
 
-    /// The address that will stand at an address; none where that is none of the library itself.
+    /// Returns the address that will be stored at an address; `None` if it is not an address of the library itself.
     #[must_use]
     pub fn address(&self, at: u64) -> Option<u64> {
         self.addresses.get(&at).copied()
     }
 }
 
-/// The places that packed relocations are for: an even word is a place, an odd one has a bit for each of the 63 words behind the
-/// last place.
+/// Decodes the offsets of packed relocations: an even word is an offset, an odd word has a bit for each of the 63 words after the
+/// last offset.
 fn packed(words: &[U64<LE>]) -> Vec<u64> {
     let (mut places, mut next) = (Vec::new(), 0_u64);
     for word in words.iter().map(|word| word.get(LE)) {

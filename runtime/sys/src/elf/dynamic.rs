@@ -1,5 +1,4 @@
-//! The dynamic table: what the loader really works from. Each entry is compared with the section that it speaks of, and
-//! leads to the check of what lies there.
+//! The dynamic table, the input of the loader. Each entry is compared with its section, and the content of the section is checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,7 +20,7 @@ use super::stays::Stays;
 use super::symbols::Symbols;
 use super::{Elf, Flaw, HOST, Section, ensure, hashes, malformed, origins, records, slice, text, versions};
 
-/// The tags a linker writes for a library that glibc can map. Text relocations and `DT_REL` are not among them.
+/// Tags in libraries that glibc can map. Excludes text relocations and `DT_REL`.
 const KNOWN: [DynamicTag; 39] = [
     DT_BIND_NOW,
     DT_FINI,
@@ -64,41 +63,41 @@ const KNOWN: [DynamicTag; 39] = [
     DT_VERSYM,
 ];
 
-/// What `DT_FLAGS` may say. Relocations in code are not among it.
+/// Allowed bits of `DT_FLAGS`. Excludes relocations in code.
 const FLAGS: u64 = DF_ORIGIN.0 | DF_SYMBOLIC.0 | DF_BIND_NOW.0 | DF_STATIC_TLS.0;
 
-/// What `DT_FLAGS_1` may say of a library that is mapped at run time.
+/// Allowed bits of `DT_FLAGS_1` in a library that is mapped at run time.
 const FLAGS_1: u64 = DF_1_NOW.0 | DF_1_NODELETE.0 | DF_1_ORIGIN.0 | DF_1_NODEFLIB.0;
 
-/// File systems have no longer names. The loader keeps room for them on its stack.
+/// Limit of file systems. The loader stores names on its stack.
 const LONGEST_NAME: usize = 255;
 
-/// Nor longer paths.
+/// Limit of file systems.
 const LONGEST_PATH: usize = 4095;
 
-/// More than any library needs.
+/// Limit above the needs of any library.
 const MOST_NEEDED: usize = 1024;
 
-/// The dynamic table as read: one value for each tag, and the needed names apart, since they repeat.
+/// Parsed dynamic table: one value per tag, and the needed names separately, since they repeat.
 struct Dynamic<'e, 'a> {
     elf: &'e Elf<'a>,
     values: BTreeMap<i64, u64>,
     needed: Vec<u64>,
 }
 
-/// What the loader will have to find elsewhere, and where it will write.
+/// Requirements of the file: external names, and the sections that the loader writes to.
 pub(super) struct Wants {
-    /// The names of the libraries, in the order it will look.
+    /// Names of the needed libraries, in the order of the loader's search.
     pub(super) needed: Vec<String>,
-    /// The symbols that the file uses and does not define, weak ones included.
+    /// Undefined symbols, including weak ones.
     pub(super) imports: Vec<String>,
-    /// The sections, by index, that relocations write into.
+    /// Indices of the sections that relocations write to.
     pub(super) relocated: BTreeSet<usize>,
-    /// By what the loader keeps it for ever.
+    /// Reasons for which the loader never unmaps the library.
     pub(super) stays: Stays,
 }
 
-/// What the file wants, once everything the loader would follow was found to lie where it should.
+/// Checks all data that the loader follows. Returns the requirements of the file.
 pub(super) fn check(elf: &Elf<'_>) -> Result<Wants, Flaw> {
     let dynamic = Dynamic::read(elf)?;
     dynamic.check_flags()?;
@@ -120,13 +119,13 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
-        // Tools that take an entry out leave its value behind, so only the tags count here.
+        // Tools that remove an entry leave its value, so only the tags are checked.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
         ensure(clean, || "the dynamic table goes on after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
         for entry in &entries[..end] {
             let (tag, value) = (entry.d_tag.get(LE), entry.d_val.get(LE));
-            // A machine may have tags of its own, as AArch64 has for branch protection.
+            // Machines may have specific tags, as AArch64 for branch protection.
             let own = HOST != EM_X86_64 && (0x7000_0000..0x7fff_ffff).contains(&tag.0);
             ensure(KNOWN.contains(&tag) || own, || format!("dynamic tag {:#x} is unknown", tag.0))?;
             if tag == DT_NEEDED {
@@ -147,7 +146,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         self.values.contains_key(&tag.0)
     }
 
-    /// The tag and the section of that kind must both be there, at one address, or neither.
+    /// Checks that the tag and the section of that kind both exist at the same address, or neither exists.
     fn agree(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'e Section<'a>>, Flaw> {
         let elf = self.elf;
         let section = elf.sections.iter().find(|s| s.kind == kind && s.flags & SHF_ALLOC.0 != 0 && s.size > 0);
@@ -158,14 +157,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(section)
     }
 
-    /// The bytes of a table that the tag and the section of that kind agree upon.
+    /// Returns the bytes of a table whose tag and section agree.
     fn table(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'a [u8]>, Flaw> {
         let Some(section) = self.agree(tag, kind)? else { return Ok(None) };
         let raw = self.elf.mapped(section.addr, section.size);
         raw.map(Some).ok_or_else(|| malformed(format!("section {} is not mapped", section.name)))
     }
 
-    /// The loader takes for granted that tags come together.
+    /// Checks that all of the tags exist or none, as the loader assumes.
     fn together(&self, tags: &[DynamicTag]) -> Result<bool, Flaw> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
@@ -175,7 +174,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(there > 0)
     }
 
-    /// Only once all of it was found to be whole.
+    /// Requires a valid file.
     fn stays(&self, symbols: &Symbols<'_>, strings: &[u8]) -> Stays {
         let table = |tag: DynamicTag, kind: SectionType| self.table(tag, kind).ok().flatten();
         let numbers = table(DT_VERSYM, SHT_GNU_VERSYM);
@@ -197,7 +196,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(())
     }
 
-    /// The symbols, and the strings that they and all others take their names from.
+    /// Checks the symbols. Returns them with the common string table.
     fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), Flaw> {
         let elf = self.elf;
         let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("there are no dynamic symbols"))?;
@@ -213,13 +212,13 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok((Symbols::read(elf, raw, strings, locals)?, strings))
     }
 
-    /// The names of the libraries that it needs. A path would have the loader map a file that was not chosen.
+    /// Checks the names of needed libraries. A path would make the loader map an arbitrary file.
     fn check_names(&self, strings: &'a [u8]) -> Result<Vec<&'a str>, Flaw> {
         for (tag, most) in [(DT_SONAME, LONGEST_NAME), (DT_RPATH, LONGEST_PATH), (DT_RUNPATH, LONGEST_PATH)] {
             let valid = self.get(tag).is_none_or(|at| text(strings, at, most).is_some());
             ensure(valid, || format!("dynamic tag {:#x} names nothing", tag.0))?;
         }
-        // The loader takes a library for whatever file it is asked for by that name, and copies are asked for by their paths.
+        // The loader uses a library for every request of its soname; copies are requested by their paths.
         let own = self.get(DT_SONAME).and_then(|at| text(strings, at, LONGEST_NAME)).unwrap_or_default();
         ensure(!own.contains('/'), || {
             format!("it calls itself {own}, which is a path: give it a name without folders")
@@ -262,7 +261,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         numbers.map_or(Ok(()), |raw| versions::check_numbers(raw, symbols, highest))
     }
 
-    /// Everything the loader calls by itself must be code.
+    /// Checks that everything the loader calls is code.
     fn check_code(&self) -> Result<(), Flaw> {
         for (tag, name) in [(DT_INIT, ".init"), (DT_FINI, ".fini")] {
             let section = self.elf.section_named(name).map(|section| section.addr);
@@ -274,14 +273,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             [(DT_INIT_ARRAY, DT_INIT_ARRAYSZ, SHT_INIT_ARRAY), (DT_FINI_ARRAY, DT_FINI_ARRAYSZ, SHT_FINI_ARRAY)];
         for (tag, size, kind) in arrays {
             self.together(&[tag, size])?;
-            // One without slots has no section any more.
+            // An array without slots has no section.
             let section = if self.get(size) == Some(0) { None } else { self.agree(tag, kind)? };
             let size = self.get(size).unwrap_or(0);
             ensure(section.map_or(0, |section| section.size) == size && size.is_multiple_of(8), || {
                 format!("dynamic tag {:#x} has a wrong size", tag.0)
             })?;
         }
-        // These are for loaders that bind late; they would write into the first words of the tables.
+        // These are for loaders with lazy binding, which would write to the first words of the tables.
         for (tag, size) in [(DT_PLTGOT, 8), (DT_TLSDESC_GOT, 8)] {
             let writable = self.get(tag).is_none_or(|at| self.elf.is_writable(at, size));
             ensure(writable, || format!("dynamic tag {:#x} leads to what cannot be written", tag.0))?;
@@ -290,7 +289,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         ensure(bound, || format!("dynamic tag {:#x} leads to what is no code", DT_TLSDESC_PLT.0))
     }
 
-    /// Follows every relocation. The sections they write into.
+    /// Checks every relocation. Returns the sections that they write to.
     fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, Flaw> {
         let each = size_of::<Rela64<LE>>() as u64;
         ensure(self.get(DT_RELAENT).is_none_or(|size| size == each), || "relocations have a wrong size".to_owned())?;
@@ -305,7 +304,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             |s: &Section<'_>| [&data, &calls].iter().any(|range| range.start <= s.addr && s.end() <= range.end);
         let loaded = || self.elf.sections.iter().filter(|s| s.kind == SHT_RELA && s.is_loaded());
         loaded().try_for_each(|s| ensure(covered(s), || format!("section {} is not announced", s.name)))?;
-        // The loader writes its own entry into the first words of this table.
+        // The loader writes its own entry to the first words of this table.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
         let placed = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
         ensure(placed, || "the call table is not where its section is".to_owned())?;
@@ -325,7 +324,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         walk.finish()
     }
 
-    /// A table that begins and ends with sections of relocations, and has nothing else between them.
+    /// Returns a table that consists of whole relocation sections and nothing else.
     fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, Flaw> {
         let (at, size) = (self.get(tag).unwrap_or(0), self.get(size).unwrap_or(0));
         ensure(size == 0 || self.elf.mapped(at, size).is_some(), || {

@@ -1,4 +1,4 @@
-//! A small library put together by hand, for the tests of what is checked: a page of tables, one of code, one of variables.
+//! Handmade small library for the tests of the checks: a page of tables, a page of code, a page of variables.
 
 use object::elf::{
     PF_R, PF_W, PF_X, PT_GNU_RELRO, PT_GNU_STACK, PT_LOAD, PT_TLS, ProgramType, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS,
@@ -9,7 +9,7 @@ use super::{Elf, Flaw, PAGE, Section, Segment};
 
 pub(super) const TABLES: u64 = 0;
 pub(super) const CODE: u64 = PAGE;
-/// The array of initialisers, two slots.
+/// Array of initializers, two slots.
 pub(super) const INIT: u64 = 2 * PAGE;
 /// Variables, up to the end of their page.
 pub(super) const DATA: u64 = INIT + 16;
@@ -17,7 +17,7 @@ pub(super) const DATA: u64 = INIT + 16;
 pub(super) const ZEROES: u64 = 3 * PAGE;
 pub(super) const END: u64 = 4 * PAGE;
 
-/// Where thread-locals of 64 bytes would lie.
+/// Address of the thread-locals, 64 bytes.
 const LOCALS: u64 = INIT;
 
 pub(super) fn library(bytes: &[u8]) -> Elf<'_> {
@@ -62,7 +62,7 @@ pub(super) fn library(bytes: &[u8]) -> Elf<'_> {
     }
 }
 
-/// The same with thread-locals that are all zero.
+/// Adds zeroed thread-locals.
 pub(super) fn with_thread_locals(bytes: &[u8], memsz: u64, align: u64) -> Elf<'_> {
     let mut elf = library(bytes);
     let (addr, flags) = (LOCALS.next_multiple_of(align), SHF_WRITE.0 | SHF_TLS.0 | SHF_ALLOC.0);
@@ -75,7 +75,7 @@ pub(super) fn with_thread_locals(bytes: &[u8], memsz: u64, align: u64) -> Elf<'_
     elf
 }
 
-/// The same whose first page of variables becomes constant.
+/// Makes the first page of variables constant after relocation.
 pub(super) fn with_constants(bytes: &[u8], addr: u64, memsz: u64) -> Elf<'_> {
     let mut elf = library(bytes);
     elf.sections[3].name = ".data.rel.ro";
@@ -85,7 +85,7 @@ pub(super) fn with_constants(bytes: &[u8], addr: u64, memsz: u64) -> Elf<'_> {
     elf
 }
 
-/// In words, what was found.
+/// Formats the result.
 pub(super) fn says<T>(result: Result<T, Flaw>) -> String {
     match result {
         Ok(_) => "whole".to_owned(),

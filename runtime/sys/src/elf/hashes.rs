@@ -1,4 +1,4 @@
-//! The tables by which symbols are found: a look-up goes from a bucket along a chain and never checks a length.
+//! Hash tables for symbol lookup: a lookup walks from a bucket along a chain without checking lengths.
 
 use object::LittleEndian as LE;
 use object::U32;
@@ -7,10 +7,10 @@ use super::{Flaw, ensure, malformed, records};
 
 type Words<'a> = &'a [U32<LE>];
 
-/// Linkers make chains of a handful; a long one makes every look-up slow.
+/// Linkers create chains of a few symbols; a long chain slows down every lookup.
 const LONGEST_CHAIN: usize = 4096;
 
-/// Whether every look-up in a `DT_GNU_HASH` table ends, at one of so many symbols or at none.
+/// Checks that every lookup in a `DT_GNU_HASH` table terminates within the symbols.
 pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
     let words: Words<'_> = records(raw, "the words of the symbol hash table")?;
     let short = || malformed("the symbol hash table is too short for the symbols");
@@ -25,9 +25,9 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
         ensure(right, || format!("bucket {index} of the symbol hash table leads to symbol {bucket} of {symbols}"))?;
     }
     if buckets.iter().all(|bucket| bucket.get(LE) == 0) {
-        return Ok(()); // no chain is ever entered, and linkers write none then
+        return Ok(()); // chains are unused, and linkers write none
     }
-    // Some bucket leads to a symbol behind the first one.
+    // At least one bucket refers to a symbol after the first one.
     let chains = chains.get(..symbols - first).ok_or_else(short)?;
     let mut length = 0;
     for (index, link) in chains.iter().enumerate() {
@@ -37,7 +37,7 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
     ensure(length == 0, || "the last chain of the symbol hash table has no end".to_owned())
 }
 
-/// Whether every look-up in a `DT_HASH` table ends, at one of so many symbols or at none.
+/// Checks that every lookup in a `DT_HASH` table terminates within the symbols.
 pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
     let words: Words<'_> = records(raw, "the words of the old symbol hash table")?;
     let short = || malformed("the old symbol hash table is too short for the symbols");
@@ -48,7 +48,7 @@ pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
     })?;
     let (buckets, chains) = words[2..].split_at_checked(buckets).ok_or_else(short)?;
     let chains = chains.get(..symbols).ok_or_else(short)?;
-    // Every symbol is in one chain at most, so a walk that meets one twice is in a cycle.
+    // Every symbol is in at most one chain, so a repeated symbol proves a cycle.
     let mut met = vec![false; symbols];
     for (index, bucket) in buckets.iter().enumerate() {
         let mut at = bucket.get(LE) as usize;
@@ -75,7 +75,7 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// Two buckets, symbols from the first on, one filter word of 64 bits.
+    /// Two buckets, symbols starting at `first`, one filter word of 64 bits.
     fn gnu(buckets: [u32; 2], first: u32, chains: &[u32]) -> Vec<u8> {
         bytes(&[&[2, first, 1, 6, 0, 0], &buckets[..], chains].concat())
     }

@@ -1,4 +1,4 @@
-//! The ELF header and the two tables it leads to, read and compared with each other.
+//! The ELF header, the program headers and the section headers, parsed and compared.
 
 use object::LittleEndian as LE;
 use object::elf::{
@@ -9,20 +9,20 @@ use object::pod::{Pod, from_bytes};
 
 use super::{Elf, Flaw, HOST, Section, Segment, ensure, malformed, program, records, slice, text};
 
-/// Linkers write about a dozen. The loader makes room for all of them on its stack.
+/// Linkers write about a dozen. The loader stores all of them on its stack.
 const MOST_SEGMENTS: usize = 64;
 
-/// No name of a section is longer.
+/// Limit of the length of section names.
 const LONGEST_NAME: usize = 255;
 
-/// No more than this stands behind the end of a library: a signature and a seal.
+/// Maximum size of the trailer of a library: a signature and a seal.
 pub(crate) const LONGEST_END: u64 = 128;
 
-/// So many bytes of a file show whether the rest is worth reading.
+/// Number of bytes that suffice for [`glance`].
 pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
 
-/// Whether a file of `len` bytes that begins with these may be a library for this host: what its header says of itself, and
-/// of how long the file has to be. Behind its end there may be what [`crate::seal`] puts there.
+/// Checks from the first bytes of a file of `len` bytes if it may be a library for this host: the ELF header and the required file
+/// size. The library may be followed by a trailer of [`crate::seal`].
 pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), Flaw> {
     let header = header(head)?;
     let tables = [
@@ -38,7 +38,7 @@ pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), Flaw> {
     ensure(len - end <= LONGEST_END, || "the file does not end with the section headers".to_owned())
 }
 
-/// The headers of a file that is for this host.
+/// Parses the headers of a file for this host.
 pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, Flaw> {
     let header = header(bytes)?;
     let elf = Elf { bytes, segments: segments(bytes, header)?, sections: sections(bytes, header)? };
@@ -57,7 +57,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
         return Err(Flaw::Truncated { what: "the ELF header".to_owned(), need: size_of::<FileHeader64<LE>>() as u64 });
     };
     let ident = &header.e_ident;
-    // The order matters: class and byte order say how the rest is to be read at all.
+    // The order matters: class and byte order determine the format of the rest.
     let (class, data, machine) = (ident.class.0, ident.data.0, header.e_machine.get(LE));
     ensure_host(class == object::elf::ELFCLASS64.0, || format!("an ELF file of class {class}"))?;
     ensure_host(data == object::elf::ELFDATA2LSB.0, || format!("an ELF file with byte order {data}"))?;
@@ -70,7 +70,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
     }
     ensure(ident.version.0 == 1 && header.e_version.get(LE) == 1, || "the ELF version is not 1".to_owned())?;
     ensure(ident.abi_version == 0 && ident.padding == [0; 7], || "the ELF identification is not clean".to_owned())?;
-    // Only RISC-V and older machines say something in these flags.
+    // Only RISC-V and older machines use these flags.
     ensure(HOST == EM_RISCV || header.e_flags.get(LE).0 == 0, || "the ELF header has unknown flags".to_owned())?;
     ensure(usize::from(header.e_ehsize.get(LE)) == size_of::<FileHeader64<LE>>(), || {
         "the ELF header gives a wrong size of itself".to_owned()
@@ -78,7 +78,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
     Ok(header)
 }
 
-/// The name of a kind of file that people pass by mistake.
+/// Returns the name of a file type that is often passed by mistake.
 fn family(bytes: &[u8]) -> &'static str {
     match bytes {
         [b'M', b'Z', ..] => "a Windows file",
@@ -116,7 +116,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
     ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
     ensure(at != 0 && count > 0, || "there are no section headers".to_owned())?;
     let table: &[SectionHeader64<LE>] = table(bytes, "the section headers", at, count * each)?;
-    // Linkers write this table last, so anything behind it is an older, longer file shining through.
+    // Linkers write this table last, so data after it belongs to an older, longer file.
     ensure(at + count * each == bytes.len() as u64, || "the file does not end with the section headers".to_owned())?;
     let names = usize::from(header.e_shstrndx.get(LE).0);
     let names = table.get(names).filter(|raw| raw.sh_type.get(LE) == SHT_STRTAB);
@@ -153,13 +153,13 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     ensure(*align == 0 || align.is_power_of_two(), || format!("section {name} has alignment {align}"))?;
     ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
     ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
-    // Notes about the build keep the address they speak of.
+    // Build notes keep the address that they describe.
     let at_home = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
     ensure(at_home, || format!("section {name} has an address but is not loaded"))?;
     ensure(section.link < count, || format!("section {name} links to a section that is not there"))
 }
 
-/// A program header that the ELF header forgot to count would sit in this gap, which linkers leave empty.
+/// Checks the gap after the program headers, which linkers leave empty; it may contain headers missing from the ELF header's count.
 fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), Flaw> {
     let start = (size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
     let with_bytes = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);
@@ -169,7 +169,7 @@ fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), Flaw> {
     ensure(gap.iter().all(|byte| *byte == 0), || "there are uncounted program headers".to_owned())
 }
 
-/// No two sections share a byte, in the file or in memory.
+/// Checks that no two sections overlap, in the file or in memory.
 fn check_section_order(elf: &Elf<'_>) -> Result<(), Flaw> {
     let mut row: Vec<_> = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0).collect();
     row.sort_by_key(|section| section.offset);
@@ -184,7 +184,7 @@ fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), Flaw> 
     if holds { Ok(()) } else { Err(Flaw::Foreign { found: found() }) }
 }
 
-/// A table of plain records inside the file, or the news that the file ends before it does.
+/// Returns a table of plain records, or an error if the file ends before it.
 fn table<'a, T: Pod>(bytes: &'a [u8], what: &str, offset: u64, size: u64) -> Result<&'a [T], Flaw> {
     let need = offset.saturating_add(size);
     let raw = slice(bytes, offset, size).ok_or_else(|| Flaw::Truncated { what: what.to_owned(), need })?;

@@ -1,4 +1,4 @@
-//! Notes: the loader looks through them for what the library wants of the system and the processor.
+//! Notes, which the loader searches for requirements on the system and the processor.
 
 use object::elf::{NT_GNU_PROPERTY_TYPE_0, PT_GNU_PROPERTY, PT_NOTE};
 
@@ -7,12 +7,12 @@ use super::{Elf, Flaw, ensure, slice, word};
 /// Sizes of name and descriptor, and the type.
 const HEADER: usize = 12;
 
-/// Whether every segment of notes is a whole row of them.
+/// Checks that every note segment is a sequence of whole notes.
 pub(super) fn check(elf: &Elf<'_>) -> Result<(), Flaw> {
     for segment in elf.segments.iter().filter(|segment| [PT_NOTE, PT_GNU_PROPERTY].contains(&segment.kind)) {
         let at = segment.addr;
         ensure(elf.mapped(at, segment.filesz).is_some(), || format!("the notes at {at:#x} are not mapped"))?;
-        // Notes of other alignments are not looked at by anybody.
+        // Notes with other alignments are ignored by the loader.
         let align = usize::try_from(segment.align).ok().filter(|align| [4, 8].contains(align));
         let raw = slice(elf.bytes, segment.offset, segment.filesz).unwrap_or_default();
         let whole = align.is_none_or(|align| walk(raw, align).is_some());
@@ -21,7 +21,7 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Steps from note to note as the loader does; `None` as soon as it would step outside.
+/// Walks the notes as the loader does; `None` if a note exceeds the segment.
 fn walk(raw: &[u8], align: usize) -> Option<()> {
     let mut at = 0;
     while at < raw.len() {
@@ -33,13 +33,13 @@ fn walk(raw: &[u8], align: usize) -> Option<()> {
         if kind == NT_GNU_PROPERTY_TYPE_0.0 && raw.get(name..start)? == b"GNU\0" {
             walk_properties(content)?;
         }
-        // The filling behind the last one may be left out.
+        // The padding of the last note may be missing.
         at = end.checked_next_multiple_of(align)?;
     }
     Some(())
 }
 
-/// Properties of the processor: each a type, a size and so many bytes, filled up to eight.
+/// Walks the processor properties: each has a type, a size and data, padded to eight bytes.
 fn walk_properties(raw: &[u8]) -> Option<()> {
     let mut at = 0;
     while at < raw.len() {

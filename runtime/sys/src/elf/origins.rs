@@ -1,5 +1,4 @@
-//! From which of the needed libraries an import comes. A symbol with a version says so: the version is one of a library's.
-//! Whatever is read here was found to be whole before.
+//! Maps imports to needed libraries. A versioned symbol refers to a version that belongs to a library. Requires a valid file.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +10,10 @@ use super::text;
 
 const LONGEST_NAME: usize = 4095;
 
-/// The numbers of versions; the highest bit of what is written says something else.
+/// Mask of version numbers; the highest bit is a flag.
 const NUMBER: u16 = 0x7fff;
 
-/// The library of each symbol of `places`.
+/// Returns the library of each symbol in `places`.
 pub(super) fn of_imports(
     places: &[usize],
     numbers: Option<&[u8]>,
@@ -27,7 +26,7 @@ pub(super) fn of_imports(
     places.iter().map(library).collect()
 }
 
-/// The library of each number.
+/// Returns the library of each version number.
 fn libraries(needs: &[u8], strings: &[u8]) -> BTreeMap<u16, String> {
     let mut libraries = BTreeMap::new();
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! Whether a file is a program rather than a library. Programs that can lie anywhere have the ELF type of libraries; what
-//! tells them apart stands in the dynamic table: a flag, and a slot for debuggers, which linkers write into programs only.
+//! Distinguishes programs from libraries. Position-independent programs have the ELF type of libraries; the dynamic table differs:
+//! linkers write a flag and a slot for debuggers to programs only.
 
 use object::LittleEndian as LE;
 use object::elf::{DF_1_PIE, DT_DEBUG, DT_FLAGS_1, DT_NULL, Dyn64, ET_CORE, ET_EXEC, ET_REL, FileType, PT_DYNAMIC};
@@ -7,7 +7,7 @@ use object::pod::slice_from_all_bytes;
 
 use super::{Elf, Flaw, slice};
 
-/// What a file of a type that is not a library's is.
+/// Describes a file type other than a library.
 pub(super) fn named(kind: FileType) -> String {
     match kind {
         ET_EXEC => "a program".to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn named(kind: FileType) -> String {
     }
 }
 
-/// Refuses a program that has the type of a library. Of a table that cannot be read nothing is said here.
+/// Rejects a program with the type of a library. Unreadable tables are ignored here.
 pub(super) fn refuse(elf: &Elf<'_>) -> Result<(), Flaw> {
     let dynamic = elf.segment_of_kind(PT_DYNAMIC);
     let raw = dynamic.and_then(|segment| slice(elf.bytes, segment.offset, segment.filesz)).unwrap_or_default();

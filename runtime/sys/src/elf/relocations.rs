@@ -1,8 +1,7 @@
-//! Relocations: the loader writes through each of them without a further look, and calls some.
+//! Relocations: the loader writes through each of them without checks, and calls some.
 //!
-//! What they may write is a section of variables, and never a table that the loader still reads. What they may leave in
-//! the arrays of initialisers and finalisers is the address of code, and each slot of these must be written, since the
-//! file holds no addresses.
+//! They may write to sections of variables, but never to a table that the loader still reads. They may write only addresses of code
+//! to the arrays of initializers and finalizers, and each slot of these must be written, since the file contains no addresses.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,10 +16,10 @@ use object::{U64, elf};
 use super::symbols::Symbols;
 use super::{Code, Elf, Flaw, HOST, ensure, malformed, records};
 
-/// The size of an address.
+/// Size of an address.
 const WORD: u64 = 8;
 
-/// What the loader does for a relocation.
+/// Effect of a relocation in the loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Nothing,
@@ -28,16 +27,16 @@ enum Meaning {
     Own,
     /// Writes the address of a symbol.
     Named,
-    /// Writes what leads to a thread-local by way of its library.
+    /// Writes a reference to a thread-local through its library.
     ThreadLocal,
-    /// Writes how far a thread-local is from the thread, in so many bytes. The loader makes room for it beside those of
-    /// the program, and divides by what the library it finds says of its own.
+    /// Writes the offset of a thread-local from the thread pointer, in so many bytes. The loader allocates the thread-local next to
+    /// those of the program, and divides by a value from the library that it finds.
     NearThread(u64),
-    /// Calls a function of the library and writes what it gives.
+    /// Calls a function of the library and writes its result.
     Called,
 }
 
-/// The relocations that a linker leaves in a library.
+/// Returns the effect of the relocations that linkers write to libraries.
 fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
     use Meaning::{Called, Named, NearThread, Nothing, Own, ThreadLocal};
     Some(match (machine, elf::RelocationType(kind)) {
@@ -53,7 +52,7 @@ fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
         (EM_X86_64, elf::R_X86_64_TPOFF64) | (EM_AARCH64, elf::R_AARCH64_TLS_TPREL) => NearThread(WORD),
         (EM_RISCV, elf::R_RISCV_TLS_TPREL64) => NearThread(WORD),
         (EM_X86_64, elf::R_X86_64_TLSDESC) => NearThread(2 * WORD),
-        // Its compilers ask in this way for any thread-local.
+        // AArch64 compilers use this for any thread-local.
         (EM_AARCH64, elf::R_AARCH64_TLSDESC) => NearThread(2 * WORD),
         (EM_X86_64, elf::R_X86_64_IRELATIVE) | (EM_AARCH64, elf::R_AARCH64_IRELATIVE) => Called,
         (EM_RISCV, elf::R_RISCV_IRELATIVE) => Called,
@@ -61,18 +60,17 @@ fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
     })
 }
 
-/// A section that relocations may write into, or that must be written.
+/// Section that relocations may or must write to.
 struct Ground {
     range: Range<u64>,
     section: usize,
     is_writable: bool,
-    /// For an array of functions: which slots have been written.
+    /// For an array of functions: the slots that have been written.
     slots: Option<Vec<bool>>,
     is_written: bool,
 }
 
-/// All the relocations of a file, one table after the other. Tables are sorted for the most part, so each look begins where
-/// the last one ended.
+/// Check of all relocations of a file, one table after the other. Tables are mostly sorted, so each lookup starts at the last result.
 pub(super) struct Walk<'a> {
     symbols: &'a Symbols<'a>,
     has_thread_locals: bool,
@@ -99,14 +97,14 @@ impl<'a> Walk<'a> {
             })
         };
         let mut grounds: Vec<_> = elf.sections.iter().enumerate().filter_map(ground).collect();
-        // Sections do not overlap, so this is a row.
+        // Sections do not overlap, so their order is total.
         grounds.sort_by_key(|ground| ground.range.start);
         let code = Code::of(elf);
         let lands = elf.loads().map(|load| load.addr..load.end()).collect();
         Self { symbols, has_thread_locals, grounds, code, lands, last: 0 }
     }
 
-    /// A table of relocations, of which so many at its beginning are said to write addresses of the library itself.
+    /// Checks a relocation table whose first `relative` entries must write addresses of the library itself.
     pub(super) fn table(&mut self, what: &str, raw: &[u8], relative: u64) -> Result<(), Flaw> {
         let entries: &[Rela64<LE>] = records(raw, what)?;
         ensure(relative <= entries.len() as u64, || format!("{what} are miscounted"))?;
@@ -149,12 +147,12 @@ impl<'a> Walk<'a> {
         if !right {
             return Err("requests something that a library cannot have");
         }
-        // Which function an initialiser's slot gets must be known now. A name may lead to another library's, or to none.
+        // The function in an initializer slot must be known statically. A symbol may resolve to another library or to nothing.
         let gets_code = meaning == Meaning::Own && land == Some(true);
         self.write(at, width, gets_code)
     }
 
-    /// Packed relocations: an even word is the place of the next one, an odd word has a bit for each word behind it.
+    /// Checks packed relocations: an even word is the next offset, an odd word has a bit for each following word.
     pub(super) fn packed(&mut self, elf: &Elf<'_>, raw: &[u8]) -> Result<(), Flaw> {
         let what = "the packed relocations";
         let words: &[U64<LE>] = records(raw, what)?;
@@ -167,7 +165,7 @@ impl<'a> Walk<'a> {
                 self.write(at, WORD, land).map_err(wrong)
             };
             if entry & 1 == 0 {
-                // The loader adds to what it finds, so no word may have its turn twice.
+                // The loader adds to the existing value, so no word may be relocated twice.
                 ensure(next.is_none_or(|next| entry >= next), || format!("entry {index} of {what} goes back"))?;
                 write(entry)?;
                 next = entry.checked_add(WORD);
@@ -182,7 +180,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The sections that are written into, once every slot of an initialiser or finaliser was found written.
+    /// Returns the sections that are written to, after checking that every slot of an initializer or finalizer is written.
     pub(super) fn finish(self) -> Result<BTreeSet<usize>, Flaw> {
         for ground in &self.grounds {
             let empty = ground.slots.iter().flatten().position(|is_written| !is_written);
@@ -218,7 +216,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether it is code that lies at an address of the library; its very end counts as well.
+    /// Returns `true` for code, `false` for other addresses of the library including its end.
     fn land_of(&self, addr: u64) -> Option<bool> {
         if self.code.holds(addr) {
             return Some(true);
@@ -249,7 +247,7 @@ mod tests {
         entries.iter().flat_map(entry).collect()
     }
 
-    /// Symbol 1 is a function of the library, 2 a variable of it, 3 a function of another, 4 a thread-local of another.
+    /// Symbol 1 is a function of the library, 2 its variable, 3 a function of another library, 4 a thread-local of another library.
     fn symbols() -> Vec<u8> {
         let symbol = |info: u8, section: u16, value: u64| {
             [&[1, 0, 0, 0, info, 0][..], &section.to_le_bytes(), &value.to_le_bytes(), &[0; 8]].concat()
@@ -258,7 +256,7 @@ mod tests {
             .concat()
     }
 
-    /// What is said of relocations behind those that fill the slots.
+    /// Checks a relocation after those that fill the slots.
     fn check(entry: (u64, u32, u32, u64)) -> String {
         walked(&[&SLOTS[..], &[entry]].concat(), 0)
     }
@@ -302,7 +300,7 @@ mod tests {
         for at in [TABLES, TABLES + 512, CODE, CODE + 4088, INIT - 8, END - 7, END, 1 << 60] {
             assert_eq!(check((at, OWN, 0, CODE)), where_not(at));
         }
-        // Across two sections, and half behind the end.
+        // Across two sections, and partly after the end.
         assert_eq!(check((ZEROES - 4, OWN, 0, CODE)), where_not(ZEROES - 4));
         let outside = "entry 2 of the relocations, for 0xffffffffffffffff, would write outside of memory";
         assert_eq!(check((u64::MAX, OWN, 0, CODE)), outside);
@@ -328,7 +326,7 @@ mod tests {
         ] {
             assert_eq!(check(entry), cannot, "{entry:?}");
         }
-        // The library that it is found in may have none.
+        // The library that defines the symbol may have no thread-locals.
         let near = says("wants another library's thread-local near the thread: build that code without `initial-exec`");
         assert_eq!([OFFSET, DESCRIBED].map(|kind| check((DATA, kind, 4, 0))), [near.clone(), near]);
         let counted = "entry 2 of the relocations, for 0x2010, is counted as relative but is not";
@@ -361,7 +359,7 @@ mod tests {
         }
     }
 
-    /// What is said of packed relocations, where the file has `words` in the slots and behind them.
+    /// Checks packed relocations of a file with `words` in and after the slots.
     fn packed(entries: &[u64], words: [u64; 3]) -> String {
         let mut bytes = vec![0; ZEROES as usize];
         bytes[INIT as usize..][..24].copy_from_slice(&words.map(u64::to_le_bytes).concat());

@@ -1,4 +1,4 @@
-//! What the loader makes of the program headers: pages, what they allow, thread-locals, and which pages become constant.
+//! Checks of the program headers: pages and their permissions, thread-locals, and pages that become constant.
 
 use object::LittleEndian as LE;
 use object::elf::{
@@ -9,20 +9,20 @@ use object::elf::{
 
 use super::{Elf, Flaw, HOST, PAGE, Section, Segment, ensure, malformed};
 
-/// More memory than a module could address with the code model that cdylibs are built with.
+/// Limit of the code model that cdylibs are built with.
 const MOST_MEMORY: u64 = 1 << 31;
 
-/// More than any linker is configured for; the loader reserves twice as much for a moment.
+/// Limit above any linker configuration; the loader temporarily reserves twice as much.
 const MOST_ALIGNMENT: u64 = 1 << 30;
 
-/// Each thread that touches a thread-local of a library gets a block of this size, and the loader ends the process when
-/// there is none to be had.
+/// Limit of thread-locals: each thread that uses them gets a block of this size, and the loader ends the process if the allocation
+/// fails.
 const MOST_THREAD_LOCAL: u64 = 16 << 20;
 
-/// No thread-local is aligned to more than a page.
+/// Maximum alignment of thread-locals.
 const MOST_THREAD_LOCAL_ALIGNMENT: u64 = PAGE;
 
-/// Whether every segment is one that the loader can act upon.
+/// Checks that the loader can process every segment.
 pub(super) fn check(elf: &Elf<'_>) -> Result<(), Flaw> {
     check_loads(elf)?;
     elf.sections.iter().filter(|section| section.is_loaded()).try_for_each(|s| check_place(elf, s))?;
@@ -40,15 +40,15 @@ fn check_loads(elf: &Elf<'_>) -> Result<(), Flaw> {
         "the first segment does not hold the headers".to_owned()
     })?;
     for pair in loads.windows(2) {
-        // A page is mapped for one of them only: the other would find its bytes or its rights gone.
+        // A page is mapped for one segment only: the other would lose its bytes or permissions.
         ensure(pair[0].pages().end <= pair[1].pages().start, || format!("segments overlap at {:#x}", pair[1].addr))?;
     }
-    // In order, so the last one ends behind the first one's start.
+    // Sorted, so the last segment ends after the start of the first.
     ensure(last.end().saturating_sub(first.addr) <= MOST_MEMORY, || "the segments need too much memory".to_owned())?;
     loads.into_iter().try_for_each(|load| check_load(elf, load))
 }
 
-/// A load ends where its last section ends, in the file as in memory, and allows just what its sections ask for.
+/// Checks that a load segment ends with its last section, in the file and in memory, and has exactly the permissions of its sections.
 fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), Flaw> {
     let at = load.addr;
     ensure(load.addr.checked_add(load.memsz).is_some(), || format!("segment {at:#x} wraps around memory"))?;
@@ -61,7 +61,7 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), Flaw> {
     let in_file = inside.iter().filter(|section| section.kind != SHT_NOBITS);
     let file_end = in_file.map(|section| section.file_end()).max();
     let end = inside.iter().map(|section| section.end()).max();
-    // lld rounds the last code segment up to a page, so that its filling cannot be trimmed away.
+    // lld extends the last code segment to a page boundary, so that its padding is not trimmed.
     let ends_at = |said: u64, seen: u64| said == seen || Some(said) == seen.checked_next_multiple_of(PAGE);
     ensure(file_end.is_none_or(|seen| ends_at(load.file_end(), seen)), || {
         format!("segment {at:#x} does not end with its last section in the file")
@@ -77,15 +77,16 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), Flaw> {
     ensure(right, || format!("segment {at:#x} has flags {:#x}, its sections want others", load.flags))
 }
 
-/// A loaded section lies in a load, at the same distance from its start in the file as in memory.
+/// Checks that a loaded section is in a load segment, at the same offset in the file and in memory.
 fn check_place(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), Flaw> {
     let Section { name, addr, size, offset, .. } = section;
     if section.is_thread_zeroes() {
-        return Ok(()); // judged with the thread-local segment
+        return Ok(()); // checked with the thread-local segment
     }
     let load = elf.load_of(*addr, *size).ok_or_else(|| malformed(format!("section {name} is in no segment")))?;
     let right = match section.kind {
-        // Zeroes have no bytes in the file, so they begin where those end: else they would be headers, or filling.
+        // Zeroed sections have no bytes in the file and begin after the segment's file content, which otherwise would be headers or
+        // padding.
         SHT_NOBITS => load.addr.saturating_add(load.filesz) <= *addr,
         _ => {
             load.offset <= *offset && addr - load.addr == offset - load.offset && section.file_end() <= load.file_end()
@@ -118,8 +119,8 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), Flaw> {
     }
     let exactly = |section: Option<&Section<'_>>| section.is_some_and(|s| segment.is_exactly(s) && *align >= s.align);
     let right = match *kind {
-        PT_LOAD => true, // judged before, with its sections
-        // The loader adjusts the table in place if this header says that it may.
+        PT_LOAD => true, // checked before, with its sections
+        // The loader modifies the table in place if this header allows it.
         PT_DYNAMIC => {
             exactly(elf.section_of_kind(SHT_DYNAMIC)) && (!segment.allows(PF_W.0) || elf.is_writable(*addr, *memsz))
         }
@@ -135,7 +136,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), Flaw> {
         PT_NOTE => holds_notes(elf, segment),
         PT_TLS => holds_thread_locals(elf, segment),
         PT_GNU_RELRO => holds_only_relocated_constants(elf, segment),
-        // What a machine's own types mean, only that machine's loader defines; x86-64 has none that matter.
+        // Only a machine's own loader defines machine-specific types; x86-64 has no relevant ones.
         other => HOST != EM_X86_64 && (0x7000_0000..0x8000_0000).contains(&other.0),
     };
     ensure(right, || format!("{} does not agree with the sections", what()))
@@ -165,7 +166,7 @@ fn holds_thread_locals(elf: &Elf<'_>, segment: &Segment) -> bool {
         && segment.filesz == filesz
 }
 
-/// These pages become read-only once relocated, so a variable among them would crash on its first write.
+/// Checks for variables in pages that become read-only after relocation, where the first write would crash.
 fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
     const CONSTANT: [&str; 13] = [
         ".tdata",
@@ -192,7 +193,7 @@ fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
     known && starts && inside && segment.memsz > 0 && segment.end().is_multiple_of(PAGE)
 }
 
-/// What the sections hold must be announced to the loader: thread-locals, unwind tables, the dynamic table.
+/// Checks that the sections have their program headers: thread-locals, unwind tables, the dynamic table.
 fn check_counterparts(elf: &Elf<'_>) -> Result<(), Flaw> {
     let has = |kind: ProgramType| elf.segments.iter().any(|segment| segment.kind == kind);
     let locals = elf.sections.iter().any(|section| section.is_loaded() && section.has(SHF_TLS.0));
@@ -211,7 +212,7 @@ mod tests {
     use super::{MOST_THREAD_LOCAL, PAGE, PF_W, SHT_NOBITS, Section, check_loads, check_place, check_segment};
 
     const BYTES: &[u8] = &[0; ZEROES as usize];
-    /// The program header that a fixture adds.
+    /// Index of the program header that a fixture adds.
     const ADDED: usize = 4;
 
     fn loads(change: impl FnOnce(&mut Elf<'_>)) -> String {

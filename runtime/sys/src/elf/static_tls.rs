@@ -1,5 +1,5 @@
-//! Thread-locals for which a library needs a fixed distance from the thread. The loader puts them next to those of the program,
-//! where a process has little room for libraries that come later, and takes none of it back as a rule.
+//! Static thread-locals, which need a fixed offset from the thread pointer. The loader allocates them next to those of the program,
+//! where a process has little space for later libraries, and usually never reuses it.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,18 @@ use object::elf::{
 use super::symbols::LONGEST_NAME;
 use super::{Elf, HOST, Section, headers, records, text};
 
-/// Part of the room for thread-locals at fixed places that a library takes.
+/// Use of the static thread-local storage by a library.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct StaticTls {
-    /// The size of all its thread-locals, which go there together.
+    /// Total size of its thread-locals, which are allocated together.
     pub bytes: u64,
-    /// The thread-locals that need a fixed place, by the linker's names and in their order; empty if the file has no names.
+    /// Thread-locals that need a fixed offset, by linker symbol in address order; empty if the file has no symbol names.
     pub variables: Vec<String>,
 }
 
 impl StaticTls {
-    /// Reads it from the bytes of a library. Returns none for a library without such thread-locals.
+    /// Reads the use from the bytes of a library; `None` if it has no static thread-locals.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let elf = headers::read(bytes).ok()?;
@@ -34,7 +34,7 @@ impl StaticTls {
     }
 }
 
-/// Returns the offsets of the thread-locals with fixed places from the first of the library.
+/// Returns the offsets of the static thread-locals from the library's first thread-local.
 fn fixed(elf: &Elf<'_>) -> BTreeSet<u64> {
     let is_fixed = |kind: u32| {
         HOST == EM_X86_64 && kind == R_X86_64_TPOFF64.0 || HOST == EM_AARCH64 && kind == R_AARCH64_TLS_TPREL.0
@@ -50,7 +50,7 @@ fn fixed(elf: &Elf<'_>) -> BTreeSet<u64> {
     entries.filter_map(of_entry).collect()
 }
 
-/// The names of the thread-locals that hold these offsets.
+/// Returns the names of the thread-locals at these offsets.
 fn names(elf: &Elf<'_>, offsets: &BTreeSet<u64>) -> Vec<String> {
     let Some(section) = elf.section_of_kind(SHT_SYMTAB) else { return Vec::new() };
     let strings = elf.sections.get(section.link).and_then(|strings| elf.bytes.get(strings.file_range()));
@@ -69,7 +69,7 @@ fn names(elf: &Elf<'_>, offsets: &BTreeSet<u64>) -> Vec<String> {
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The records of a section; none if it is not whole.
+/// Returns the records of a section; empty if it is invalid.
 fn table<'a, T: object::pod::Pod>(elf: &Elf<'a>, section: &Section<'_>) -> &'a [T] {
     let bytes = elf.bytes.get(section.file_range()).unwrap_or_default();
     records(bytes, "a table").unwrap_or_default()

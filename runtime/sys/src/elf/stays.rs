@@ -1,13 +1,12 @@
-//! By what the loader never unmaps a library, as far as the file says so itself.
+//! Reasons for which the loader never unmaps a library, as far as its file shows them.
 
-/// What keeps a library for ever, and where its imports come from.
+/// Reasons to stay mapped, and the libraries of its imports.
 #[derive(Debug, Default)]
 pub(crate) struct Stays {
-    /// It was linked with `-z nodelete`.
+    /// The file was linked with `-z nodelete`.
     pub(crate) is_marked: bool,
-    /// Symbols of which a process has one (`STB_GNU_UNIQUE`), defined here: the loader never unmaps a library that it
-    /// has taken one from.
+    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided one of them.
     pub(crate) unique: Vec<String>,
-    /// For each import the library it is of, where a version says so.
+    /// Library of each import, if its version specifies one.
     pub(crate) libraries: Vec<Option<String>>,
 }

@@ -1,4 +1,4 @@
-//! Dynamic symbols: what the library gives and wants by name.
+//! Dynamic symbols: definitions and imports of the library.
 
 use object::LittleEndian as LE;
 use object::elf::{
@@ -7,38 +7,38 @@ use object::elf::{
 
 use super::{Code, Elf, Flaw, ensure, malformed, records, text};
 
-/// C++ has names of some kilobytes.
+/// C++ symbol names may have some kilobytes.
 pub(super) const LONGEST_NAME: usize = 65_535;
 
-/// The dynamic symbols of a file, each of them looked at.
+/// Checked dynamic symbols of a file.
 pub(super) struct Symbols<'a> {
     entries: &'a [Sym64<LE>],
-    /// The names of those that are defined elsewhere, weak ones included.
+    /// Names of the undefined symbols, including weak ones.
     pub(super) imports: Vec<String>,
     places: Vec<usize>,
 }
 
-/// Where the value of a symbol lies.
+/// Location of a symbol's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SymbolPlace {
     /// In another library.
     Elsewhere,
     /// In this section of the file.
     Here(usize),
-    /// Nowhere: it is a number.
+    /// A number without a location.
     Number,
     Unknown,
 }
 
 impl<'a> Symbols<'a> {
-    /// Reads a table of symbols, whose names are in `strings`.
+    /// Parses and checks a symbol table with its names in `strings`.
     pub(super) fn read(elf: &Elf<'_>, raw: &'a [u8], strings: &[u8], locals: Option<u64>) -> Result<Self, Flaw> {
         let entries: &[Sym64<LE>] = records(raw, "the dynamic symbols")?;
         let first = entries.first().ok_or_else(|| malformed("there are no dynamic symbols"))?;
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
         ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
         let (mut imports, mut places, ground) = (Vec::new(), Vec::new(), Code::of(elf));
-        // Names may share their ends, but hardly more than that.
+        // Limits the total length of names, which may share suffixes.
         let mut room = strings.len().saturating_mul(4);
         for (index, symbol) in entries.iter().enumerate() {
             let name = text(strings, u64::from(symbol.st_name.get(LE)), LONGEST_NAME);
@@ -62,7 +62,7 @@ impl<'a> Symbols<'a> {
                     ensure(inside, || wrong("is in no segment"))?;
                 }
             }
-            // The loader calls these to learn the address that is meant.
+            // The loader calls these to determine the address.
             let called = kind == STT_GNU_IFUNC.0 && place != SymbolPlace::Elsewhere;
             let code = matches!(place, SymbolPlace::Here(_)) && ground.holds(value);
             ensure(!called || code, || wrong("is resolved by what is no code"))?;
@@ -77,12 +77,12 @@ impl<'a> Symbols<'a> {
         Ok(Self { entries, imports, places })
     }
 
-    /// Where each of the [imports](Symbols::imports) stands in the table.
+    /// Returns the table index of each of the [imports](Symbols::imports).
     pub(super) fn places(&self) -> &[usize] {
         &self.places
     }
 
-    /// The names of those that are defined here and of which a process has one.
+    /// Returns the names of the defined symbols that are unique per process.
     pub(super) fn unique(&self, strings: &[u8]) -> Vec<String> {
         let is_unique = |entry: &&Sym64<LE>| {
             entry.st_info.0 >> 4 == STB_GNU_UNIQUE.0
@@ -96,12 +96,12 @@ impl<'a> Symbols<'a> {
         self.entries.len()
     }
 
-    /// Whether a symbol can stand for a thread-local.
+    /// Checks if a symbol may be a thread-local.
     pub(super) fn is_thread_local(&self, symbol: usize) -> bool {
         self.entries[symbol].st_info.0 & 0xf == STT_TLS.0
     }
 
-    /// The same, if no other library's symbol can stand in for it.
+    /// Checks for a thread-local that cannot be replaced by a symbol of another library.
     pub(super) fn is_own_thread_local(&self, symbol: usize) -> bool {
         let Some(entry) = self.entries.get(symbol) else { return false };
         let (is_local, is_hidden) = (entry.st_info.0 >> 4 == STB_LOCAL.0, entry.st_other.0 & 3 != STV_DEFAULT.0);
@@ -138,7 +138,7 @@ mod tests {
         says(Symbols::read(&library(&bytes), raw, strings, locals))
     }
 
-    /// What is said of a symbol behind the empty one, without the words that name it.
+    /// Checks a symbol after the empty one. Returns the result without the symbol's name.
     fn check(kind: u8, section: u16, value: u64, size: u64) -> String {
         let raw = [vec![0; 24], symbol(1, kind, section, value, size)].concat();
         read(&raw, b"\0name\0", Some(64)).replace("dynamic symbol 1 (name) ", "")

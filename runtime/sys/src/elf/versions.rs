@@ -1,5 +1,5 @@
-//! Versions of symbols: what the library needs of which library, what it defines, and which of these each symbol has. The
-//! loader makes one table of both, as long as the largest number that it meets, and looks into it by the numbers of symbols.
+//! Symbol versions: those needed from each library, those defined, and the version of each symbol. The loader combines all versions
+//! in one table, sized by the largest version number, and indexes it by the version numbers of symbols.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use object::{LittleEndian as LE, U16};
 
 use super::{Flaw, ensure, malformed, records, text};
 
-/// No name of a version or of a library is longer.
+/// Limit of the names of versions and libraries.
 const LONGEST_NAME: usize = 4095;
 
-/// The numbers of versions; the highest bit of what is written says something else.
+/// Mask of version numbers; the highest bit is a flag.
 const NUMBER: u16 = 0x7fff;
 
-/// Walks the needed versions as the loader would. The largest number that it meets.
+/// Walks the needed versions as the loader does. Returns the largest version number.
 pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTreeSet<&str>) -> Result<u16, Flaw> {
     let mut highest = 0;
     let mut chain = Chain::new(raw, "needed versions", count)?;
@@ -24,7 +24,7 @@ pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTre
         chain.step(file.vn_version.get(LE), file.vn_next.get(LE))?;
         let name = text(strings, u64::from(file.vn_file.get(LE)), LONGEST_NAME);
         let name = name.ok_or_else(|| malformed(format!("needed version {index} is of a library without a name")))?;
-        // The loader ends the process over a library that it was not instructed to load.
+        // The loader ends the process if a version refers to a library that is not needed.
         ensure(needed.contains(name), || {
             format!("needed version {index} is of {name}, which the library does not need")
         })?;
@@ -41,7 +41,7 @@ pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTre
     Ok(highest)
 }
 
-/// The same for versions that the library defines.
+/// Walks the defined versions as the loader does. Returns the largest version number.
 pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u16, Flaw> {
     let mut highest = 0;
     let mut chain = Chain::new(raw, "defined versions", count)?;
@@ -61,7 +61,7 @@ pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u1
     Ok(highest)
 }
 
-/// Whether there is one version for each symbol, and each of them is one of those that the loader has.
+/// Checks that there is one version for each symbol, and that the loader's table contains all of them.
 pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), Flaw> {
     let numbers: &[U16<LE>] = records(raw, "the versions of symbols")?;
     ensure(numbers.len() == symbols, || format!("there are {} versions for {symbols} symbols", numbers.len()))?;
@@ -72,16 +72,16 @@ pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<
     })
 }
 
-/// Records that each say how far it is to the next one. The loader stops at a step of zero and does not count.
+/// Records linked by relative offsets. The loader stops at an offset of zero and ignores the count.
 struct Chain<'a> {
     raw: &'a [u8],
     what: &'static str,
-    /// How many are still to come, as the file counts them.
+    /// Number of remaining records, as counted by the file.
     count: u64,
     index: u64,
     at: Option<usize>,
-    /// How many records the bytes have room for that were not walked over. A file whose chains share records would have
-    /// the loader walk for ever.
+    /// Number of records that fit in the bytes, minus those visited. Chains that share records would make the loader walk without
+    /// end.
     left: usize,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Chain<'a> {
         Ok(chain)
     }
 
-    /// One that begins `skip` bytes behind a record of another.
+    /// Starts a nested chain `skip` bytes after the record at `at`.
     fn part(whole: &mut Self, at: usize, skip: u32, count: u16) -> Result<Self, Flaw> {
         let at = at.checked_add(skip as usize);
         let part = Self { at, count: count.into(), index: 0, ..*whole };
@@ -106,7 +106,7 @@ impl<'a> Chain<'a> {
         format!("the {} are not a whole chain", self.what)
     }
 
-    /// The next record's index and place. The caller that takes it then says how to go on.
+    /// Returns index and offset of the next record. The caller must then call `step`.
     fn next(&mut self) -> Result<Option<(u64, usize)>, Flaw> {
         let Some(at) = self.at else { return Ok(None) };
         self.left = self.left.checked_sub(1).ok_or_else(|| malformed(self.torn()))?;
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn chains_that_share_records_are_refused_before_they_cost_time() {
-        // Each library leads to the same long chain behind all of them.
+        // Each library refers to the same long chain after all of them.
         let libraries = 2000_u32;
         let mut parts: Vec<_> = (0..libraries)
             .map(|n| file(2000, LIBC, (libraries - n) * 16, if n + 1 == libraries { 0 } else { 16 }))

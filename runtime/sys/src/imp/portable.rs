@@ -1,6 +1,6 @@
-//! Any platform of which nothing is known: images are mapped and never unmapped, and numbers are not to be had.
+//! Fallback for unsupported platforms: images are mapped and never unmapped, and figures are unavailable.
 //!
-//! musl never unmaps either, so leaving an image where it is and saying so is the honest answer, not a stopgap.
+//! Even musl never unmaps libraries, so keeping images mapped and reporting that is the correct behavior.
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
 use std::ffi::{CStr, c_void};
@@ -17,7 +17,7 @@ use crate::imp::Writers;
 use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 
-/// Nothing is known of who writes to a file.
+/// Writers of a file are unknown.
 #[derive(Debug)]
 pub(crate) struct Lease<'a>(PhantomData<&'a File>);
 
@@ -31,7 +31,7 @@ impl<'a> Lease<'a> {
     }
 }
 
-/// A mapped image; never closed.
+/// Mapped image; never closed.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     library: ManuallyDrop<Library>,
@@ -40,38 +40,38 @@ pub(crate) struct Mapping {
 impl Mapping {
     /// # Safety
     ///
-    /// The file's initialisers are sound to run.
+    /// The file's initializers are sound to run.
     pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
-        // SAFETY: our caller promises that the initialisers are sound to run.
+        // SAFETY: our caller promises that the initializers are sound to run.
         let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;
         Ok(Self { library: ManuallyDrop::new(library) })
     }
 
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
-        // SAFETY: an address is read whatever the symbol is; what it points to is not read here.
+        // SAFETY: any symbol has an address; its target is not read here.
         let symbol = unsafe { self.library.get::<*mut c_void>(name) };
         let address = *symbol.map_err(|error| error.to_string())?;
         if address.is_null() { Err("its address is null".to_owned()) } else { Ok(address) }
     }
 
-    /// Where an image is cannot be found out here.
+    /// Empty: the addresses of images are unknown.
     pub(crate) fn ranges(&self) -> &[std::ops::Range<usize>] {
         &[]
     }
 
-    /// Nothing is known about addresses, so none is claimed.
+    /// Returns `false`: the addresses of images are unknown.
     pub(crate) fn contains(&self, _address: usize) -> bool {
         false
     }
 
-    /// What an image has cannot be found out here.
+    /// Returns `true`: the segments of images are unknown.
     pub(crate) fn has_room(&self, _address: usize, _size: usize) -> bool {
         true
     }
 
     /// # Safety
     ///
-    /// None needed: nothing is unmapped.
+    /// No requirements: nothing is unmapped.
     pub(crate) unsafe fn close(self, _path: &Path) -> Result<bool, String> {
         Err("unmapping is not supported on this platform".to_owned())
     }
@@ -85,17 +85,17 @@ pub(crate) fn thread_stack() -> Option<std::ops::Range<usize>> {
     None
 }
 
-/// There are none.
+/// Returns `false`: there are no rings.
 pub(crate) fn own_ring(_fd: i32) -> bool {
     false
 }
 
-/// No hook is there to report one.
+/// Returns `None`: there are no hooks that report names.
 pub(crate) fn told_name(_tid: i32) -> Option<String> {
     None
 }
 
-/// No memory can be looked at without a fault.
+/// Returns zero: no memory can be read without a fault.
 pub(crate) fn read_memory(_address: usize, _into: &mut [u8]) -> usize {
     0
 }
@@ -104,7 +104,7 @@ pub(crate) fn forbids_code(_folder: &Path) -> bool {
     false
 }
 
-/// There are none.
+/// Uninhabited: there are no fences.
 #[derive(Debug)]
 pub(crate) enum Fence {}
 
@@ -118,7 +118,7 @@ impl Fence {
     }
 }
 
-/// Functions whose answers this platform does not have.
+/// Functions without an implementation on this platform.
 macro_rules! not_told {
     ($($what:ident: $answer:ty),* $(,)?) => {$(
         pub(crate) fn $what() -> io::Result<$answer> {
@@ -138,7 +138,7 @@ not_told! {
     unshare_folder: (),
 }
 
-/// Who waits looks again by himself.
+/// Does nothing: waiters poll.
 pub(crate) fn wake_all(_word: &AtomicU32) {}
 
 pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
@@ -156,18 +156,18 @@ impl Records {
         Self
     }
 
-    /// Nothing is known about addresses.
+    /// Returns `false`: the addresses of images are unknown.
     pub(crate) fn is_ours(&self, _ledger: &Ledger) -> impl Fn(usize) -> bool {
         |_| false
     }
 }
 
-/// The platform is not asked.
+/// Returns an error: exit handlers are not supported.
 pub(crate) fn at_exit(_handler: extern "C" fn()) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Nothing is looked through here.
+/// Does nothing: memory is not searched.
 pub(crate) fn note_for_all(_address: usize) {}
 
 pub(crate) fn opened_libraries() -> Vec<PathBuf> {
@@ -178,23 +178,23 @@ pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
     None
 }
 
-/// Panics are not recorded here.
+/// Does nothing: panics are not recorded.
 pub(crate) fn report_panics(_folder: File, _list: File) {}
 
-/// They are not.
+/// Returns `false`: panics are not recorded.
 pub(crate) fn panics_are_told() -> bool {
     false
 }
 
-/// It is not recorded here.
+/// Does nothing: panics are not recorded.
 pub(crate) fn tell_panic(_at: &crate::panic_places::At<'_>) {}
 
-/// Nothing is known of the signals of such a platform, if it has any.
+/// Returns an error: the signals of the platform are unknown.
 pub(crate) fn report_crashes(_files: [File; 3]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The time since the first one asked.
+/// Returns the time since the first call.
 pub(crate) fn clock() -> std::time::Duration {
     static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     BEGAN.get_or_init(std::time::Instant::now).elapsed()
