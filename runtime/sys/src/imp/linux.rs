@@ -1,4 +1,4 @@
-//! Linux with glibc, where `dlclose` may unmap an image and may as well decide not to, without a word.
+//! Linux with glibc, where `dlclose` may unmap an image or silently keep it.
 
 mod altstack;
 mod async_fds;
@@ -84,8 +84,8 @@ use proc::{Maps, field};
 use crate::ledger::repair::Repair;
 use crate::lock;
 
-/// The repairs of this platform, in the order in which they free: changes by finalisers before their memory goes, threads before
-/// the pages of their stacks, memory before streams are closed.
+/// Repairs of this platform, in the order of freeing: changes by finalizers before their memory, threads before the pages of their
+/// stacks, memory before streams are closed.
 pub(crate) const REPAIRS: &[Repair] = &[
     scan::REPAIR,
     environment::REPAIR,
@@ -111,18 +111,18 @@ pub(crate) const REPAIRS: &[Repair] = &[
     robust::REPAIR,
 ];
 
-/// Every file this process has mapped, code or data, once for each mapping.
+/// Returns all files mapped into this process, as code or data, once per mapping.
 pub(crate) fn mapped_files() -> io::Result<Vec<PathBuf>> {
     Ok(Maps::read()?.all().filter_map(|mapped| Some(mapped.file()?.to_owned())).collect())
 }
 
-/// Whether no code can be mapped from the files of a folder.
+/// Checks if a folder does not allow mapping code.
 pub(crate) fn forbids_code(folder: &Path) -> bool {
     let found = rustix::fs::statvfs(folder);
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
 }
 
-/// The kernel's quick counters lag by some pages for each thread, so the exact sum is asked for first.
+/// Tries the exact sum first, because the kernel's fast counters lag by some pages per thread.
 pub(crate) fn rss_kib() -> io::Result<u64> {
     let exact = fs::read_to_string("/proc/self/smaps_rollup").ok().and_then(|text| field(&text, "Rss:"));
     match exact {
@@ -132,7 +132,7 @@ pub(crate) fn rss_kib() -> io::Result<u64> {
 }
 
 pub(crate) fn open_fds() -> io::Result<usize> {
-    // Reading the directory takes one descriptor, which is listed as well.
+    // Excludes the descriptor used for reading the directory.
     Ok(fs::read_dir("/proc/self/fd")?.count().saturating_sub(1))
 }
 
@@ -141,28 +141,27 @@ pub(crate) fn threads() -> io::Result<usize> {
 }
 
 pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
-    // One that ends meanwhile has no name any more.
+    // Skips threads that end during this.
     Ok(proc::numbers("task")?.into_iter().filter_map(|tid| Some((tid, names::thread_name(tid)?))).collect())
 }
 
-/// The number of the calling thread.
 pub(crate) fn thread_number() -> Option<i32> {
     Some(kernel::own_tid())
 }
 
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
-    // The directory itself takes one for as long as it is read; it is gone when its link is.
+    // Skips the descriptor used for reading the directory, whose link no longer exists.
     let mut fds: Vec<_> = proc::numbers("fd")?.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect();
     fds.sort_unstable();
     Ok(fds)
 }
 
-/// What a descriptor leads to; `None` when it is not open.
+/// Returns the target of a descriptor; `None` if it is not open.
 pub(crate) fn fd_target(fd: i32) -> Option<String> {
     Some(fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.to_string_lossy().into_owned())
 }
 
-/// The libraries that are neither the program's nor copies of images.
+/// Returns the libraries that belong neither to the program nor to copies of images.
 pub(crate) fn opened_libraries() -> Vec<PathBuf> {
     let all = loaded::all();
     let Some(program) = all.first() else { return Vec::new() };
@@ -186,28 +185,28 @@ pub(crate) fn keys_in_use() -> io::Result<usize> {
 /// `PTHREAD_KEYS_MAX` of glibc.
 const MOST_KEYS: usize = 1024;
 
-/// Wakes the threads that wait on this word as on a futex.
+/// Wakes the threads that wait on this word as a futex.
 pub(crate) fn wake_all(word: &AtomicU32) {
     let everybody = i32::MAX as u32;
-    // Who waits privately is kept apart from who shares.
+    // Private and shared waiters are in separate queues.
     for flags in [futex::Flags::empty(), futex::Flags::PRIVATE] {
         let _woken = futex::wake(word, flags, everybody);
     }
 }
 
-/// Runs what the calling thread owes, if any image is about to go.
+/// Runs the calling thread's pending destructors if any image is ending.
 pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     children::reap_ended();
     if is_any_ending { locals::settle_ending() } else { 0 }
 }
 
-/// The segments of the image that has something at this address.
+/// Returns the segments of the image that contains this address.
 #[cfg(target_arch = "x86_64")]
 fn ranges_around(address: usize) -> Vec<Range<usize>> {
     ranges_where(|listed| listed.segments().any(|range| range.contains(&address)))
 }
 
-/// The segments of the first image on the loader's list that is the wanted one.
+/// Returns the segments of the first matching image on the loader's list.
 fn ranges_where(is_it: impl Fn(&Listed<'_>) -> bool) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     loader::walk(|listed| {

@@ -1,8 +1,8 @@
-//! Alternate signal stacks that images set for threads. The memory is the image's, and goes with a thread-local of it or
-//! with its image; a thread that goes on without it would be handed to the kernel with a stack that is not there. So each
-//! thread is given back what it had before, and only it can do so: until then the image stays.
+//! Alternate signal stacks that images set for threads. Their memory belongs to the image and is freed with a thread-local or the
+//! image; if the thread kept the stack, the kernel would use freed memory. So each thread gets its previous stack back, which only
+//! the thread itself can do: until then the image stays.
 //!
-//! Several images may have set one for the same thread, one over the other, and go in any order.
+//! Several images may have set a stack for the same thread, one over the other, and end in any order.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
@@ -31,10 +31,10 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// All of all images on all threads; of one thread in the order in which they were set.
+/// Stacks of all images on all threads; those of one thread in the order in which they were set.
 static BOOK: Mutex<Vec<Set>> = Mutex::new(Vec::new());
 
-/// What one image has set for one thread.
+/// Stack set by one image for one thread.
 struct Set {
     ledger: Arc<Ledger>,
     tid: i32,
@@ -42,14 +42,14 @@ struct Set {
     stacks: Stacks,
 }
 
-/// What an image has set, and what stood there before it.
+/// Stack set by an image, and the previous one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stacks {
     now: Stack,
     before: Stack,
 }
 
-/// `sigaltstack` for one image, which is what `set` calls; it sets a stack if `is_new`. `arm` has the end of the thread noticed.
+/// `sigaltstack` of one image, executed by `set`; sets a stack if `is_new`. `arm` installs the notification of the thread's end.
 pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int, arm: impl FnOnce()) -> c_int {
     let before = Stack::here();
     let result = set();
@@ -58,35 +58,36 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
         && is_new
         && let Ok(now) = Stack::here()
     {
-        // Before it is written down: from then on the end of the thread must be noticed.
+        // Before the record is added: from then on the end of the thread must be noticed.
         arm();
         note(&mut lock(&BOOK), ledger, tid(), now, before);
     }
     result
 }
 
-/// Writes down that an image has replaced one stack of a thread by another.
+/// Records that an image has replaced a stack of a thread.
 fn note(book: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, before: Stack) {
     let own = book.iter().position(|set| set.tid == tid && Arc::ptr_eq(&set.ledger, &ledger));
     let first = match own {
-        // Set again on top of its own: what it found at first is what has to come back. Over another image's, which has
-        // come in between, its own is out of sight already.
+        // Replaces the image's own stack: the first previous stack must be restored. If another image has set a stack in between, the
+        // image's own one is no longer in use.
         Some(at) => take_out(book, at).1,
         None => before,
     };
-    // Who has put back what was there has nothing to be put back.
+    // An image that has restored the previous stack needs no record.
     if !now.is(first) {
         let before = if first.is(before) { first } else { before_of(book, tid, before).unwrap_or(first) };
         book.push(Set { ledger, tid, since: Instant::now(), stacks: Stacks { now, before } });
     }
 }
 
-/// The stack as it is, if another image has set it: that one is what comes back.
+/// Returns the current stack if another image has set it; that one is restored later.
 fn before_of(book: &[Set], tid: i32, before: Stack) -> Option<Stack> {
     book.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
 }
 
-/// Takes one out; whoever has found it there finds what it had found itself. What it has set, and what was before.
+/// Removes a record; records with its stack as the previous one get the stack before that. Returns the stack that was set, and the
+/// previous one.
 fn take_out(book: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     let Set { tid, stacks: Stacks { now, before }, .. } = book.remove(at);
     for other in book.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {
@@ -95,8 +96,7 @@ fn take_out(book: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     (now, before)
 }
 
-/// Gives the calling thread back what it had before the chosen images. One that stands on the stack it should lose keeps
-/// it for now.
+/// Restores the stack of the calling thread from before the chosen images, unless the thread is running on the stack to be removed.
 pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
     let tid = tid();
     let mut book = lock(&BOOK);
@@ -104,7 +104,7 @@ pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
     while let Some(found) = book[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
         at += found;
         let Stacks { now, before } = book[at].stacks;
-        // Other code may have set another meanwhile, which then stays.
+        // Keeps a stack that other code has set since.
         if Stack::here().is_ok_and(|stack| stack.is(now)) && before.put().is_err() {
             at += 1;
             continue;
@@ -113,15 +113,15 @@ pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
     }
 }
 
-/// Takes an alternate stack away from the calling thread that was set past the hooks and lies in memory that goes. What the
-/// thread had before is not known. In words, if there was one.
+/// Removes an alternate stack of the calling thread that was set without the hooks and is in memory to be freed. The previous stack
+/// is unknown. Returns a description if there was one.
 fn take_away_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
     (is_there && Stack::NONE.put().is_ok())
         .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
-/// Whether threads stand to lose a stack of the image's: the calling one, others.
+/// Returns if the calling thread, and if other threads, still use a stack of the image.
 fn whereabouts(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();
     let of_image = of_image(ledger);
@@ -134,12 +134,12 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     of_image(ledger).into_iter().map(holder).collect()
 }
 
-/// What came too late: the image is gone, and a thread that has its stack now has it for good.
+/// Removes the records of an unmapped image; a thread that still has its stack keeps it.
 fn forget(ledger: &Ledger) {
     lock(&BOOK).retain(|set| !set.ledger.is(ledger));
 }
 
-/// The living threads that have a stack of the image's. One where the image has only taken a stack away goes on without.
+/// Returns the live threads with a stack of the image, excluding those where the image has only disabled a stack.
 fn of_image(ledger: &Ledger) -> Vec<(i32, Instant)> {
     let is_of = |set: &Set| set.ledger.is(ledger);
     let mut book = lock(&BOOK);
@@ -163,7 +163,7 @@ mod tests {
         if start == 0 { Stack::NONE } else { Stack::at(start) }
     }
 
-    /// What stands in the book, as pairs of what was set and what comes back.
+    /// Returns pairs of the stack that was set and the one to be restored.
     fn pairs(book: &[Set]) -> Vec<(usize, usize)> {
         book.iter().map(|set| (set.stacks.now.start(), set.stacks.before.start())).collect()
     }
@@ -199,7 +199,8 @@ mod tests {
         note(&mut book, Arc::clone(&other), 1, stack(200), stack(101));
         note(&mut book, other, 2, stack(201), stack(5));
         assert_eq!(pairs(&book), [(101, 0), (200, 101), (201, 5)]);
-        // The first one goes over the second: what comes back is the second's, which still finds what was there first.
+        // The first image sets a stack over the second's, which is restored later and still has the original one as its previous
+        // stack.
         note(&mut book, Arc::clone(&one), 1, stack(102), stack(200));
         assert_eq!(pairs(&book), [(200, 0), (201, 5), (102, 200)]);
         note(&mut book, one, 1, stack(200), stack(102));

@@ -1,5 +1,5 @@
-//! Descriptors that images have asked for signals, and message queues that they have asked to be told of. Both are open
-//! files that may outlive the image; whoever has the descriptor next, or nobody, would raise its signals.
+//! Descriptors with signals requested by images, and message queues with notifications. Both are open files that may outlive the
+//! image; their signals would still be raised under other owners of the descriptor, or without one.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -23,13 +23,13 @@ struct Asked {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// `O_ASYNC`, an owner, a signal, a lease, changes of a folder.
+    /// `O_ASYNC`, an owner, a signal, a lease, or folder notifications.
     Signals,
-    /// `mq_notify`, with the number of the notification and the signal, if it is by one of them.
+    /// `mq_notify`, with the id of the notification or the signal.
     Message { notification: Option<usize>, signal: Option<c_int> },
 }
 
-/// An image has asked a descriptor for signals, or to stop it.
+/// Records that an image has changed the signals of a descriptor.
 pub(super) fn asked(ledger: &Ledger, fd: c_int) {
     let Some(identity) = identity(fd) else { return };
     let owner = ledger.owner();
@@ -42,7 +42,7 @@ pub(super) fn asked(ledger: &Ledger, fd: c_int) {
     book.push(Asked { owner, fd, identity, how: How::Signals });
 }
 
-/// `mq_notify` for one image, which is what `ask` calls with the event to be told of.
+/// `mq_notify` of one image, executed by `ask` with the event for notification.
 pub(super) fn tell_of_message(
     ledger: &Ledger,
     queue: c_int,
@@ -74,12 +74,12 @@ pub(super) fn tell_of_message(
     result
 }
 
-/// Whether anything of an image may still tell.
+/// Checks if any notification of an image is pending.
 pub(super) fn held(owner: usize) -> bool {
     lock(&BOOK).iter().any(|asked| asked.owner == owner)
 }
 
-/// Has everything that an image has asked say nothing any more; the signals that it has asked for, one bit each.
+/// Disables all notifications of an image; returns their signals, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
     let mut own = Vec::new();
     lock(&BOOK).retain(|asked| {
@@ -92,7 +92,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     let mut raised = 0;
     for (fd, identified, how) in own {
         match how {
-            // The file may be open under other numbers, too: what was asked for is asked of the file.
+            // The file may be open under other numbers, and the settings belong to the file.
             How::Signals => {
                 let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
                 same.for_each(|fd| raised |= calm(fd));
@@ -111,7 +111,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     raised
 }
 
-/// A descriptor that raises no signals for anybody; those it did, one bit each.
+/// Disables the signals of a descriptor; returns the previous ones, one bit each.
 fn calm(fd: c_int) -> u64 {
     let ask = |command, argument: c_int| descriptors::ask(fd, command, argument);
     let raised = match ask(Command::Signal, 0) {

@@ -1,5 +1,5 @@
-//! The C library, its loader and the kernel, each asked in one place and in a form that is safe to use. Whatever may be
-//! asked by anybody has no unsafe code above this folder.
+//! Safe wrappers of the C library, its loader and the kernel. Functions without requirements are safe to call from outside of this
+//! folder.
 
 pub(super) mod callbacks;
 pub(super) mod descriptors;

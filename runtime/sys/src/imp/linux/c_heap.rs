@@ -1,8 +1,8 @@
-//! Blocks that C code inside images has taken from the C library's heap. They are written down, never moved: such a block
-//! may be given to any C function, which knows nothing of images.
+//! Blocks of the C heap allocated by C code inside images. They are recorded but never moved, because a block may be passed to any C
+//! function.
 //!
-//! There is one book for all images, because a block may be freed by another than took it. A record is taken out before
-//! the block is freed: as soon as it is, the same address may be another's.
+//! All images share a table, because a block may be freed by another image than the allocating one. A record is removed before the block
+//! is freed: afterwards, the address may be reused.
 #![expect(unsafe_code, reason = "frees what an image has left")]
 
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(super) const REPAIR: Repair = Repair {
     counts: |image, counts| (counts.c_heap_bytes, counts.c_heap_blocks) = held(image.owner()),
     free: |gone, report| {
         let is_kept = |address| !gone.policy.free_c_heap || gone.kept.contains(&address);
-        // SAFETY: the book had the block as one that the image took and nothing has freed; it is struck out by now.
+        // SAFETY: the record shows that the image allocated the block and no code has freed it; the record has been removed.
         let left = take(gone.image.owner(), is_kept, |block| unsafe { library::free(gone, block) });
         (report.c_heap_bytes, report.c_heap_blocks) = left.freed;
         (report.c_heap_kept_bytes, report.c_heap_kept_blocks) = left.kept;
@@ -29,7 +29,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Threads that take blocks at the same time seldom meet on one of so many locks.
+/// Number of locks: concurrent threads rarely use the same one.
 const SHARDS: usize = 64;
 
 static BOOK: [Mutex<Shard>; SHARDS] = [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
@@ -38,12 +38,12 @@ type Shard = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
 
 #[derive(Clone, Copy)]
 struct Block {
-    /// The address of the ledger of the image that took it.
+    /// Address of the ledger of the image that allocated it.
     owner: usize,
     size: usize,
 }
 
-/// Addresses differ in their middle bits; one multiplication carries those up to where the map looks.
+/// Addresses differ in their middle bits; one multiplication moves these to the bits used by the map.
 #[derive(Default)]
 struct AddressHasher(u64);
 
@@ -61,34 +61,34 @@ impl Hasher for AddressHasher {
     }
 }
 
-/// An image has got this block, or null; gives it back.
+/// Records a block of an image, or null; returns it.
 #[inline]
 pub(super) fn taken(owner: usize, size: usize, block: *mut c_void) -> *mut c_void {
     write_down(block, Block { owner, size });
     block
 }
 
-/// A function of the C library is about to move or free this block; whether it was on record.
+/// Removes the record of a block that a function of the C library is about to move or free. Returns `false` if there was none.
 pub(super) fn lent(block: *mut c_void) -> bool {
     strike_out(block).is_some()
 }
 
-/// `realloc`, which is what `realloc` calls.
+/// `realloc`, executed by the closure `realloc`.
 pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl FnOnce() -> *mut c_void) -> *mut c_void {
     let known = strike_out(old);
     let block = realloc();
     match known {
-        // A size of zero frees the block and returns null; any other null leaves it as it was.
+        // A size of zero frees the block and returns null; any other null leaves the block unchanged.
         Some(known) if block.is_null() && size != 0 => write_down(old, known),
         Some(known) => write_down(block, Block { owner: known.owner, size }),
-        // A block that other code has made belongs to no image, wherever it moves.
+        // A block of other code belongs to no image, even after it moves.
         None if old.is_null() => write_down(block, Block { owner, size }),
         None => {}
     }
     block
 }
 
-/// `free`, which is what `free` calls.
+/// `free`, executed by the closure `free`.
 #[inline]
 pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     if !block.is_null() {
@@ -97,7 +97,7 @@ pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     }
 }
 
-/// Bytes, as they were asked for, and blocks that an image has and that were not freed.
+/// Returns the requested bytes and the number of an image's blocks.
 fn held(owner: usize) -> (u64, u64) {
     let mut sum = (0, 0);
     for shard in &BOOK {
@@ -108,7 +108,7 @@ fn held(owner: usize) -> (u64, u64) {
     sum
 }
 
-/// Where the blocks are that an image has and that were not freed.
+/// Returns the ranges of an image's blocks.
 pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     for shard in &BOOK {
@@ -120,14 +120,14 @@ pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
     all
 }
 
-/// Bytes, as they were asked for, and blocks of an image that is gone.
+/// Requested bytes and number of the blocks of an unmapped image.
 #[derive(Clone, Copy, Default)]
 struct Left {
     freed: (u64, u64),
     kept: (u64, u64),
 }
 
-/// Strikes out all blocks of an image; those that are not to be kept are for `free`.
+/// Removes the records of an image's blocks; passes those that are not kept to `free`.
 fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
     let mut left = Left::default();
     for shard in &BOOK {
@@ -165,7 +165,7 @@ fn strike_out(address: *mut c_void) -> Option<Block> {
 }
 
 fn shard_of(address: *mut c_void) -> &'static Mutex<Shard> {
-    // Blocks are 16 bytes apart at least.
+    // Blocks are at least 16 bytes apart.
     let mixed = (address.addr() >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 56;
     &BOOK[mixed % SHARDS]
 }

@@ -1,7 +1,7 @@
-//! Processes that images have started. One that has ended and that was not waited for stays a zombie for as long as
-//! the host lives, and the code that had its number is gone with the image.
+//! Processes started by images. A child that has exited and was not waited for stays a zombie until the host exits, and the code that
+//! had its pid is unmapped.
 //!
-//! Who was waited for is asked of the kernel, not of hooks: a number that is no child any more, or another one by now, was.
+//! The kernel is queried instead of hooks: a pid that is no longer a child, or is another process, was waited for.
 
 use std::fs;
 use std::sync::Mutex;
@@ -22,26 +22,25 @@ pub(super) const REPAIR: Repair = Repair {
 
 static BOOK: Mutex<Book> = Mutex::new(Book { children: Vec::new(), look_at: 64 });
 
-/// How many children are to be waited for as soon as they end.
+/// Number of children to reap as soon as they exit.
 static ORPHANS: AtomicUsize = AtomicUsize::new(0);
 
 struct Book {
     children: Vec<Child>,
-    /// As soon as there are so many, those who were waited for are struck out.
+    /// Number of records that triggers the removal of reaped children.
     look_at: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Child {
-    /// The address of the ledger of the image that started it; zero for one whose image is gone and for which the host
-    /// waits.
+    /// Address of the ledger of the image that started it; zero if the image is unmapped and the host reaps it.
     owner: usize,
     pid: i32,
-    /// When it was started, in the kernel's own count: what distinguishes it from another process of the same number.
+    /// Start time in the kernel's unit, which distinguishes processes with the same pid.
     started: u64,
 }
 
-/// An image has started a process.
+/// Records a process started by an image.
 pub(super) fn started(owner: usize, pid: i32) {
     let Some(started) = started_at(pid) else { return };
     let mut book = lock(&BOOK);
@@ -52,14 +51,14 @@ pub(super) fn started(owner: usize, pid: i32) {
     book.children.push(Child { owner, pid, started });
 }
 
-/// How many of an image were not waited for.
+/// Returns the number of an image's children that were not waited for.
 fn held(owner: usize) -> u64 {
     let of_image = of_image(owner);
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
-/// Strikes out all of an image; those that were not waited for, each with what is known of it. If `reaps`, those that
-/// have ended are waited for here, and the others as soon as [`reap_ended`] finds that they have.
+/// Removes the records of an image. Returns the children that were not waited for with their descriptions. If `reaps`, exited
+/// children are reaped now, and the others by [`reap_ended`].
 fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;
@@ -87,7 +86,7 @@ fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     (left, reaped)
 }
 
-/// Waits for those that have ended since their image has gone. Costs one look at a number where there are none.
+/// Reaps exited children of unmapped images. Costs one load if there are none.
 pub(super) fn reap_ended() {
     if ORPHANS.load(Ordering::Relaxed) == 0 {
         return;
@@ -125,7 +124,7 @@ fn in_words(pid: i32, state: State) -> Option<String> {
     }
 }
 
-/// Returns when a process was started: the 22nd field of its `stat`.
+/// Returns the start time of a process: field 22 of its `stat`.
 fn started_at(pid: i32) -> Option<u64> {
     proc::fields_of_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)?.get(19)?.parse().ok()
 }

@@ -1,6 +1,5 @@
-//! What the C library lets a program point elsewhere by plain assignments: strings of the environment (`putenv` keeps the
-//! very string that it is given) and variables such as `stdout` or `program_invocation_name`. What leads into memory that
-//! is about to go is led elsewhere before.
+//! Variables of the C library that a program may set by assignment: environment strings (`putenv` stores the passed string itself)
+//! and variables such as `stdout` or `program_invocation_name`. References to memory that is about to be freed are replaced first.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ops::Range;
@@ -12,11 +11,11 @@ use super::c::peek;
 use super::lock;
 use crate::ledger::repair::{ENVIRONMENT, Repair};
 
-/// More entries and longer ones than any environment has: a guard against rows without an end.
+/// Limits above any real environment, to terminate on invalid data.
 const MOST_ENTRIES: usize = 65_536;
 const LONGEST: usize = 1 << 20;
 
-/// A variable, and what it held before any image came.
+/// Variable with its value from before the first image.
 struct Known {
     variable: Variable,
     before: usize,
@@ -29,7 +28,7 @@ pub(super) const REPAIR: Repair = Repair {
     before: listen,
     put_right: |_, is_ours, report| report.addresses += put_right(is_ours),
     leaves: |image| *lock(&image.records.environment) = Some(Texts::now()),
-    // Finalisers have had the last word, and their memory goes next.
+    // Finalizers have run, and their memory is freed next.
     free: |gone, report| {
         if let Some(before) = lock(&gone.image.records.environment).take() {
             report.addresses +=
@@ -39,14 +38,14 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Looks at the variables: before the first image is mapped.
+/// Reads the variables before the first image is mapped.
 fn listen() {
     BEFORE.get_or_init(|| {
         Variable::all().filter_map(|variable| Some(Known { variable, before: peek::word(variable.place())? })).collect()
     });
 }
 
-/// Leads elsewhere what leads into memory that is about to go; how many addresses that were.
+/// Replaces references to memory that is about to be freed; returns their number.
 fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
     let known = BEFORE.get().map(Vec::as_slice).unwrap_or_default();
     let mut count = 0;
@@ -60,7 +59,7 @@ fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
     count + put_row_right(&is_ours) + put_strings_right(&is_ours)
 }
 
-/// The addresses of all texts, as they are before an image is closed.
+/// Addresses of all environment strings before an image is closed.
 pub(super) struct Texts(Vec<usize>);
 
 impl Texts {
@@ -69,13 +68,13 @@ impl Texts {
     }
 }
 
-/// The same as [`put_right`] for what finalisers have done: their image is gone, and its memory is still there. Texts in the
-/// image are nobody's any more.
+/// Repeats [`put_right`] for changes by finalizers: their image is unmapped, while its memory still exists. Strings inside the image
+/// are lost.
 fn put_right_after(before: &Texts, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
     let is_lost = |text: &usize| image.iter().any(|range| range.contains(text));
     let Some(row) = row() else { return 0 };
     let mut count = 0;
-    // A copy of the row that was there before, and not that row: the C library may have freed it meanwhile.
+    // Copies the entries of the previous array, because the C library may have freed the array itself.
     if is_ours(row) {
         set_row(before.0.iter().copied());
         count += 1;
@@ -86,20 +85,20 @@ fn put_right_after(before: &Texts, image: &[Range<usize>], is_ours: impl Fn(usiz
     count + put_right(is_ours)
 }
 
-/// For ever, as is whatever becomes a part of the environment.
+/// Leaked, like all parts of the environment.
 fn set_row(texts: impl Iterator<Item = usize>) {
     let row: Vec<*mut c_char> = texts.chain([0]).map(ptr::with_exposed_provenance_mut).collect();
     library::set_environment(Box::leak(row.into_boxed_slice()));
 }
 
-/// `environ` itself, where a module has set it to a row of its own.
+/// Replaces `environ` if a module has set it to its own array.
 fn put_row_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
     let Some(row) = row().filter(|row| is_ours(*row)) else { return 0 };
     set_row(entries(row).filter_map(copy_of).map(|text| text.into_raw().expose_provenance()));
     1
 }
 
-/// Entries whose text lies in memory that goes get a copy of the same, made by the C library under its own lock.
+/// Replaces environment strings in memory to be freed with copies, made by the C library under its own lock.
 fn put_strings_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
     let Some(row) = row() else { return 0 };
     let mut count = 0;
@@ -115,7 +114,7 @@ fn put_strings_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
     count
 }
 
-/// The addresses of all texts of the environment.
+/// Returns the addresses of all environment strings.
 pub(super) fn texts() -> impl Iterator<Item = usize> {
     row().into_iter().flat_map(entries)
 }
@@ -124,7 +123,7 @@ fn row() -> Option<usize> {
     peek::word(library::environment()).filter(|row| *row != 0)
 }
 
-/// The addresses of the texts. Another thread may move the row meanwhile: then what is read is what was there.
+/// Returns the string addresses. Another thread may replace the array concurrently; the old content is read then.
 fn entries(row: usize) -> impl Iterator<Item = usize> {
     let word = move |at: usize| peek::word(row.wrapping_add(at * size_of::<usize>())).filter(|text| *text != 0);
     (0..MOST_ENTRIES).map_while(word)

@@ -1,11 +1,10 @@
-//! Leading a thread of an image out of a blocking system call that it would never leave: the last resort, and only when
-//! a host has asked for it.
+//! Eviction of a thread of an image from a blocking system call that never returns: the last resort, only on request of the host.
 //!
-//! The thread gets a signal, and the handler looks where it was. Only when the system call was interrupted, was made by
-//! the image's own code or by a function of the C library that holds no lock while it waits, and nothing but the image's
-//! code lies between there and the host's function that started the thread, does the handler make it go on in that
-//! function, as though the start routine had returned. So no frame of the host's is skipped, and no lock of the C
-//! library's stays taken. The frames of the image are skipped: no destructor of a value on them runs.
+//! The thread receives a signal, and the handler checks the interrupted position. The conditions are: the system call was
+//! interrupted; it was made by the image's own code, or by a function of the C library that holds no lock while it waits; and only
+//! code of the image is between it and the host's function that started the thread. The handler then resumes the thread in that
+//! function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The
+//! frames of the image are skipped without running destructors.
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads and changes where a thread goes on"))]
 
 use super::started::holding;
@@ -60,8 +59,8 @@ mod possible {
     use crate::imp::linux::started::Started;
     use crate::imp::linux::{ranges_around, tails};
 
-    /// Functions of the C library that wait in the kernel and hold nothing meanwhile that another thread needs. Those that
-    /// wait for a condition variable do: its destruction waits for each of its waiters.
+    /// Functions of the C library that wait in the kernel without holding anything that another thread needs. Excludes waits for a
+    /// condition variable, whose destruction waits for all its waiters.
     const WAITING: [&CStr; 54] = [
         c"accept",
         c"accept4",
@@ -119,51 +118,51 @@ mod possible {
         c"writev",
     ];
 
-    /// A stack deeper than this is not looked through, and its thread stays.
+    /// Maximum number of frames; a thread with a deeper stack is not evicted.
     const DEEPEST: usize = 256;
 
-    /// What the handler needs to know, found out before it can be called.
+    /// Data for the handler, prepared in advance.
     struct Ready {
         signal: c_int,
-        /// Where the C library's code is.
+        /// Code ranges of the C library.
         library: Vec<Range<usize>>,
-        /// Where the functions of [`WAITING`] begin, and those that they end in. Sorted.
+        /// Start addresses of the functions of [`WAITING`] and their tail calls, sorted.
         waiting: Vec<usize>,
     }
 
-    /// `None` when every signal is taken.
+    /// `None` if all signals are in use.
     static READY: OnceLock<Option<Ready>> = OnceLock::new();
 
     thread_local! {
-        /// The image's thread that this is, while it is in its start routine.
+        /// The image's thread that this one is, while it is in its start routine.
         static HERE: Cell<*const Started> = const { Cell::new(ptr::null()) };
     }
 
-    /// The calling thread goes into its start routine.
+    /// Marks the calling thread as inside its start routine.
     pub(in crate::imp::linux) fn enter(started: &Started) {
         HERE.set(started);
-        // A signal that came before has found nobody here.
+        // An earlier signal had no effect.
         started.is_asked.store(false, Ordering::SeqCst);
     }
 
-    /// It has come back.
+    /// Marks the calling thread as outside its start routine.
     pub(in crate::imp::linux) fn leave() {
         HERE.set(ptr::null());
     }
 
-    /// Sends the signal to each of the threads, unless it has one under way.
+    /// Sends the signal to each of the threads without a pending one.
     pub(in crate::imp::linux) fn ask(threads: &[Arc<Started>]) {
         let Some(ready) = READY.get_or_init(prepare) else { return };
         for started in threads {
             let tid = started.tid.load(Ordering::SeqCst);
             if tid != 0 && !started.is_asked.swap(true, Ordering::SeqCst) {
-                // Its handler is `at_signal`; a thread that is gone is refused.
+                // The handler is `at_signal`; the kernel rejects a thread that has exited.
                 kernel::signal_thread(tid, ready.signal);
             }
         }
     }
 
-    /// Checks if an evicting host cannot reach a thread, since that blocks the signal.
+    /// Checks if a thread cannot be evicted because it blocks the signal.
     pub(in crate::imp::linux) fn is_out_of_reach(tid: c_int) -> bool {
         let Some(Some(ready)) = READY.get() else { return false };
         let status = std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
@@ -179,7 +178,7 @@ mod possible {
         waiting.extend(tails);
         waiting.sort_unstable();
         waiting.dedup();
-        // The first use of the unwinder loads what it needs; that must not happen in a handler.
+        // The first use of the unwinder loads data, which must not happen in a handler.
         walk(&mut |_, _| false);
         let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));
         if signal.is_none() {
@@ -188,17 +187,17 @@ mod possible {
         Some(Ready { signal: signal?, library, waiting })
     }
 
-    /// Installs the handler for a signal that is not in use.
+    /// Installs the handler for an unused signal.
     fn take(signal: c_int) -> bool {
         let Ok(mut action) = signals::action(signal) else { return false };
         if action.sa_sigaction != libc::SIG_DFL {
             return false;
         }
         action.sa_sigaction = at_signal as *const () as usize;
-        // Without `SA_RESTART`: the call shall be interrupted, not begun anew.
+        // Without `SA_RESTART`, so that the call is interrupted instead of restarted.
         action.sa_flags = libc::SA_SIGINFO;
         (1..signals::COUNT as c_int).for_each(|other| signals::add(&mut action.sa_mask, other));
-        // SAFETY: `at_signal` does only what handlers may, and takes what `SA_SIGINFO` has the kernel give.
+        // SAFETY: `at_signal` is async-signal-safe and has the type for `SA_SIGINFO`.
         unsafe { signals::act(signal, &action).is_ok() }
     }
 
@@ -206,11 +205,11 @@ mod possible {
         let error = errno();
         let here = HERE.get();
         if !here.is_null() {
-            // SAFETY: the record of this thread keeps what `HERE` leads to while the thread is in its start routine, and the
-            // kernel lends the context for the length of this call.
+            // SAFETY: the record of this thread keeps the target of `HERE` while the thread is in its start routine, and the context
+            // is live during this call.
             let (started, context) = unsafe { (&*here, &mut *context.cast::<libc::ucontext_t>()) };
             if may_leave(started, &context.uc_mcontext.gregs) {
-                // Once: what is skipped now must not be skipped again.
+                // Only once: the skipped frames must not be skipped again.
                 leave();
                 started.is_evicted.store(true, Ordering::SeqCst);
                 go_back(started, &mut context.uc_mcontext.gregs);
@@ -221,14 +220,14 @@ mod possible {
         set_errno(error);
     }
 
-    /// The start routine is to have returned null.
+    /// Makes the start routine return null.
     fn go_back(started: &Started, registers: &mut [libc::greg_t]) {
         registers[libc::REG_RIP as usize] = started.way_back.code.load(Ordering::SeqCst) as i64;
         registers[libc::REG_RSP as usize] = started.way_back.stack.load(Ordering::SeqCst) as i64;
         registers[libc::REG_RAX as usize] = 0;
     }
 
-    /// Whether the thread was in an interrupted system call, with only the image's code on its stack.
+    /// Checks that the thread was in an interrupted system call with only the image's code on its stack.
     fn may_leave(started: &Started, registers: &[libc::greg_t]) -> bool {
         const SYSCALL: [u8; 2] = [0x0f, 0x05];
         let Some(Some(ready)) = READY.get() else { return false };
@@ -236,15 +235,15 @@ mod possible {
         if registers[libc::REG_RAX as usize] != -i64::from(libc::EINTR) {
             return false;
         }
-        // SAFETY: the thread was executing just there, and code that is executed is readable; an instruction of two
-        // bytes lies before an address to which the kernel returns, or whatever else the code begins with.
+        // SAFETY: the thread was executing at this address, so its code is readable; the two bytes before it are the system call
+        // instruction or other code of the mapping.
         if unsafe { ptr::with_exposed_provenance::<[u8; 2]>(at - 2).read_unaligned() } != SYSCALL {
             return false;
         }
         let back = started.way_back.code.load(Ordering::SeqCst);
         let image = started.code();
         let within = |ranges: &[Range<usize>], address| ranges.iter().any(|range| range.contains(&address));
-        // The handler's own frames come first, then the one that was interrupted.
+        // The handler's own frames precede the interrupted one.
         let (mut was_interrupted, mut in_image, mut last_of_library, mut is_free) = (false, false, None, false);
         walk(&mut |address, function| {
             was_interrupted |= address == at;
@@ -256,7 +255,7 @@ mod possible {
                 return false;
             }
             if within(image, address) {
-                // The function of the C library that the image has called decides what may be held there.
+                // The C library function called by the image determines the resources held there.
                 let waits = last_of_library.is_none_or(|function| ready.waiting.binary_search(&function).is_ok());
                 in_image = true;
                 return waits;
@@ -267,11 +266,11 @@ mod possible {
         is_free
     }
 
-    /// Goes up the stack of this thread and hands over each frame: where it goes on, and where its function begins. Ends
-    /// when told `false`.
+    /// Walks up the stack of this thread. Passes the return address and the start of the function of each frame until `see` returns
+    /// `false`.
     fn walk(see: &mut dyn FnMut(usize, usize) -> bool) {
         let mut walk = Walk { see, left: DEEPEST };
-        // SAFETY: `step` takes its last argument for a `Walk`, which lives until the call returns.
+        // SAFETY: `step` interprets its last argument as a `Walk`, which lives until the call returns.
         unsafe { _Unwind_Backtrace(step, (&raw mut walk).cast()) };
     }
 
@@ -282,13 +281,13 @@ mod possible {
 
     /// # Safety
     ///
-    /// `frame` is what the unwinder lends for this call, `walk` the `Walk` of [`walk`], not used elsewhere.
+    /// `frame` is the unwinder's frame for this call, `walk` the `Walk` of [`walk`], not used elsewhere.
     unsafe extern "C" fn step(frame: *mut c_void, walk: *mut c_void) -> c_int {
         const GO_ON: c_int = 0;
         const STOP: c_int = 4;
-        // SAFETY: our caller promises it.
+        // SAFETY: promised by our caller.
         let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
-        // SAFETY: the unwinder lends the frame for this call.
+        // SAFETY: the unwinder's frame is live during this call.
         let (address, function) = unsafe { (_Unwind_GetIP(frame), _Unwind_GetRegionStart(frame)) };
         walk.left = walk.left.saturating_sub(1);
         if (walk.see)(address, function) && walk.left > 0 { GO_ON } else { STOP }

@@ -1,5 +1,5 @@
-//! Handlers that images want to be called at the end of the process. An image that goes earlier has its own called
-//! before; those of images that are still there are called by one handler of the host.
+//! Exit handlers of images. The handlers of an image are called before it is unmapped; those of images that are still mapped at
+//! process exit are called by one handler of the host.
 
 use std::ffi::{c_int, c_void};
 use std::io;
@@ -24,30 +24,30 @@ pub(super) const REPAIR: Repair = Repair {
             report.exit_handlers += run(image.owner());
         }
     },
-    // Handlers of finalisers came while the image was being closed, and cannot be called any more.
+    // Handlers registered by finalizers while the image was being closed cannot be called any more.
     free: |gone, _| forget(gone.image.owner()),
     ..Repair::NONE
 };
 
-/// All handlers of all images that have not been called, in the order in which they were registered.
+/// Pending handlers of all images, in order of registration.
 static HANDLERS: Mutex<Vec<Exit>> = Mutex::new(Vec::new());
 
-/// The process has begun to call them. From then on no image may be unmapped: the main thread may be in one of its handlers.
+/// Set when process exit begins. No image may be unmapped then: the main thread may be in one of its handlers.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
-/// A handler, in either of the two forms there are.
+/// Handler in one of the two forms of the C library.
 pub(super) enum Handler {
     Plain(Promised<Destructor>),
     WithStatus(Promised<OnExit>),
 }
 
 struct Exit {
-    /// The address of the ledger of the image that registered it.
+    /// Address of the ledger of the image that registered it.
     owner: usize,
     handler: Handler,
 }
 
-/// From now on the end of the process calls what is left.
+/// Registers the host's handler for process exit once.
 fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -55,7 +55,7 @@ fn listen() {
     });
 }
 
-/// One more handler of the host's own.
+/// Registers an exit handler of the host.
 pub(crate) fn at_exit(handler: extern "C" fn()) -> io::Result<()> {
     if callbacks::at_exit(handler) { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
 }
@@ -64,7 +64,7 @@ pub(super) fn register(owner: usize, handler: Handler) {
     lock(&HANDLERS).push(Exit { owner, handler });
 }
 
-/// Calls the handlers that an image has now, last first; returns how many. They may register more.
+/// Calls the current handlers of an image, last first; returns their number. They may register more.
 fn run(owner: usize) -> u64 {
     let count = held(owner);
     for _ in 0..count {
@@ -83,7 +83,7 @@ pub(super) fn held(owner: usize) -> u64 {
     lock(&HANDLERS).iter().filter(|exit| exit.owner == owner).count() as u64
 }
 
-/// What came too late: the image is gone.
+/// Drops the remaining handlers of an unmapped image.
 fn forget(owner: usize) {
     lock(&HANDLERS).retain(|exit| exit.owner != owner);
 }

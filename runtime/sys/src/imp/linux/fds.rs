@@ -1,5 +1,5 @@
-//! Descriptors that images have opened. A descriptor is only a number, which may be closed and given to other code
-//! without a hook being asked; so what it led to is written down as well, and one that leads elsewhere now is not theirs.
+//! Descriptors opened by images. A descriptor number may be closed and reused without a hook, so its target is recorded as well; a
+//! descriptor with another target no longer belongs to the image.
 #![expect(unsafe_code, reason = "closes what an image has left open")]
 
 use std::collections::HashMap;
@@ -27,25 +27,25 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// One book for all images: a number has one owner at a time.
+/// Shared by all images, because a number has one owner at a time.
 static BOOK: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
 
 struct Opened {
-    /// The address of the ledger of the image that opened it.
+    /// Address of the ledger of the image that opened it.
     owner: usize,
     identity: Identity,
-    /// Of what in the C library it is a part; none if it is the image's own.
+    /// Stream of the C library that owns the descriptor; `None` for a plain descriptor.
     stream: Option<Stream>,
 }
 
-/// A stream of the C library that closes its descriptor itself.
+/// Stream of the C library that closes its descriptor itself.
 #[derive(Clone, Copy)]
 struct Stream {
     address: usize,
     maker: Maker,
 }
 
-/// The functions that make one.
+/// Function that created the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Maker {
     Fopen,
@@ -57,7 +57,7 @@ pub(super) enum Maker {
 }
 
 impl Maker {
-    /// As the table of hooks numbers them.
+    /// Converts the number in the table of hooks.
     pub(super) fn of(number: c_int) -> Self {
         match number {
             0 => Self::Fopen,
@@ -81,10 +81,10 @@ impl Maker {
     }
 }
 
-/// A descriptor that an image has left open.
+/// Descriptor that an image left open.
 struct Left {
     fd: c_int,
-    /// What it leads to, and by whom it was opened if that was not the image itself.
+    /// Target, and the function that opened the descriptor if it belongs to a stream.
     to: String,
     stream: Option<Stream>,
 }
@@ -93,7 +93,7 @@ pub(super) fn opened(owner: usize, fd: c_int) {
     write_down(owner, fd, None);
 }
 
-/// The descriptor is a stream's from here on, which closes it itself.
+/// Records that the descriptor belongs to a stream, which closes it.
 pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker: Maker) {
     write_down(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
 }
@@ -104,28 +104,28 @@ fn write_down(owner: usize, fd: c_int, stream: Option<Stream>) {
     }
 }
 
-/// Said before it is closed: as soon as it is, both the stream and the number may be another's.
+/// Called before closing: afterwards both the stream and the number may be reused.
 pub(super) fn stream_closed(stream: *mut c_void) {
     lock(&BOOK).retain(|_, opened| opened.stream.is_none_or(|known| known.address != stream.addr()));
 }
 
-/// Said before it is closed: as soon as it is, the number may be another's.
+/// Called before closing: afterwards the number may be reused.
 pub(super) fn closed(fd: c_int) {
     lock(&BOOK).remove(&fd);
 }
 
-/// How many an image has open.
+/// Returns the number of open descriptors of an image.
 fn held(owner: usize) -> u64 {
     let book = lock(&BOOK);
     book.iter().filter(|(fd, opened)| opened.owner == owner && is_still(**fd, opened)).count() as u64
 }
 
-/// Whether another image is known to have opened it.
+/// Checks if another image has opened it.
 pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
     lock(&BOOK).get(&fd).is_some_and(|opened| opened.owner != owner && is_still(fd, opened))
 }
 
-/// Strikes out all of an image; returns those that are open.
+/// Removes the records of an image; returns the open descriptors.
 fn take(owner: usize) -> Vec<Left> {
     let mut open = Vec::new();
     lock(&BOOK).retain(|fd, opened| {
@@ -144,7 +144,8 @@ fn take(owner: usize) -> Vec<Left> {
     open.into_iter().filter_map(left).collect()
 }
 
-/// Closes it by what has opened it, if the policy wants that. A pipe waits for a process, which may run as long as it likes.
+/// Closes a descriptor with the function that matches its creation, if the policy allows it. Closing a `popen` stream waits for its
+/// process without a limit.
 fn close(gone: &Gone<'_>, left: &Left) {
     if !gone.policy.close_fds {
         return;
@@ -157,8 +158,8 @@ fn close(gone: &Gone<'_>, left: &Left) {
             Maker::Popen => (Closes::Pipe(address), true),
         },
     };
-    // SAFETY: the book had it as opened by the image, by the function that is named there, and `take` has seen that it is open and
-    // has struck it out. The policy closes descriptors.
+    // SAFETY: the record shows that the image opened it by the named function, and `take` has checked that it is open and has removed
+    // the record. The policy allows closing.
     let close = unsafe { library::closing(gone, closes) };
     if !waits {
         return close();
@@ -168,21 +169,21 @@ fn close(gone: &Gone<'_>, left: &Left) {
     }
 }
 
-/// The numbers that are open now, sorted; nothing where the system does not list them.
+/// Returns the open descriptors, sorted; empty if the system does not list them.
 pub(super) fn open_now() -> Vec<c_int> {
     let mut open = proc::numbers("fd").unwrap_or_default();
     open.sort_unstable();
     open
 }
 
-/// What is open now, was not open `before`, and is on no record.
+/// Returns the open descriptors without a record that were not open `before`.
 fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
     let mut fresh = open_now();
     fresh.retain(|fd| before.binary_search(fd).is_err());
     let book = lock(&BOOK);
     fresh.retain(|fd| !book.contains_key(fd));
     drop(book);
-    // The look itself took one, which has no target any more.
+    // Excludes the descriptor used for this listing, which has no target any more.
     fresh.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect()
 }
 

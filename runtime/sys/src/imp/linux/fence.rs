@@ -1,4 +1,4 @@
-//! Buffers between pages without rights, and the row of those that are there, which the handler of fatal signals looks through.
+//! Buffers between inaccessible pages, and their table for the handler of fatal signals.
 
 use std::io;
 use std::ops::Range;
@@ -7,23 +7,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::c::pages::Walled;
 use crate::imp::FENCE;
 
-/// So many of them can be told of at a time.
+/// Maximum number of fences in the table.
 const MOST: usize = 64;
 
-/// So much of a label is kept.
+/// Maximum number of stored bytes of a label.
 const LONGEST: usize = 240;
 
-/// Where the fences are: their number of words in the row is fixed, so that a handler may read it at any time.
+/// Table of fences, with a fixed size, so that a handler may read it at any time.
 static ROW: [Entry; MOST] = [const { Entry::new() }; MOST];
 
-/// One fence. It is there while `behind` is not zero.
+/// Entry of a fence. In use while `behind` is nonzero.
 struct Entry {
     before: AtomicUsize,
     behind: AtomicUsize,
     label: [AtomicUsize; LONGEST / 8],
 }
 
-/// A buffer between pages without rights.
+/// Buffer between inaccessible pages.
 #[derive(Debug)]
 pub(crate) struct Fence {
     memory: Walled,
@@ -31,7 +31,7 @@ pub(crate) struct Fence {
     entry: Option<usize>,
 }
 
-/// On which side of a buffer an address is.
+/// Side of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
     Before,
@@ -65,14 +65,14 @@ impl Fence {
 
 impl Drop for Fence {
     fn drop(&mut self) {
-        // Before the memory goes.
+        // Before the memory is unmapped.
         if let Some(entry) = self.entry.and_then(|entry| ROW.get(entry)) {
             entry.behind.store(0, Ordering::Release);
         }
     }
 }
 
-/// Takes an entry, if one is free.
+/// Allocates an entry, if one is free.
 fn enter(before: usize, behind: usize, label: &[u8]) -> Option<usize> {
     const TAKEN: usize = 1;
     let free = |entry: &Entry| entry.behind.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();
@@ -90,7 +90,7 @@ fn enter(before: usize, behind: usize, label: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Whose fence has that address: its label, with zeros behind it. May be asked in a signal handler.
+/// Returns the zero-padded label of the fence that contains the address. Async-signal-safe.
 pub(super) fn at(address: usize) -> Option<(Side, [u8; LONGEST])> {
     ROW.iter().find_map(|entry| {
         let behind = entry.behind.load(Ordering::Acquire);

@@ -1,5 +1,5 @@
-//! After a `fork`, the child has one thread and locks that other threads may have held. Nothing is ever unmapped there,
-//! so nothing needs to be on record: the hooks become the functions they stand for.
+//! Child processes after `fork`, with one thread and locks that other threads may have held. Images are never unmapped there, so
+//! nothing is recorded: the hooks only call the C functions.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use super::c::callbacks;
 
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// From now on a child knows that it is one.
+/// Registers the detection of child processes once.
 pub(super) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -16,7 +16,7 @@ pub(super) fn listen() {
     });
 }
 
-/// Whether this process was forked from one that had images.
+/// Checks if this process was forked from one with images.
 pub(super) fn is_child() -> bool {
     IS_CHILD.load(Ordering::Relaxed)
 }

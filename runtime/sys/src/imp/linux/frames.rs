@@ -1,5 +1,5 @@
-//! Unwind tables that code of images has given to the process's unwinder, as those do that make code at run time. The
-//! unwinder walks all of them whenever anybody panics, so those of an image that goes are taken back before it does.
+//! Unwind tables that images registered with the process's unwinder, as JIT compilers do. The unwinder searches all of them at every
+//! panic, so tables of an ending image are removed first.
 
 use std::ffi::c_void;
 use std::sync::Mutex;
@@ -16,33 +16,33 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 struct Table {
-    /// The address of the ledger of the image that gave it.
+    /// Address of the ledger of the image that registered it.
     owner: usize,
     taking_back: Promised<Deregister>,
 }
 
 static TABLES: Mutex<Vec<Table>> = Mutex::new(Vec::new());
 
-/// The unwinder has been given a table.
+/// Records a registered table.
 pub(super) fn registered(owner: usize, taking_back: Promised<Deregister>) {
     lock(&TABLES).push(Table { owner, taking_back });
 }
 
-/// Whether a table is still with the unwinder: the module is about to take it back.
+/// Removes the record of a table that the module is about to deregister. Returns `false` if it was already deregistered.
 pub(super) fn deregistered(begin: *const c_void) -> bool {
     let mut tables = lock(&TABLES);
     let at = tables.iter().rposition(|table| table.taking_back.argument() == begin);
     at.map(|at| tables.swap_remove(at)).is_some()
 }
 
-/// Takes back what an image has left there; how many.
+/// Deregisters the tables left by an image; returns their number.
 pub(super) fn take_back(owner: usize) -> u64 {
     let mut tables = lock(&TABLES);
     let left: Vec<_> = tables.extract_if(.., |table| table.owner == owner).collect();
     drop(tables);
     let mut count = 0;
     for Table { taking_back, .. } in left {
-        // The unwinder looks into a table that it lets go of, and the module may have unmapped it.
+        // The unwinder reads a table that it deregisters, and the module may have unmapped it.
         if peek::word(taking_back.argument().addr()).is_some() {
             taking_back.call();
             count += 1;

@@ -1,14 +1,13 @@
-//! The functions that the hooks of a module call, one for each function of the C library that can leave something
-//! behind. Each does what the C function does and writes it down in the ledger of the image; in a child made by `fork`
-//! it only does it.
+//! Hook functions for modules, one for each function of the C library that can leave something behind. Each has the effect of the C
+//! function and records it in the ledger of the image; in a child made by `fork`, it does not record anything.
 //!
-//! Their types are those of the table in the border crate, which this crate does not know; the runtime compares them.
-//! All may be called on any thread and none unwinds.
+//! Their types are those of the table in the ABI crate, which this crate does not depend on; the runtime checks that they are equal.
+//! All may be called on any thread, and none unwinds.
 //!
 //! # Safety
 //!
-//! For all of them: `image` is [`Ledger::word`] of a ledger that lives, and the other arguments are what the C function
-//! of the same name demands.
+//! For all of them: `image` is [`Ledger::word`] of a live ledger, and the other arguments meet the requirements of the C function of
+//! the same name.
 #![expect(unsafe_code, reason = "they stand for functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is the same for all and stands above")]
 
@@ -28,9 +27,9 @@ pub use super::signal_hooks::{
     queue_notify, timer_create, timer_delete, ualarm,
 };
 
-/// Hooks that stand for functions of the C library: `fn hook(image, arguments) = the call of the C function;` and what is done
-/// with the ledger of the image, where `original` makes that call. In a child made by `fork` the call is all that is done, and
-/// so it is where the image has no repair of the name after `in`. A hook that is a report has no call.
+/// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;` followed by the use of the image's ledger,
+/// where `original` makes that call. In a child made by `fork`, and for an image without the repair named after `in`, the hook only
+/// makes the call. A hook that is a report has no call.
 macro_rules! hooks {
     ($(
         $(#[$about:meta])*
@@ -39,8 +38,8 @@ macro_rules! hooks {
     )*) => {$(
         $(#[$about])*
         pub unsafe extern "C" fn $name($image: *const c_void $(, $argument: $type)*) -> $result {
-            // SAFETY: the module that has called this hook promises what the C function of its name demands of the arguments. It
-            // was given the word of its ledger, which lives as long as the module.
+            // SAFETY: the module that called this hook promises what the C function of its name requires of the arguments. The hook
+            // received the address of the module's ledger, which lives as long as the module.
             let ($call, $ledger) = unsafe { (|| $original, $crate::imp::linux::hooks::borrow($image)) };
             let is_child = $crate::imp::linux::fork::is_child();
             if is_child $(|| !$ledger.has_repair($crate::imp::linux::$repair::REPAIR.name))? {
@@ -71,7 +70,7 @@ hooks! {
         let destructor = destructor.map(|destructor| unsafe { OfValues::new(destructor) });
         match ledger.records.locals.create_key(destructor) {
             Ok(made) => {
-                // SAFETY: the module promises a place for a key.
+                // SAFETY: the module promises a variable for a key.
                 unsafe { key.write(made) };
                 0
             }
@@ -99,7 +98,7 @@ hooks! {
         if ledger.refuses("pthread_create") {
             return libc::EAGAIN;
         }
-        // SAFETY: the module promises what `pthread_create` demands.
+        // SAFETY: the module promises what `pthread_create` requires.
         unsafe { threads::create(share(ledger), thread, attributes, start, argument) }
     }
 
@@ -127,7 +126,7 @@ hooks! {
     /// `munmap`.
     fn unmap(image, address: *mut c_void, len: usize) -> c_int = libc::munmap(address, len);
     |ledger, _original| {
-        // SAFETY: the module promises that nothing uses the pages, as `munmap` demands.
+        // SAFETY: the module promises that the pages are unused, as `munmap` requires.
         unsafe { ledger.records.pages.unmap(address, len) }
     }
 
@@ -158,7 +157,7 @@ hooks! {
         match signals::set(image.addr(), signal, action) {
             Ok(before) => {
                 if !old.is_null() {
-                    // SAFETY: the module promises a place for an action.
+                    // SAFETY: the module promises a variable for an action.
                     unsafe { old.cast::<libc::sigaction>().write(before) };
                 }
                 0
@@ -170,7 +169,7 @@ hooks! {
         }
     }
 
-    /// `signal`; handlers as words.
+    /// `signal`; handlers are passed as machine words.
     fn signal(image, signal: c_int, handler: usize) -> usize = libc::signal(signal, handler);
     in sources |ledger, _original| {
         if signals::is_handler(handler) && ledger.refuses("signal") {
@@ -224,7 +223,7 @@ hooks! {
     |_ledger, original| {
         let result = original();
         if result == 0 {
-            // SAFETY: the C function has written a block to the place that the module promises.
+            // SAFETY: the C function has written a block to the variable that the module promises.
             c_heap::taken(image.addr(), size, unsafe { out.read() });
         }
         result
@@ -247,7 +246,7 @@ hooks! {
     fn log_open(image, ident: *const c_char, option: c_int, facility: c_int) -> ()
         = libc::openlog(ident, option, facility);
     in system_log |_ledger, _original| {
-        // SAFETY: the module promises a C string, or null; the C library gets one that stays for ever.
+        // SAFETY: the module promises a C string, or null; the C library receives a permanent copy.
         unsafe {
             let ident = if ident.is_null() { ident } else { system_log::keep(CStr::from_ptr(ident)) };
             libc::openlog(ident, option, facility);
@@ -275,19 +274,19 @@ hooks! {
         random::moved(original)
     }
 
-    /// A function of the C library has made this block for the module, which is to free it; or null.
+    /// Reports a block, or null, that a function of the C library allocated for the module to free.
     fn block_made(image, block: *mut c_void) -> () = ();
     |_ledger, _none| if !block.is_null() {
-        // SAFETY: the module promises a living block.
+        // SAFETY: the module promises a live block.
         let size = unsafe { libc::malloc_usable_size(block) };
         c_heap::taken(image.addr(), size, block);
     }
 
-    /// A function of the C library is about to move or free this block; zero if it was on no module's record.
+    /// Reports that a function of the C library is about to move or free this block; returns zero if it had no record.
     fn block_lent(image, block: *mut c_void) -> c_int = 0;
     |_ledger, _none| c_int::from(c_heap::lent(block))
 
-    /// A function of the C library gave the module this descriptor.
+    /// Reports a descriptor that a function of the C library returned to the module.
     fn fd_opened(image, fd: c_int) -> () = ();
     |ledger, _none| {
         fds::opened(image.addr(), fd);
@@ -295,21 +294,21 @@ hooks! {
         ring.into_iter().for_each(|ring| ledger.records.rings.opened(ring));
     }
 
-    /// The module is about to close this descriptor.
+    /// Reports that the module is about to close this descriptor.
     fn fd_closed(image, fd: c_int) -> () = ();
     |_ledger, _none| fds::closed(fd)
 
-    /// The unwinder has taken the table at `begin`, and takes it back by `deregister`.
+    /// Reports that the unwinder has registered the table at `begin`, which `deregister` removes.
     fn frame_registered(image, begin: *const c_void, deregister: Deregister) -> () = ();
     in frames |ledger, _none| {
-        // SAFETY: the unwinder has given this function to take the table back with, once.
+        // SAFETY: the unwinder provides this function for deregistering the table once.
         frames::registered(image.addr(), unsafe { Promised::new(deregister, begin.cast_mut()) });
         if ledger.refuses("__register_frame") {
             frames::take_back(image.addr());
         }
     }
 
-    /// The module is about to take the table at `begin` back; zero if that was done for it.
+    /// Reports that the module is about to deregister the table at `begin`; returns zero if that was already done.
     fn frame_deregistered(image, begin: *const c_void) -> c_int = 1;
     in frames |_ledger, _none| c_int::from(frames::deregistered(begin))
 
@@ -325,17 +324,17 @@ hooks! {
             set_errno(libc::ENOMEM);
             return std::ptr::null_mut();
         }
-        // SAFETY: the module promises functions, and that they may be called with the cookie, and a mode.
+        // SAFETY: the module promises functions that may be called with the cookie, and a mode.
         unsafe { streams::open(image.addr(), cookie, mode, functions.cast::<StreamFunctions>().read()) }
     }
 
-    /// A function of the C library has made a stream that has a descriptor: one of `fopen` (0), `fdopen` (1), `tmpfile` (2),
-    /// `popen` (3), `opendir` (4) and `fdopendir` (5).
+    /// Reports a stream with a descriptor, created by a function of the C library: `fopen` (0), `fdopen` (1), `tmpfile` (2), `popen`
+    /// (3), `opendir` (4) or `fdopendir` (5).
     fn stream_opened(image, stream: *mut c_void, fd: c_int, made_by: c_int) -> () = ();
     |_ledger, _none| fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by))
 
-    /// A function of the C library has made a stream that writes into memory of the module: one of `open_memstream` (0),
-    /// `open_wmemstream` (1) and `fmemopen` (2). The first two write the address of a block to `place`.
+    /// Reports a stream that writes to memory of the module, created by a function of the C library: `open_memstream` (0),
+    /// `open_wmemstream` (1) or `fmemopen` (2). The first two write the address of a block to `place`.
     fn stream_bound(image, stream: *mut c_void, made_by: c_int, place: *const *mut c_void) -> () = ();
     in streams |_ledger, _none| {
         let name = match made_by {
@@ -346,25 +345,26 @@ hooks! {
         streams::bound(image.addr(), stream, name, place);
     }
 
-    /// The module is about to close this stream. Where the address of a block will be then that is the module's; or null.
+    /// Reports that the module is about to close this stream. Returns the address of the pointer to a block that the module then
+    /// owns, or null.
     fn stream_closed(image, stream: *mut c_void) -> *const *mut c_void = std::ptr::null();
     |_ledger, _none| {
         fds::stream_closed(stream);
         streams::closed(stream)
     }
 
-    /// The calling thread has got a name; `len` bytes of it, which may be any but zero.
+    /// Reports the name of the calling thread: `len` bytes without zeros.
     fn thread_named(image, name: *const u8, len: usize) -> () = ();
     |_ledger, _none| if let Some(started) = locals::started_here() {
-        // SAFETY: the module promises so many bytes.
+        // SAFETY: the module promises `len` bytes.
         names::told(&started, unsafe { std::slice::from_raw_parts(name, len) });
     }
 
-    /// `dlsym` has found this address for the module.
+    /// Reports an address that `dlsym` returned to the module.
     fn looked_up(image, found: *const c_void) -> () = ();
     |ledger, _none| ledger.records.lookups.note(found.addr())
 
-    /// Checks if the module is being closed, so that `function`, which is only reported to the host, has to be refused.
+    /// Checks if the module is being closed, so that the reported `function` must be rejected.
     fn refuses(image, function: *const c_char) -> c_int = 0;
     |ledger, _none| {
         // SAFETY: the module promises a C string.
@@ -372,36 +372,35 @@ hooks! {
     }
 }
 
-/// Whether an image that is being closed wants `function` to keep an address of its own memory: that is then refused. What it
-/// had found there before, it may put back.
+/// Checks if a closing image passes an address of its own memory to `function`, which is rejected then. The image may restore
+/// previous values.
 pub(super) fn gives_own_memory(ledger: &Ledger, address: *const c_void, function: &str) -> bool {
     ledger.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.refuses(function)
 }
 
-/// Fresh zeroed pages for the module's own heap, `len` a multiple of 64 KiB and so aligned; null when there are none.
+/// Allocates zeroed pages for the module's own heap; `len` must be a multiple of 64 KiB, to which they are aligned. Null on failure.
 pub unsafe extern "C" fn heap_grow(image: *const c_void, len: usize) -> *mut c_void {
-    // SAFETY: our caller promises that it is a living ledger's word.
+    // SAFETY: our caller promises the address of a live ledger.
     unsafe { borrow(image) }.records.pages.grow(len)
 }
 
-/// Gives pages of [`heap_grow`] back.
+/// Frees pages of [`heap_grow`].
 pub unsafe extern "C" fn heap_shrink(image: *const c_void, address: *mut c_void, len: usize) {
-    // SAFETY: our caller promises that it is a living ledger's word, and that nothing uses these pages.
+    // SAFETY: our caller promises the address of a live ledger, and that these pages are unused.
     unsafe { borrow(image).records.pages.shrink(address, len) };
 }
 
 /// # Safety
 ///
-/// The word is that of a ledger that lives.
+/// `image` is the address of a live ledger.
 pub(super) unsafe fn borrow<'a>(image: *const c_void) -> &'a Ledger {
-    // SAFETY: our caller promises a living ledger.
+    // SAFETY: our caller promises a live ledger.
     unsafe { &*image.cast::<Ledger>() }
 }
 
-/// One more share of a ledger.
+/// Adds a reference to a ledger.
 pub(super) fn share(ledger: &Ledger) -> Arc<Ledger> {
-    // SAFETY: ledgers are only made as shares, of which one lives as long as this one is borrowed; what is taken is the share
-    // that was just added.
+    // SAFETY: ledgers only exist inside an `Arc`, of which one lives during this borrow; the reference that is taken was just added.
     unsafe {
         Arc::increment_strong_count(ledger);
         Arc::from_raw(ledger)

@@ -1,5 +1,5 @@
-//! Whether any process writes to a file, according to the kernel: a read lease is given only where no process has the
-//! file open for writing or mapped so, and it is gone as soon as a process asks to.
+//! Detection of writers of a file: the kernel grants a read lease only if no process has the file open or mapped for writing, and
+//! breaks the lease as soon as a process requests that.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -7,16 +7,16 @@ use std::os::fd::AsRawFd as _;
 use super::c::descriptors::{self, Command};
 use crate::imp::Writers;
 
-/// A read lease, given back on drop.
+/// Read lease, released on drop.
 #[derive(Debug)]
 pub(crate) struct Lease<'a>(&'a File);
 
 impl<'a> Lease<'a> {
-    /// Takes the lease; a writer who comes now waits until it is given back. The answer is `Unknown` for a file of somebody
-    /// else's, and for a file system that has no leases.
+    /// Takes the lease; later writers wait until it is released. The error is `Unknown` for a file of another user, or a file system
+    /// without leases.
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
-        // The kernel tells the holder by a signal when a process waits. The usual one ends a process that has no
-        // handler for it; this one is ignored where it has no handler.
+        // The kernel signals waiting writers to the holder. The default signal terminates a process without a handler; this one is
+        // ignored by default.
         if ask(file, Command::SetSignal, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }
@@ -27,7 +27,7 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// Gives it back, and says whether anybody could write meanwhile.
+    /// Releases the lease. Returns if a process may have written during it.
     pub(crate) fn end(self) -> Writers {
         match ask(self.0, Command::Lease, 0) {
             Some(libc::F_RDLCK) => Writers::None,
@@ -38,12 +38,12 @@ impl<'a> Lease<'a> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        // Closing the file would do it as well.
+        // Closing the file would release it as well.
         let _given_back = ask(self.0, Command::SetLease, libc::F_UNLCK);
     }
 }
 
-/// The answer; none when it is refused.
+/// Returns the result of a command; `None` on failure.
 fn ask(file: &File, command: Command, argument: libc::c_int) -> Option<libc::c_int> {
     let answer = descriptors::ask(file.as_raw_fd(), command, argument);
     (answer >= 0).then_some(answer)

@@ -1,18 +1,17 @@
-//! What the kernel lends to a signal handler, and what stands for it where there is none: code of the host that found our
-//! handler as the one before its own may call it with nothing but the number of the signal. What its two other arguments
-//! are is then whatever stood in their registers, so they are looked at before they are followed.
+//! Arguments of a signal handler, with substitutes: code of the host that found our handler as its previous one may call it with only
+//! the signal number. The two other arguments are stale register values then, so they are checked before use.
 
 use std::ffi::{c_int, c_void};
 
 use super::c::{peek, signals};
 
-/// How far the record of a signal lies behind its context, as the kernel lays them out.
+/// Offset of the kernel's signal record from its context.
 #[cfg(target_arch = "x86_64")]
 const RECORD_BEHIND_CONTEXT: usize = 304;
 #[cfg(target_arch = "aarch64")]
 const RECORD_BEHIND_CONTEXT: usize = size_of::<libc::siginfo_t>().wrapping_neg();
 
-/// Hands on the record and the context of a signal, or others that say no more than its number and where this is.
+/// Calls `handle` with the record and the context of a signal, or with minimal substitutes.
 pub(super) fn with(
     signal: c_int,
     info: *mut libc::siginfo_t,
@@ -25,8 +24,8 @@ pub(super) fn with(
     signals::with_record(signal, |record, here| handle(record, here.cast()));
 }
 
-/// Whether the kernel has lent both, or somebody has made both for this signal. The kernel's are told by where they lie: a
-/// handler may run where no further system call is allowed.
+/// Checks if the kernel or other code has provided both for this signal. The kernel's are recognized by their addresses, because a
+/// handler may run where further system calls are forbidden.
 fn is_lent(signal: c_int, info: usize, context: usize) -> bool {
     if info == 0 || context == 0 || !info.is_multiple_of(8) || !context.is_multiple_of(align_of::<usize>()) {
         return false;

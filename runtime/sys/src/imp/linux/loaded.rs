@@ -1,5 +1,4 @@
-//! What the loader has mapped: every library with its segments, its name, the libraries it needs and what it imports, read
-//! from its tables in memory.
+//! Libraries mapped by the loader: their segments, names, dependencies and imports, read from the tables in memory.
 
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -10,24 +9,24 @@ use object::elf::{DT_JMPREL, DT_NEEDED, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_SONA
 
 use super::c::loader::{self, Listed};
 
-/// A mapped library.
+/// Mapped library.
 #[derive(Clone, Debug)]
 pub(super) struct Loaded {
-    /// The name that the loader has for it; empty for the program itself.
+    /// Name in the loader's list; empty for the program itself.
     pub(super) name: Vec<u8>,
-    /// Where it begins, which distinguishes two libraries of one name.
+    /// Base address, which distinguishes libraries of the same name.
     pub(super) base: usize,
-    /// Where its segments are.
+    /// Ranges of the segments.
     pub(super) ranges: Vec<Range<usize>>,
-    /// Those of them that are code.
+    /// Ranges of the code segments.
     pub(super) code: Vec<Range<usize>>,
-    /// The name it gives itself.
+    /// Soname.
     own_name: Option<Vec<u8>>,
-    /// The names of the other libraries that it requires.
+    /// Names of the needed libraries.
     needed: Vec<Vec<u8>>,
 }
 
-/// Every library that is mapped now, the program first.
+/// Returns all mapped libraries, the program first.
 pub(super) fn all() -> Vec<Loaded> {
     let mut found = Vec::new();
     loader::walk(|listed| {
@@ -49,7 +48,7 @@ impl Loaded {
             ranges: listed.segments().collect(),
             code: loads.filter(|header| header.p_flags & libc::PF_X != 0).map(|header| listed.range(header)).collect(),
             own_name: strings(DT_SONAME).next(),
-            // The program answers to an empty name.
+            // The program's name is empty.
             needed: strings(DT_NEEDED).filter(|name| !name.is_empty()).collect(),
         }
     }
@@ -58,23 +57,23 @@ impl Loaded {
         self.base == other.base && self.name == other.name
     }
 
-    /// Its file, as the loader names it.
+    /// Returns the path of its file in the loader's list.
     pub(super) fn path(&self) -> PathBuf {
         PathBuf::from(OsStr::from_bytes(&self.name))
     }
 
-    /// The last part of its name.
+    /// Returns the file name.
     pub(super) fn file(&self) -> String {
         let last = self.name.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         String::from_utf8_lossy(last).into_owned()
     }
 
-    /// Whether it is what a library asks for under this name.
+    /// Checks if it satisfies a dependency with this name.
     fn answers_to(&self, name: &[u8]) -> bool {
         self.name == name || self.file().as_bytes() == name || self.own_name.as_deref() == Some(name)
     }
 
-    /// The symbols that it refers to, its own among them; nothing if it is not mapped any more.
+    /// Returns the symbols that it refers to, including its own; empty if it is not mapped any more.
     pub(super) fn refers_to(&self) -> Vec<Vec<u8>> {
         let mut names = Vec::new();
         loader::walk(|listed| {
@@ -88,7 +87,7 @@ impl Loaded {
     }
 }
 
-/// Reads the text at an offset of the names of a library.
+/// Reads the string at an offset of a library's string table.
 fn name_at(listed: &Listed<'_>, names: Option<usize>, offset: usize) -> Vec<u8> {
     names.map_or_else(Vec::new, |names| listed.text(listed.address(names).wrapping_add(offset)))
 }
@@ -97,7 +96,7 @@ fn value(listed: &Listed<'_>, tag: DynamicTag) -> Option<usize> {
     listed.dynamic().find(|entry| entry.0 == tag).map(|entry| entry.1)
 }
 
-/// The names that the relocations of a library refer to. They have addends on all platforms with hooks: offset, symbol with kind,
+/// Returns the symbol names in a library's relocations, which have addends on all platforms with hooks: offset, symbol with kind,
 /// addend. The name is the first field of a symbol.
 fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
     const RELOCATION: usize = 3 * size_of::<u64>();
@@ -119,7 +118,7 @@ fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
     names
 }
 
-/// The libraries that `root` needs, and those that they need, as far as they are in `all`.
+/// Returns the direct and indirect dependencies of `root` that are in `all`.
 pub(super) fn needs(root: &Loaded, all: &[Loaded]) -> Vec<Loaded> {
     let mut found: Vec<Loaded> = Vec::new();
     let mut next = vec![root.clone()];

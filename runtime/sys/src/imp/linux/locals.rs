@@ -1,11 +1,11 @@
-//! Destructors of thread-locals and of thread-specific values, for every image on every thread.
+//! Destructors of thread-locals and thread-specific values, for all images on all threads.
 //!
-//! The C library never hears of a module's destructor: it would count it as a use of the image, or jump into one that is
-//! gone. Instead each thread that owes some is *armed* with functions of the host, which run at its end what the thread
-//! still owes by then. So a destructor runs at the end of its own thread, or earlier on its own thread, or never.
+//! Modules' destructors are not registered with the C library, which would count them as uses of the image or call them in an
+//! unmapped image. Instead, threads with pending destructors are *armed* with functions of the host that run the remaining
+//! destructors at the end of the thread. A destructor therefore runs on its own thread, at its end or earlier, or never.
 //!
-//! Locks: the list of an image's threads and the list of a thread's destructors are never held together, and none while
-//! code of a module runs.
+//! Locks: the thread list of an image and the destructor list of a thread are never locked together, and neither while code of a
+//! module runs.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_uint, c_void};
@@ -54,22 +54,22 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// How often values of keys are looked through at the end of a thread, as in the C library.
+/// Number of passes over the values of keys at the end of a thread, as in the C library.
 const ROUNDS: u32 = 4;
 
-/// Destructors that register destructors are served this often in one go. Beyond it they are a loop without an end.
+/// Maximum number of destructors per call; more indicate an endless loop of registrations.
 const MOST: u64 = 1 << 20;
 
 thread_local! {
-    /// The record of this thread; nothing until it owes something. It is not a value with a destructor, so it is there to the
+    /// Record of this thread; `None` until it has pending destructors. Without a destructor of its own, so it is accessible until the
     /// very end of the thread.
     static HERE: ManuallyDrop<RefCell<Option<Arc<Record>>>> = const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
-/// Makes the C library call [`at_last`] at the end of threads.
+/// Key that makes the C library call [`at_last`] at the end of threads.
 static LAST_KEY: OnceLock<OwnKey> = OnceLock::new();
 
-/// What one thread owes.
+/// Pending destructors of one thread.
 pub(super) struct Record {
     tid: i32,
     owed: Mutex<Owed>,
@@ -80,9 +80,9 @@ struct Owed {
     locals: Vec<Local>,
     values: Vec<Value>,
     running: Vec<Running>,
-    /// Whether [`at_end`] is going to be called.
+    /// Set if [`at_end`] is registered.
     armed: bool,
-    /// The image's thread that this is.
+    /// The image's thread that this one is.
     started: Option<Arc<Started>>,
 }
 
@@ -92,7 +92,7 @@ struct Local {
     since: Instant,
 }
 
-/// A value that is not null; the value itself is where the C library keeps it.
+/// Non-null value; the C library stores the value itself.
 struct Value {
     ledger: Arc<Ledger>,
     key: c_uint,
@@ -100,14 +100,14 @@ struct Value {
     since: Instant,
 }
 
-/// A destructor on this thread's stack.
+/// Destructor running on this thread's stack.
 struct Running {
     ledger: Arc<Ledger>,
     since: Instant,
     place: usize,
 }
 
-/// Passes the label of the image whose thread-local the calling thread drops, if it does, to `see`. Takes no memory and waits for no lock.
+/// Calls `see` with the label of the image whose thread-local the calling thread is dropping, if any. Neither allocates nor blocks.
 pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
     HERE.with(|here| {
         let Ok(here) = here.try_borrow() else { return };
@@ -118,12 +118,12 @@ pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
     });
 }
 
-/// The destructors of one image.
+/// Destructors of one image.
 #[derive(Default)]
 pub(super) struct Locals {
-    /// Who owes some, or has.
+    /// Threads with pending or past destructors.
     threads: Mutex<Vec<Arc<Record>>>,
-    /// The living keys that the image has made.
+    /// Existing keys of the image.
     keys: Mutex<Vec<Key>>,
     registered: AtomicU64,
     run: AtomicU64,
@@ -135,7 +135,7 @@ struct Key {
     destructor: Option<OfValues>,
 }
 
-/// Where the destructors of an image wait.
+/// Threads with pending destructors of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Whereabouts {
     here: bool,
@@ -143,7 +143,7 @@ struct Whereabouts {
 }
 
 impl Locals {
-    /// Puts a destructor on the calling thread's list.
+    /// Adds a destructor to the calling thread's list.
     pub(super) fn register(&self, ledger: Arc<Ledger>, destructor: Promised<Destructor>) {
         let record = Record::here();
         self.know(&record);
@@ -152,15 +152,14 @@ impl Locals {
         lock(&record.owed).locals.push(Local { ledger, destructor, since: Instant::now() });
     }
 
-    /// A key without a destructor as far as the C library knows; the error is that of the C function.
+    /// Creates a key without a destructor in the C library; the error is that of the C function.
     pub(super) fn create_key(&self, destructor: Option<OfValues>) -> Result<c_uint, c_int> {
         let key = keys::make()?;
         lock(&self.keys).push(Key { key, destructor });
         Ok(key)
     }
 
-    /// The values of a deleted key are never destroyed, as in C, where `delete`
-    /// deletes it.
+    /// Deletes a key by `delete`. As in C, its values are not destroyed.
     pub(super) fn delete_key(&self, key: c_uint, delete: impl FnOnce() -> c_int) -> c_int {
         lock(&self.keys).retain(|known| known.key != key);
         let threads = lock(&self.threads).clone();
@@ -173,7 +172,7 @@ impl Locals {
         delete()
     }
 
-    /// Sets the value of a key on this thread by `set`; its destructor is then owed unless the value is null.
+    /// Sets the value of a key on this thread by `set`; non-null values make its destructor pending.
     pub(super) fn set_value(
         &self,
         ledger: Arc<Ledger>,
@@ -218,7 +217,7 @@ impl Locals {
         self.living().into_iter().filter_map(|record| record.holder(ledger)).collect()
     }
 
-    /// Drops what is left once the image is gone: its code cannot be called any more. Deletes its keys.
+    /// Drops the remaining destructors of an unmapped image without running them, and deletes its keys.
     fn forget(&self, ledger: &Ledger) -> u64 {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for record in threads {
@@ -231,7 +230,7 @@ impl Locals {
         keys.len() as u64
     }
 
-    /// Notes that a thread owes something to this image.
+    /// Records that a thread has pending destructors of this image.
     fn know(&self, record: &Arc<Record>) {
         let mut threads = lock(&self.threads);
         if !threads.iter().any(|known| Arc::ptr_eq(known, record)) {
@@ -239,12 +238,12 @@ impl Locals {
         }
     }
 
-    /// A thread that has settled with this image.
+    /// Removes a thread without pending destructors of this image.
     fn part_with(&self, record: &Record) {
         lock(&self.threads).retain(|known| !ptr::eq(Arc::as_ptr(known), record));
     }
 
-    /// Who owes something. A thread that ended without its destructors (by a bare system call, say) owes nothing.
+    /// Returns the threads with pending destructors. A thread that ended without destructors (by a direct system call) is removed.
     fn living(&self) -> Vec<Arc<Record>> {
         let threads = lock(&self.threads).clone();
         let (living, vanished): (Vec<_>, Vec<_>) =
@@ -264,7 +263,7 @@ impl Locals {
 }
 
 impl Record {
-    /// The record of the calling thread, made when there is none.
+    /// Returns the record of the calling thread, creating it if necessary.
     fn here() -> Arc<Self> {
         if let Some(here) = HERE.with(|here| here.borrow().clone()) {
             return here;
@@ -274,7 +273,7 @@ impl Record {
         record
     }
 
-    /// Whether there is one of the calling thread.
+    /// Checks if the calling thread has a record.
     fn is_any_here() -> bool {
         HERE.with(|here| here.borrow().is_some())
     }
@@ -283,7 +282,7 @@ impl Record {
         HERE.with(|here| here.borrow().as_deref().is_some_and(|here| ptr::eq(here, self)))
     }
 
-    /// Makes sure that the end of this thread is noticed, both before and after the C library's own thread-locals go.
+    /// Registers for the end of this thread, before and after the destruction of the C library's own thread-locals.
     fn arm(&self) {
         let is_armed = std::mem::replace(&mut lock(&self.owed).armed, true);
         if !is_armed && !callbacks::at_thread_end(at_end) {
@@ -320,8 +319,8 @@ impl Record {
         (before - owed.locals.len() - owed.values.len()) as u64
     }
 
-    /// Runs what the calling thread, whose record this is, owes to the chosen images: thread-locals first, then values
-    /// of keys, and again while there is more.
+    /// Runs the pending destructors of the chosen images on the calling thread, which owns this record: thread-locals first, then
+    /// values of keys, repeated while there are more.
     fn settle(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();
@@ -357,8 +356,7 @@ impl Record {
         ran
     }
 
-    /// Takes the last one registered off the list and marks it as running, in one go: in between, nothing would hold
-    /// it.
+    /// Moves the last registered destructor to the running ones under one lock, so that the image is held at all times.
     fn take_local(&self, chosen: impl Fn(&Ledger) -> bool) -> Option<Local> {
         let mut owed = lock(&self.owed);
         let at = owed.locals.iter().rposition(|local| chosen(&local.ledger))?;
@@ -368,12 +366,12 @@ impl Record {
         Some(local)
     }
 
-    /// The keys whose values the chosen images have to destroy here now.
+    /// Returns the keys with pending values of the chosen images.
     fn keys(&self, chosen: impl Fn(&Ledger) -> bool) -> Vec<c_uint> {
         lock(&self.owed).values.iter().filter(|value| chosen(&value.ledger)).map(|value| value.key).collect()
     }
 
-    /// Likewise for the value of a key.
+    /// Moves the value of a key to the running destructors under one lock.
     fn take_value(&self, key: c_uint) -> Option<Value> {
         let mut owed = lock(&self.owed);
         let at = owed.values.iter().position(|value| value.key == key)?;
@@ -398,26 +396,26 @@ impl Owed {
     }
 }
 
-/// Runs what the calling thread owes to this image.
+/// Runs the calling thread's pending destructors of this image.
 fn settle_here(ledger: &Ledger) -> u64 {
     altstack::put_back(|other| other.is(ledger));
     if !Record::is_any_here() { 0 } else { Record::here().settle(|other| other.is(ledger)) }
 }
 
-/// Runs what the calling thread owes to images that are about to go.
+/// Runs the calling thread's pending destructors of ending images.
 pub(super) fn settle_ending() -> u64 {
     altstack::put_back(Ledger::is_ending);
     if !Record::is_any_here() { 0 } else { Record::here().settle(Ledger::is_ending) }
 }
 
-/// Runs all that the calling thread owes.
+/// Runs all pending destructors of the calling thread.
 pub(super) fn settle_all() -> u64 {
     altstack::put_back(|_| true);
     if !Record::is_any_here() { 0 } else { Record::here().settle(|_| true) }
 }
 
-/// Drops what the calling thread owes to an image, without running it: a skipped frame may have borrowed a thread-local, and a
-/// destructor that panics about that would end the process.
+/// Drops the calling thread's pending destructors of an image without running them: a skipped frame may have borrowed a thread-local,
+/// and a panic of its destructor would end the process.
 pub(super) fn forget_here(ledger: &Ledger) {
     if Record::is_any_here() {
         let (here, locals) = (Record::here(), &ledger.records.locals);
@@ -426,29 +424,29 @@ pub(super) fn forget_here(ledger: &Ledger) {
     }
 }
 
-/// However the calling thread ends, this is noticed.
+/// Registers for the end of the calling thread.
 pub(super) fn arm_here() {
     Record::here().arm();
 }
 
-/// The calling thread is one that an image has started. However it ends, this is noticed.
+/// Sets the image's thread that the calling thread is, and registers for its end.
 pub(super) fn become_started(started: Arc<Started>) {
     let record = Record::here();
     record.arm();
     lock(&record.owed).started = Some(started);
 }
 
-/// The image's thread that the calling thread is, as long as it has not left.
+/// Returns the image's thread that the calling thread is, until it has left the image.
 pub(super) fn started_here() -> Option<Arc<Started>> {
     if !Record::is_any_here() { None } else { lock(&Record::here().owed).started.clone() }
 }
 
-/// The image's thread that the calling thread is, which ends now and so is told only once.
+/// Takes the image's thread that the calling thread is, so that its end is reported once.
 pub(super) fn take_started() -> Option<Arc<Started>> {
     if !Record::is_any_here() { None } else { lock(&Record::here().owed).started.take() }
 }
 
-/// The first look at the end of a thread, while the host's own thread-locals are still there.
+/// First callback at the end of a thread, while the host's own thread-locals exist.
 extern "C" fn at_end(_object: *mut c_void) {
     if !Record::is_any_here() {
         return;
@@ -457,7 +455,7 @@ extern "C" fn at_end(_object: *mut c_void) {
     end_here();
 }
 
-/// The last look, when only keys are left. What is registered after it arms the thread anew.
+/// Last callback, when only keys are left. Later registrations arm the thread again.
 extern "C" fn at_last(_value: *mut c_void) {
     end_here();
     let here = HERE.with(|here| here.take());
@@ -465,7 +463,7 @@ extern "C" fn at_last(_value: *mut c_void) {
 }
 
 fn end_here() {
-    // A start routine that left by `pthread_exit` has not come back to say so.
+    // A start routine that exited by `pthread_exit` has not called this.
     evict::leave();
     settle_all();
     if let Some(started) = take_started() {

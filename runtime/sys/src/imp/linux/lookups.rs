@@ -1,5 +1,5 @@
-//! Where names of functions were looked up. A library that an image neither needs nor has an address of cannot have been handed
-//! an address of the image, so words in it that look like one are none.
+//! Addresses of functions found by name. A library that an image neither needs nor has addresses of cannot have received an address
+//! of the image, so its words that resemble one are stale.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,25 +9,25 @@ use super::c::peek::{self, words};
 use super::loaded::Loaded;
 use super::lock;
 
-/// What the host has looked up for whoever asked; images may have got any of it.
+/// Lookups by the host for its callers; images may have received any of them.
 static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
 
-/// Addresses that were found by name.
+/// Addresses found by name.
 #[derive(Default)]
 pub(super) struct Lookups(Mutex<BTreeSet<usize>>);
 
-/// The host has found this address by name, in a library that images use through it.
+/// Records an address that the host found by name, in a library that images use through the host.
 pub(crate) fn note_for_all(address: usize) {
     OF_HOST.note(address);
 }
 
 impl Lookups {
-    /// An image has found this address by name.
+    /// Records an address that an image found by name.
     pub(super) fn note(&self, address: usize) {
         lock(&self.0).insert(address);
     }
 
-    /// Whether one of them lies in these segments.
+    /// Checks if one of the addresses is in these segments.
     pub(super) fn lead_to(&self, segments: &[Range<usize>]) -> bool {
         let leads = |all: &Self| {
             let all = lock(&all.0);
@@ -37,8 +37,7 @@ impl Lookups {
     }
 }
 
-/// The libraries of these that have code to which a word in an image leads: the loader has written it there for an import, or
-/// the image has kept what it found by name.
+/// Returns the libraries with code that a word in an image refers to: an import resolved by the loader, or a stored lookup result.
 pub(super) fn called_from<'a>(image: &[Range<usize>], all: &'a [Loaded]) -> Vec<&'a Loaded> {
     let mut codes: Vec<_> =
         (0..).zip(all).flat_map(|(at, library)| library.code.iter().map(move |code| (code, at))).collect();

@@ -1,4 +1,4 @@
-//! An image as the loader has mapped it, which may decide at its closing not to unmap it, without a word.
+//! Image mapped by the loader, which may silently keep it mapped after closing.
 #![expect(unsafe_code, reason = "mapping and unmapping run code of the image")]
 
 use std::error::Error as _;
@@ -16,37 +16,37 @@ use super::room::Room;
 use super::{loaded, ranges_where};
 use crate::{elf, plain_file};
 
-/// A mapped image. It has no `Drop`: closing runs code of the image, so it happens only when asked for.
+/// Mapped image. Without `Drop`, because closing runs code of the image and must be explicit.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     library: ManuallyDrop<Library>,
-    /// Where its segments are, zeroed data included.
+    /// Ranges of its segments, including zeroed data.
     ranges: Vec<Range<usize>>,
 }
 
 impl Mapping {
     /// # Safety
     ///
-    /// The file's initialisers are sound to run.
+    /// The file's initializers are sound to run.
     pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
         let room = Room::find();
-        // SAFETY: our caller promises that the initialisers are sound to run, and so the finalisers.
+        // SAFETY: our caller promises that the initializers are sound to run, and the finalizers as well.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         room.close();
         let library = library.map_err(in_words)?;
-        // The loader gives back an image that it already has under the image's first name. Using it would run old code.
+        // For a loaded image, the loader returns the existing one under its first name. Using it would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
-            // Only the use that was just added ends here; the image's first owner holds another.
+            // Drops only the reference just added; the image's first owner holds another.
             drop(library);
             return Err("the loader takes the file for an image that is mapped already".to_owned());
         }
         Ok(Self { library: ManuallyDrop::new(library), ranges })
     }
 
-    /// The address of a symbol of this image; the loader's answer may also come from a library it needs.
+    /// Returns the address of a symbol of this image; the loader may also find symbols of its dependencies.
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
-        // SAFETY: an address is read whatever the symbol is; what it points to is not read here.
+        // SAFETY: any symbol has an address; its target is not read here.
         let symbol = unsafe { self.library.get::<*mut c_void>(name) };
         let address = *symbol.map_err(in_words)?;
         if self.contains(address.addr()) {
@@ -56,7 +56,7 @@ impl Mapping {
         }
     }
 
-    /// Where it is, segment by segment.
+    /// Returns the ranges of its segments.
     pub(crate) fn ranges(&self) -> &[Range<usize>] {
         &self.ranges
     }
@@ -65,25 +65,25 @@ impl Mapping {
         self.ranges.iter().any(|range| range.contains(&address))
     }
 
-    /// Whether so many bytes behind an address all lie in one segment of the image.
+    /// Checks that `size` bytes at an address are inside one segment of the image.
     pub(crate) fn has_room(&self, address: usize, size: usize) -> bool {
         let end = address.checked_add(size);
         self.ranges.iter().any(|range| range.contains(&address) && end.is_some_and(|end| end <= range.end))
     }
 
-    /// Closes and looks whether the image is really gone, and then whether nothing else maps its file either; the error is
-    /// the reason why it is not gone.
+    /// Closes the image and verifies that it is unmapped. Returns `true` if its file has no other mapping; the error is the reason
+    /// why the image stays mapped.
     ///
     /// # Safety
     ///
-    /// Nothing of the image is used afterwards, and its finalisers are sound to run.
+    /// The image is not used afterwards, and its finalizers are sound to run.
     pub(crate) unsafe fn close(self, path: &Path) -> Result<bool, String> {
         let closed = ManuallyDrop::into_inner(self.library).close();
         closed.map_err(in_words)?;
         let known = is_known(path);
         let maps = Maps::read().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
         let mut here = maps.all().filter(|mapped| mapped.file() == Some(path)).peekable();
-        // A reader of symbols may keep the file itself mapped; only code pages are the image.
+        // A symbol reader may keep the file mapped as data; only code mappings belong to the image.
         match (known, here.peek().is_some(), here.any(|mapped| mapped.is_code())) {
             (true, ..) => Err(format!("the loader still counts uses of it: {}", user_of(path))),
             (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
@@ -96,7 +96,7 @@ impl Mapping {
     }
 }
 
-/// Returns the user of an image that was closed, by the loader's list and its file.
+/// Returns the user of an image that is still mapped after closing, from the loader's list and its file.
 fn user_of(path: &Path) -> String {
     let all = loaded::all();
     let image = all.iter().find(|library| library.path() == path);
@@ -124,14 +124,14 @@ fn user_of(path: &Path) -> String {
     }
 }
 
-/// Whether the loader still has an image of this name. The look itself adds a use and takes it back.
+/// Checks if the loader still lists an image of this name. The check adds a reference and drops it.
 fn is_known(path: &Path) -> bool {
     let share = || Share::of(path.as_os_str().as_bytes());
-    // The last other use may have ended meanwhile; then this one unmaps, and the next look sees it.
+    // The last other reference may have ended during this; then the drop unmaps the image, which the second check detects.
     share().map(drop).is_some() && share().is_some()
 }
 
-/// What the loader said; the wrapper alone only says which call failed.
+/// Returns the loader's message; the wrapper's own message contains only the failed call.
 fn in_words(error: libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

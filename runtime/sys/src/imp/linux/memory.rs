@@ -1,9 +1,9 @@
-//! Memory that images have mapped, and the pages of their own heaps.
+//! Memory mapped by images, and the pages of their own heaps.
 //!
-//! A record is taken out before the kernel is asked to unmap: as soon as it has, the same address may be another's.
+//! A record is removed before the kernel unmaps: afterwards, the address may be reused.
 //!
-//! The pages of the image itself are the loader's, which unmaps all of them when it closes the image, holes among them. So
-//! an image that unmaps some of its own gets pages without rights there, which no other mapping can take.
+//! The loader unmaps all pages of an image when it closes the image, including holes. An image that unmaps some of its own pages gets
+//! inaccessible pages there instead, so that no other mapping uses the addresses.
 #![expect(unsafe_code, reason = "maps and unmaps pages")]
 
 use std::ffi::{c_int, c_void};
@@ -36,20 +36,20 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Modules lay their heaps out in regions of this size, so aligned: an address determines its region.
+/// Size and alignment of heap regions of modules: an address determines its region.
 const REGION: usize = 64 * 1024;
 
 const PAGE: usize = 4096;
 
-/// The pages of one image.
+/// Pages of one image.
 pub(super) struct Pages {
     maps: Mutex<Ranges>,
     heap: Mutex<Ranges>,
-    /// Segments that are attached (`shmat`).
+    /// Attached shared memory segments (`shmat`).
     segments: Mutex<Vec<Range<usize>>>,
-    /// From the first page of the image to its last, as soon as that is known.
+    /// Range from the first to the last page of the image, once known.
     image: OnceLock<Range<usize>>,
-    /// The functions that would have made a hole in it.
+    /// Functions that would have made a hole in the image.
     holes: Mutex<Vec<&'static str>>,
 }
 
@@ -64,7 +64,7 @@ impl Pages {
         }
     }
 
-    /// The image has been mapped, with these segments.
+    /// Sets the segments of the mapped image.
     pub(super) fn is_mapped(&self, segments: &[Range<usize>]) {
         let start = segments.iter().map(|segment| segment.start / PAGE * PAGE).min();
         let end = segments.iter().map(|segment| segment.end.next_multiple_of(PAGE)).max();
@@ -73,14 +73,14 @@ impl Pages {
         }
     }
 
-    /// What of these pages is the image's.
+    /// Returns the part of these pages that belongs to the image.
     fn of_image(&self, pages: &Range<usize>) -> Option<Range<usize>> {
         let image = self.image.get()?;
         let part = pages.start.max(image.start)..pages.end.min(image.end);
         (!part.is_empty()).then_some(part)
     }
 
-    /// Not said at once: this may be any thread, inside any lock, and a log may be anybody's code.
+    /// Logged later: any thread may be here with any lock held, and a log listener may run arbitrary code.
     fn note_hole(&self, function: &'static str) {
         let mut holes = lock(&self.holes);
         if !holes.contains(&function) {
@@ -88,7 +88,7 @@ impl Pages {
         }
     }
 
-    /// Says what the image has tried with its own pages.
+    /// Logs the attempts to change the image's own pages.
     fn tell_holes(&self, label: &str) {
         for function in std::mem::take(&mut *lock(&self.holes)) {
             tracing::warn!(
@@ -100,13 +100,13 @@ impl Pages {
         }
     }
 
-    /// `mmap`, which is what `map` calls.
+    /// `mmap`, executed by `map`.
     pub(super) fn map(&self, len: usize, map: impl FnOnce() -> *mut c_void) -> *mut c_void {
         let start = map();
         if start != libc::MAP_FAILED {
             let (pages, mut maps) = (pages(start, len), lock(&self.maps));
             maps.insert(pages.clone());
-            // The loader will unmap that.
+            // The loader unmaps this part.
             if let Some(part) = self.of_image(&pages) {
                 maps.remove(part);
             }
@@ -118,26 +118,26 @@ impl Pages {
     ///
     /// # Safety
     ///
-    /// What the C function demands.
+    /// The requirements of the C function.
     pub(super) unsafe fn unmap(&self, address: *mut c_void, len: usize) -> c_int {
         let all = pages(address, len);
-        // What is not a call for whole pages is refused below.
+        // Unaligned calls are rejected below.
         if let Some(part) = self.of_image(&all).filter(|_| address.addr().is_multiple_of(PAGE)) {
             self.note_hole("munmap");
-            // The end first: a length that goes beyond all memory is refused before anything is done.
+            // The end first: a length that exceeds the address space is rejected before anything is unmapped.
             for outside in [part.end..all.end, all.start..part.start] {
                 let start = ptr::with_exposed_provenance_mut(outside.start);
-                // SAFETY: our caller promises what the function demands for all of it, of which this is a part outside of
-                // the image.
+                // SAFETY: our caller promises what the function requires for the whole range; this is a part of it outside of the
+                // image.
                 if !outside.is_empty() && unsafe { self.unmap(start, outside.len()) } != 0 {
                     return -1;
                 }
             }
-            // SAFETY: these are pages of the image, which our caller does without.
+            // SAFETY: our caller no longer uses these pages of the image.
             return unsafe { reserve(part) };
         }
         let removed = lock(&self.maps).remove(all.clone());
-        // SAFETY: our caller promises what the function demands.
+        // SAFETY: our caller promises what the function requires.
         let result = unsafe { libc::munmap(address, len) };
         if result == 0 {
             lock(&self.segments).retain(|segment| segment.start < all.start || all.end < segment.end);
@@ -147,8 +147,7 @@ impl Pages {
         result
     }
 
-    /// `mremap`, which is what `remap` calls: from pages at an address, `to` another where that is said, and the old ones stay
-    /// if `keeps_old`.
+    /// `mremap`, executed by `remap`: moves pages, to the address `to` if it is set; keeps the old ones if `keeps_old`.
     pub(super) fn remap(
         &self,
         (address, old_len): (*mut c_void, usize),
@@ -157,7 +156,7 @@ impl Pages {
         keeps_old: bool,
         remap: impl FnOnce() -> *mut c_void,
     ) -> *mut c_void {
-        // It may not leave a hole, nor put there what would be unmapped with the image and then once more.
+        // Must neither make a hole in the image nor move pages into it, which would be unmapped twice.
         let both = [Some(pages(address, old_len)), to.map(|to| pages(to, new_len))];
         if both.iter().flatten().any(|pages| self.of_image(pages).is_some()) {
             self.note_hole("mremap");
@@ -181,7 +180,7 @@ impl Pages {
         parts.into_iter().for_each(|part| maps.insert(part));
     }
 
-    /// `shmat`, which is what `attach` calls.
+    /// `shmat`, executed by `attach`.
     pub(super) fn attach(&self, segment: c_int, attach: impl FnOnce() -> *mut c_void) -> *mut c_void {
         let start = attach();
         if start != libc::MAP_FAILED
@@ -192,13 +191,13 @@ impl Pages {
         start
     }
 
-    /// `shmdt`, which is what `detach` calls. What is no segment is refused by it, and is on no record.
+    /// `shmdt`, executed by `detach`, which rejects addresses that are not segments.
     pub(super) fn detach(&self, address: *const c_void, detach: impl FnOnce() -> c_int) -> c_int {
         lock(&self.segments).retain(|segment| segment.start != address.addr());
         detach()
     }
 
-    /// Fresh zeroed pages of a multiple of [`REGION`], so aligned; null when there are none.
+    /// Maps zeroed pages; `len` must be a multiple of [`REGION`], to which they are aligned. Null on failure.
     pub(super) fn grow(&self, len: usize) -> *mut c_void {
         let start = aligned(len);
         if !start.is_null() {
@@ -209,16 +208,16 @@ impl Pages {
 
     /// # Safety
     ///
-    /// These are pages of [`Pages::grow`] that are not in use.
+    /// The range consists of unused pages of [`Pages::grow`].
     pub(super) unsafe fn shrink(&self, address: *mut c_void, len: usize) {
         let parts = lock(&self.heap).remove(pages(address, len));
         for part in parts {
-            // SAFETY: our caller promises that nothing uses these pages, which are on record.
+            // SAFETY: our caller promises that these recorded pages are unused.
             unsafe { free(part) };
         }
     }
 
-    /// Everything there is now, mappings and heap.
+    /// Returns all mappings, heap pages and segments.
     pub(super) fn all(&self) -> Vec<Range<usize>> {
         let mut all = lock(&self.maps).all();
         all.extend(lock(&self.heap).all());
@@ -226,7 +225,7 @@ impl Pages {
         all
     }
 
-    /// Of mappings and attached segments.
+    /// Bytes of mappings and attached segments.
     fn map_bytes(&self) -> u64 {
         let segments: usize = lock(&self.segments).iter().map(ExactSizeIterator::len).sum();
         lock(&self.maps).bytes() + segments as u64
@@ -236,8 +235,8 @@ impl Pages {
         lock(&self.heap).bytes()
     }
 
-    /// Unmaps and detaches everything of an image; returns the bytes of mappings with segments, and of the heap. `None`, and
-    /// everything stays, if a thread of the image could not be joined, which may still use that.
+    /// Unmaps and detaches all pages of an image; returns the bytes of mappings with segments, and of the heap. `None`, with all
+    /// pages kept, if a thread of the image could not be joined, because it may still use them.
     fn free_all(gone: &Gone<'_>) -> Option<(u64, u64)> {
         let records = &gone.image.records;
         if records.threads.not_joined.load(Ordering::SeqCst) != 0 {
@@ -247,52 +246,52 @@ impl Pages {
         let bytes = (pages.map_bytes(), pages.heap_bytes());
         let (maps, heap) = (lock(&pages.maps).take(), lock(&pages.heap).take());
         for part in maps.into_iter().chain(heap) {
-            // SAFETY: the image that had this on record is gone, as the maker of `Gone` has promised, and no thread of it is left
-            // that might stand on these pages.
+            // SAFETY: the image with this record is unmapped, as the creator of `Gone` has promised, and no thread of it is left that
+            // might use these pages.
             unsafe { free(part) };
         }
         for segment in std::mem::take(&mut *lock(&pages.segments)) {
-            // SAFETY: the image that had attached the segment is gone with its threads, likewise; a segment that has been
-            // unmapped otherwise is refused.
+            // SAFETY: the image that had attached the segment is unmapped, and its threads have ended; a segment that was unmapped
+            // otherwise is rejected.
             unsafe { libc::shmdt(ptr::with_exposed_provenance(segment.start)) };
         }
         Some(bytes)
     }
 }
 
-/// How long a segment of shared memory is.
+/// Returns the size of a shared memory segment.
 fn len_of(segment: c_int) -> Option<usize> {
     let mut facts = MaybeUninit::<libc::shmid_ds>::uninit();
-    // SAFETY: the kernel has written all of the record when it says that it succeeded.
+    // SAFETY: on success the kernel has written the whole record.
     unsafe {
         let is_told = libc::shmctl(segment, libc::IPC_STAT, facts.as_mut_ptr()) == 0;
         is_told.then(|| facts.assume_init().shm_segsz)
     }
 }
 
-/// The whole pages that a mapping of `len` bytes takes.
+/// Returns the whole pages of a mapping of `len` bytes.
 fn pages(start: *mut c_void, len: usize) -> Range<usize> {
     start.addr()..start.addr().saturating_add(len.checked_next_multiple_of(PAGE).unwrap_or(len))
 }
 
-/// Pages without rights and without memory, in place of what is there.
+/// Replaces a range with inaccessible pages that use no memory.
 ///
 /// # Safety
 ///
-/// The range is mapped and not in use.
+/// The range is mapped and unused.
 unsafe fn reserve(range: Range<usize>) -> c_int {
     let start = ptr::with_exposed_provenance_mut(range.start);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    // SAFETY: our caller promises that nothing uses what this replaces.
+    // SAFETY: our caller promises that the replaced pages are unused.
     let there = unsafe { libc::mmap(start, range.len(), libc::PROT_NONE, flags, -1, 0) };
     if there == libc::MAP_FAILED { -1 } else { 0 }
 }
 
 /// # Safety
 ///
-/// The range is mapped and not in use.
+/// The range is mapped and unused.
 unsafe fn free(range: Range<usize>) {
-    // SAFETY: our caller promises that nothing uses these pages.
+    // SAFETY: our caller promises that these pages are unused.
     unsafe { libc::munmap(ptr::with_exposed_provenance_mut(range.start), range.len()) };
 }
 
@@ -304,12 +303,12 @@ fn aligned(len: usize) -> *mut c_void {
     if start.is_null() {
         return ptr::null_mut();
     }
-    // The kernel aligns to pages only: what lies before and behind the aligned part goes back.
+    // The kernel aligns to pages only: the memory before and after the aligned part is unmapped.
     let before = start.addr().next_multiple_of(REGION) - start.addr();
     let kept = start.wrapping_byte_add(before);
     for (cut, cut_len) in [(start, before), (kept.wrapping_byte_add(len), REGION - before)] {
         if cut_len > 0 {
-            // SAFETY: these pages were mapped just now and nothing has their address.
+            // SAFETY: these pages were mapped just now and their address is unknown to other code.
             unsafe { libc::munmap(cut, cut_len) };
         }
     }

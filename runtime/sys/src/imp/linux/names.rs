@@ -1,5 +1,5 @@
-//! Names of threads in full. The system keeps fifteen bytes of each; a plugin's standard library has the whole name, and
-//! the module's hook tells it when the thread gets it.
+//! Full names of threads. The system stores fifteen bytes of a name; a plugin's standard library has the full name, which the
+//! module's hook reports when it is set.
 
 use std::cell::Cell;
 use std::fs;
@@ -8,24 +8,24 @@ use std::sync::atomic::Ordering;
 use super::lock;
 use super::started::{self, Started};
 
-/// How many bytes of a name the system keeps.
+/// Number of bytes of a name in the system.
 const KEPT: usize = 15;
 
-/// The longest name that is kept here, in bytes; the rest of a longer one is left out.
+/// Maximum number of bytes of a name; longer names are truncated.
 const LONGEST: usize = 256;
 
-/// How many names of one thread are kept: of one that is renamed all the time, the last are as the system has them.
+/// Maximum number of names per thread. Further ones of a frequently renamed thread appear as in the system.
 const MOST: usize = 16;
 
-/// So much of it may be asked for where nothing can be locked.
+/// Number of bytes available without locks.
 const AT_HAND: usize = 120;
 
 thread_local! {
-    /// The beginning of the full name of this thread, and its length.
+    /// Start of the full name of this thread, and its length.
     static HERE: Cell<([u8; AT_HAND], usize)> = const { Cell::new(([0; AT_HAND], 0)) };
 }
 
-/// The calling thread, which an image has started, has got this name.
+/// Records the name of the calling thread, which was started by an image.
 pub(super) fn told(started: &Started, name: &[u8]) {
     let begins = name.len().min(AT_HAND);
     let mut here = [0; AT_HAND];
@@ -38,52 +38,52 @@ pub(super) fn told(started: &Started, name: &[u8]) {
     }
 }
 
-/// The name of a thread as it is now, in full where the thread is an image's; `None` for a thread that has ended.
+/// Returns the current name of a thread, in full for threads of images; `None` for a thread that has ended.
 pub(super) fn thread_name(tid: i32) -> Option<String> {
     let short = kept_name(tid)?;
     Some(in_full(tid, &short).unwrap_or_else(|| String::from_utf8_lossy(&short).into_owned()))
 }
 
-/// The name of a thread as the system keeps it.
+/// Returns the name of a thread as stored by the system.
 pub(super) fn kept_name(tid: i32) -> Option<Vec<u8>> {
     let mut name = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
     name.pop_if(|last| *last == b'\n');
     Some(name)
 }
 
-/// Checks if the system has no name for it but that of the thread which started it.
+/// Checks if the thread has only the inherited name of the thread that started it.
 pub(super) fn is_nameless(started: &Started) -> bool {
     let now = kept_name(started.tid.load(Ordering::SeqCst));
     now.is_some() && now == started.inherited && lock(&started.names).is_empty()
 }
 
-/// A thread as reports name it.
+/// Formats a thread for reports.
 pub(super) fn thread_in_words(tid: i32) -> String {
     let is_nameless = started::of_number(tid).is_some_and(|started| is_nameless(&started));
     let name = if is_nameless { None } else { thread_name(tid) };
     crate::imp::thread_in_words(name.as_deref(), Some(tid))
 }
 
-/// The full name of a thread of an image whose name begins as the system says.
+/// Returns the full name of an image's thread that starts with the system's name.
 fn in_full(tid: i32, short: &[u8]) -> Option<String> {
     let started = started::of_number(tid)?;
     let names = lock(&started.names);
     names.iter().rev().find(|name| is_kept_as(name.as_bytes(), short)).map(|name| name.to_string())
 }
 
-/// The name of a thread of an image, if its module has reported one.
+/// Returns the name of an image's thread, if its module has reported one.
 pub(crate) fn told_name(tid: i32) -> Option<String> {
     let has_name = !lock(&started::of_number(tid)?.names).is_empty();
     if has_name { thread_name(tid) } else { None }
 }
 
-/// Hands the full name of this thread to `see`, or what the system has of it. Takes no lock and no memory.
+/// Calls `see` with the full name of this thread, or with the system's name. Neither locks nor allocates.
 pub(super) fn with_own<R>(short: &[u8], see: impl FnOnce(&[u8]) -> R) -> R {
     let (name, len) = HERE.get();
     see(if is_kept_as(&name[..len], short) { &name[..len] } else { short })
 }
 
-/// Whether the system keeps a name as this: all of it, or as much as there is room for.
+/// Checks if the system stores a name in this form: complete or truncated.
 fn is_kept_as(name: &[u8], short: &[u8]) -> bool {
     name == short || short.len() == KEPT && name.starts_with(short)
 }
@@ -96,7 +96,7 @@ mod tests {
     fn a_name_is_known_by_what_the_system_keeps_of_it() {
         assert!(is_kept_as(b"exporter", b"exporter") && is_kept_as(b"exporter of everything", b"exporter of eve"));
         assert!(!is_kept_as(b"exporter of everything", b"exporter") && !is_kept_as(b"", b"x"));
-        // A letter may be cut in two.
+        // Truncation may split a character.
         assert!(is_kept_as("fourteen bytesü".as_bytes(), b"fourteen bytes\xc3"));
     }
 }

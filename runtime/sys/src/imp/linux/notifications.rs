@@ -1,6 +1,6 @@
-//! Functions of images that the C library calls on threads of its own: when a timer has run out, a message has come, a
-//! request is done. The C library knows a function of the host's and a number instead; the host calls the image's as
-//! long as that is there, and knows which of them run.
+//! Functions of images that the C library calls on its own threads: for an expired timer, a received message or a completed request.
+//! The C library gets a function of the host and an id instead; the host calls the image's function while the image exists, and
+//! records which of them are running.
 #![expect(unsafe_code, reason = "calls functions of modules")]
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use super::lock;
 use super::names::thread_in_words;
 use crate::ledger::{Holder, HolderKind};
 
-/// `struct sigevent`, the part of it that is a function and its argument included.
+/// `struct sigevent`, including its function and attributes.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Event {
@@ -26,17 +26,17 @@ pub(super) struct Event {
     rest: [usize; 4],
 }
 
-/// The function of an event, which is called with its value.
+/// Function of an event, called with its value.
 type Function = unsafe extern "C-unwind" fn(usize);
 
 struct Notification {
-    /// The address of the ledger of the image that is to be called.
+    /// Address of the ledger of the image to call.
     owner: usize,
     function: usize,
     value: usize,
-    /// What it is about, in words.
+    /// Description of the event.
     what: &'static str,
-    /// It is struck out when it has been called.
+    /// Removed after its first call.
     is_for_once: bool,
 }
 
@@ -56,17 +56,17 @@ struct Book {
 
 static BOOK: LazyLock<Mutex<Book>> = LazyLock::new(Mutex::default);
 
-/// Numbers are never used again: one that comes late names none.
+/// Next id. Ids are never reused, so late calls find nothing.
 static SERIAL: AtomicUsize = AtomicUsize::new(1);
 
 impl Event {
-    /// What was asked for, where C takes null for a default.
+    /// Reads an event; `None` for null, which is the default in C.
     ///
     /// # Safety
     ///
-    /// It is an event, or null.
+    /// The pointer is null or points to an event.
     pub(super) unsafe fn read(event: *const c_void) -> Option<Self> {
-        // SAFETY: our caller promises it; only what C defines for its kind is looked at.
+        // SAFETY: promised by our caller; only fields defined for the kind of event are used.
         (!event.is_null()).then(|| unsafe { event.cast::<Self>().read() })
     }
 
@@ -74,12 +74,12 @@ impl Event {
         self.how == libc::SIGEV_THREAD
     }
 
-    /// The signal that it raises.
+    /// Returns the signal that it raises.
     pub(super) fn raises(&self) -> Option<c_int> {
         [libc::SIGEV_SIGNAL, libc::SIGEV_THREAD_ID].contains(&self.how).then_some(self.signal)
     }
 
-    /// The same event, with the host's function in the place of the image's; and the number of that notification.
+    /// Returns the event with the host's function instead of the image's, and the id of the notification.
     pub(super) fn through_host(self, owner: usize, what: &'static str, is_for_once: bool) -> (Self, Option<usize>) {
         if !self.calls() {
             return (self, None);
@@ -90,7 +90,7 @@ impl Event {
         (Self { value: serial, function: notify as *const () as usize, ..self }, Some(serial))
     }
 
-    /// The event as the image knows it.
+    /// Returns the event with the image's function.
     pub(super) fn as_image_knows_it(self) -> Self {
         if !self.calls() || self.function != notify as *const () as usize {
             return self;
@@ -102,17 +102,17 @@ impl Event {
     }
 }
 
-/// No function is to be called any more.
+/// Removes a notification.
 pub(super) fn strike(serial: usize) {
     lock(&BOOK).notifications.remove(&serial);
 }
 
-/// No function of an image is to be called any more.
+/// Removes all notifications of an image.
 pub(super) fn strike_all(owner: usize) {
     lock(&BOOK).notifications.retain(|_, notification| notification.owner != owner);
 }
 
-/// Whether the one of this number is still waited for.
+/// Checks if the notification still exists.
 pub(super) fn is_open(serial: usize) -> bool {
     lock(&BOOK).notifications.contains_key(&serial)
 }
@@ -131,7 +131,7 @@ pub(super) fn holders(owner: usize) -> Vec<Holder> {
     lock(&BOOK).running.iter().filter(|running| running.owner == owner).map(holder).collect()
 }
 
-/// What the C library calls. The image's function may leave by `pthread_exit`, which takes this frame away.
+/// Function that the C library calls. The image's function may exit by `pthread_exit`, which skips the rest of this function.
 unsafe extern "C-unwind" fn notify(serial: usize) {
     let (function, value, running) = {
         let mut book = lock(&BOOK);
@@ -141,7 +141,7 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         let number = SERIAL.fetch_add(1, Ordering::SeqCst);
         let running =
             Running { owner: notification.owner, what: notification.what, tid, since: Instant::now(), serial: number };
-        // In the same moment as it is taken off its list: in between, nothing would hold the image.
+        // Under the same lock as the removal, so that the image is held at all times.
         book.running.push(running);
         if is_for_once {
             book.notifications.remove(&serial);
@@ -149,8 +149,8 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         (function, value, number)
     };
     let function = std::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the image gave it as the function of an event, which is of this type: a `sigval` goes where a word goes. It
-    // promised that it may be called with this value on a thread of its own, and is kept meanwhile.
+    // SAFETY: the image provided it as the function of an event, which has this type: a `sigval` is passed like a machine word. The
+    // image promised that it may be called with this value on a separate thread, and is held during the call.
     unsafe { std::mem::transmute::<*const (), Function>(function)(value) };
     lock(&BOOK).running.retain(|known| known.serial != running);
 }

@@ -1,22 +1,22 @@
-//! Calling a handler on the stack that its signal has interrupted, where another handler has asked for the alternate one
-//! and this one has not. It is the stack that the kernel would have taken for it.
+//! Calls of handlers on the interrupted stack, if another handler uses the alternate stack and this one does not. The kernel would
+//! have used the same stack.
 #![expect(unsafe_code, reason = "goes to another stack for the length of a call")]
 
 use std::ffi::{c_int, c_void};
 
 use super::handlers::Frame;
 
-/// Bytes below the stack pointer that a function may use without saying so.
+/// Bytes below the stack pointer that a function may use implicitly.
 #[cfg(target_arch = "x86_64")]
 const RED_ZONE: usize = 128;
 #[cfg(not(target_arch = "x86_64"))]
 const RED_ZONE: usize = 0;
 
-/// A fault so near to the stack pointer is taken for a stack that has come to its end.
+/// Maximum distance of a fault from the stack pointer that counts as a stack overflow.
 const NEAR: usize = 64 * 1024;
 
-/// The stack on which a handler that has not asked for the alternate one is to be called; none if that is where the
-/// dispatcher is anyway, or where there is no room on the other: the signal itself may say that it is full.
+/// Returns the stack for a handler that does not use the alternate one; `None` if the dispatcher is on it already, or if it has no
+/// space left, which the signal itself may indicate.
 pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize> {
     if !IS_POSSIBLE || !frame.has_come_to_alternate() {
         return None;
@@ -26,11 +26,11 @@ pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize>
     (!is_full).then(|| frame.interrupted.saturating_sub(RED_ZONE) & !15)
 }
 
-/// Calls the handler with its arguments on that stack. What unwinds from there goes on in the dispatcher.
+/// Calls the handler with its arguments on that stack. Unwinding from there continues in the dispatcher.
 ///
 /// # Safety
 ///
-/// The handler may be called with these arguments, and nothing uses what is below the address.
+/// The handler may be called with these arguments, and the memory below the address is unused.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn call(
@@ -57,11 +57,11 @@ pub(super) unsafe extern "C" fn call(
     )
 }
 
-/// Likewise.
+/// Calls the handler with its arguments on that stack. Unwinding from there continues in the dispatcher.
 ///
 /// # Safety
 ///
-/// Likewise.
+/// The handler may be called with these arguments, and the memory below the address is unused.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn call(
@@ -94,11 +94,11 @@ const IS_POSSIBLE: bool = true;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const IS_POSSIBLE: bool = false;
 
-/// Never called: [`below`] says that there is no other stack.
+/// Never called: [`below`] returns no stack.
 ///
 /// # Safety
 ///
-/// None needed.
+/// No requirements.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) unsafe extern "C" fn call(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void, _: usize, _: usize) {}
 

@@ -1,6 +1,5 @@
-//! What a panic leaves for reports of its calls: the same as a crash does, of a thread that goes on. It is written
-//! while the stack is whole, before anything unwinds, from inside a panic hook. Who panics there may be in the middle
-//! of anything, so no lock is waited for and no memory of the heap is asked for.
+//! Reports of panics with their calls, in the format of crash reports, while the thread continues. Written by a panic hook before
+//! unwinding, while the stack is complete. The panicking code may hold any lock, so this code neither blocks on locks nor allocates.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -17,9 +16,9 @@ use super::{locals, lock};
 use crate::notes;
 use crate::panic_places::{At, Slots};
 
-/// Whether they are written.
+/// Set if panics are reported.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
-/// Held while one is written: a panic at the same moment is left out.
+/// Locked while a panic is written; concurrent panics are skipped.
 static WRITING: Mutex<Writing> = Mutex::new(Writing { slots: Slots::new(), files: None });
 
 struct Writing {
@@ -28,27 +27,27 @@ struct Writing {
 }
 
 struct Files {
-    /// The folder that they are written into.
+    /// Folder of the reports.
     folder: File,
-    /// The list of those that are written.
+    /// List of the written reports.
     list: File,
 }
 
-/// From now on [`tell_panic`] writes into `folder`, and names what it wrote in `list`.
+/// Makes [`tell_panic`] write to `folder` and record its reports in `list`.
 pub(crate) fn report_panics(folder: File, list: File) {
     lock(&WRITING).files = Some(Files { folder, list });
     IS_TOLD.store(true, Ordering::Release);
 }
 
-/// Whether they are written. One load.
+/// Returns `true` if panics are reported. Costs one load.
 pub(crate) fn panics_are_told() -> bool {
     IS_TOLD.load(Ordering::Acquire)
 }
 
-/// Writes down the calls of this thread, if they are wanted and there is room.
+/// Writes the calls of this thread, if panics are reported and a slot is free.
 ///
-/// A panic in the drop of a thread-local is named on the standard error output: the standard library aborts the process afterwards.
-// A frame of its own: the registers are those of a call that has not returned when the stack is written.
+/// For a panic in the drop of a thread-local, prints its image to standard error: the standard library aborts the process afterwards.
+// A separate frame: the registers belong to a call that has not returned when the stack is written.
 #[inline(never)]
 pub(crate) fn tell_panic(at: &At<'_>) {
     locals::with_dropped_here(|image| {
@@ -91,13 +90,13 @@ pub(crate) fn tell_panic(at: &At<'_>) {
     end.push(b"end\n");
     end.write(crash.as_fd());
     let _all = tell_maps(maps.as_fd());
-    // Only now is there something to be read.
+    // Written last, when the report is complete.
     let mut list = Text::default();
     list.line("panic", slot, 10);
     list.write(listed.as_fd());
 }
 
-/// An empty file of the folder.
+/// Creates an empty file in the folder.
 fn create(folder: BorrowedFd<'_>, what: &[u8], slot: usize) -> Option<OwnedFd> {
     let mut name = [0_u8; 16];
     let digits = [b'0' + (slot / 10 % 10) as u8, b'0' + (slot % 10) as u8];

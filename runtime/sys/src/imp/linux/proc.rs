@@ -1,4 +1,4 @@
-//! Reports of the kernel about this process in `/proc/self`: mappings, and numbers of threads and descriptors.
+//! Kernel reports on this process in `/proc/self`: mappings, and ids of threads and descriptors.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,14 +7,13 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Upper limit of a list of mappings that only serves a report: some five thousand of them, which take four milliseconds to
-/// read.
+/// Maximum size in bytes of a mapping list for reports only: about five thousand mappings, which take four milliseconds to read.
 const LONGEST_LIST: usize = 1 << 18;
 
-/// The list of mappings, as it was read.
+/// Raw list of mappings.
 pub(super) struct Maps(Vec<u8>);
 
-/// A mapping, which is one line of the list: range, rights, offset, device, inode, name.
+/// Mapping, from one line of the list: range, permissions, offset, device, inode, name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Mapped<'a> {
     pub(super) range: Range<usize>,
@@ -29,7 +28,7 @@ impl Maps {
         fs::read("/proc/self/maps").map(Self)
     }
 
-    /// Reads a list that only serves a report: `None` if it is too long, or the system has none.
+    /// Reads a mapping list for reports: `None` if it is too long or not available.
     pub(super) fn read_short() -> Option<Self> {
         let mut text = Vec::new();
         fs::File::open("/proc/self/maps").ok()?.take(LONGEST_LIST as u64).read_to_end(&mut text).ok()?;
@@ -40,7 +39,7 @@ impl Maps {
         self.0.len() < LONGEST_LIST
     }
 
-    /// All of them, by address.
+    /// Returns all mappings by address.
     pub(super) fn all(&self) -> impl Iterator<Item = Mapped<'_>> + Clone {
         self.0.split(|byte| *byte == b'\n').filter_map(Mapped::of)
     }
@@ -65,26 +64,26 @@ impl<'a> Mapped<'a> {
         self.rights.get(2) == Some(&b'x')
     }
 
-    /// The file that it is of, under the name that this had.
+    /// Returns the mapped file by its original name.
     pub(super) fn file(&self) -> Option<&'a Path> {
         let name = self.name.strip_suffix(b" (deleted)").unwrap_or(self.name);
         name.starts_with(b"/").then(|| Path::new(OsStr::from_bytes(name)))
     }
 }
 
-/// The numbers that entries of a folder of `/proc/self` have for names: `task`, `fd`.
+/// Returns the numeric entry names of a folder in `/proc/self`: `task`, `fd`.
 pub(super) fn numbers(folder: &str) -> io::Result<Vec<i32>> {
     let entries = fs::read_dir(format!("/proc/self/{folder}"))?;
     Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
 }
 
-/// The field of a `status` file that begins with a name.
+/// Returns the number after `name` in a `status` file.
 pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The fields of a `stat` file from the third on: the second is a name in parentheses, which may hold anything.
+/// Returns the fields of a `stat` file from the third on: the second is a name in parentheses, which may contain anything.
 pub(super) fn fields_of_stat(text: &[u8]) -> Option<Vec<&str>> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     Some(std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().collect())

@@ -1,5 +1,5 @@
-//! The state of `random`, which a module may move into memory of its own. Before that memory goes, the sequence is carried
-//! over into memory of the host's and goes on from there.
+//! State of `random`, which a module may move to its own memory. Before that memory is freed, the sequence is moved to memory of the
+//! host and continues there.
 #![expect(unsafe_code, reason = "stands for two functions of the C library and moves the state that they keep")]
 
 use std::ffi::{c_char, c_uint};
@@ -17,37 +17,37 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// As large as the largest state there is.
+/// Size of the largest state.
 const LARGEST: usize = 256;
 
-/// Two rooms: one may be what the state is in now, the other is where it goes.
+/// Two buffers that alternately hold the state, and a third one that is installed temporarily to query the state.
 static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 
-/// Which room was moved into last; none before the first move. Held while the state is moved.
+/// Buffer of the last move; `None` before the first one. Locked during a move.
 static LAST: Mutex<Option<usize>> = Mutex::new(None);
 
-/// Whether any module has ever moved the state: without that nothing is checked.
+/// Set once any module may have moved the state; otherwise no check is necessary.
 static MOVED: AtomicBool = AtomicBool::new(false);
 
-/// An image moves the state, or may, by this call.
+/// Executes a call by which an image may move the state.
 pub(super) fn moved<T>(call: impl FnOnce() -> T) -> T {
     MOVED.store(true, Ordering::SeqCst);
     call()
 }
 
-/// Moves the state out of memory that is about to go. Whether it was there.
+/// Moves the state out of memory that is about to be freed. Returns `false` if it is elsewhere.
 fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
     if !MOVED.load(Ordering::SeqCst) {
         return false;
     }
     let mut last = lock(&LAST);
-    // The only way to ask where the state is, is to put another in its place for a moment.
+    // The address of the state can only be queried by installing another one.
     let waiting = room(2);
     let next = last.map_or(0, |last| 1 - last);
     let mut bytes = [0; LARGEST];
-    // SAFETY: the rooms are as large as the largest state, and not shared: the lock is held. What is set again is the state
-    // that was in place just now, which was left in order. The room that is written to is not in use, since the other one
-    // was moved into last; the bytes are those of a state that was left in order, and its first word says how long it is.
+    // SAFETY: the buffers have the size of the largest state and are exclusive, because the lock is held. The restored state was in
+    // use just now and was left consistent. The target buffer is not in use, since the last move was to the other one; the copied
+    // bytes are those of a consistent state, whose first word specifies its size.
     unsafe {
         let was = initstate(1, waiting, 8);
         if !is_ours(was.addr()) {
@@ -57,7 +57,7 @@ fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
         let there = peek::read(was.addr(), &mut bytes);
         ptr::copy_nonoverlapping(bytes.as_ptr().cast(), room(next), there);
         if setstate(room(next)).is_null() {
-            // The module has written over its state; a fresh one is better than none.
+            // Uses a new state, because the module has overwritten its own.
             initstate(1, room(next), 128);
         }
     }

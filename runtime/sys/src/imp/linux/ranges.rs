@@ -1,10 +1,9 @@
-//! A set of address ranges that do not overlap, as mappings are: what is mapped over another replaces it, and a part may
-//! be taken out of the middle.
+//! Set of disjoint address ranges, with the semantics of mappings: a new range replaces the old content, and parts may be removed.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Ranges by their start. Neighbors are not merged.
+/// Ranges by start address. Adjacent ranges are not merged.
 #[derive(Default, Debug)]
 pub(super) struct Ranges {
     ends: BTreeMap<usize, usize>,
@@ -15,7 +14,7 @@ impl Ranges {
         Self { ends: BTreeMap::new() }
     }
 
-    /// Adds a range in place of whatever was there.
+    /// Adds a range, replacing existing parts.
     pub(super) fn insert(&mut self, range: Range<usize>) {
         if !range.is_empty() {
             self.remove(range.clone());
@@ -23,7 +22,7 @@ impl Ranges {
         }
     }
 
-    /// Takes out what lies in the range; returns the parts that were there.
+    /// Removes a range; returns the parts that existed.
     pub(super) fn remove(&mut self, range: Range<usize>) -> Vec<Range<usize>> {
         let touched: Vec<_> = self
             .ends
@@ -44,12 +43,12 @@ impl Ranges {
         touched.into_iter().map(|old| old.start.max(range.start)..old.end.min(range.end)).collect()
     }
 
-    /// Everything, and leaves nothing.
+    /// Removes and returns all ranges.
     pub(super) fn take(&mut self) -> Vec<Range<usize>> {
         std::mem::take(&mut self.ends).into_iter().map(|(start, end)| start..end).collect()
     }
 
-    /// A copy of everything.
+    /// Returns all ranges.
     pub(super) fn all(&self) -> Vec<Range<usize>> {
         self.ends.iter().map(|(start, end)| *start..*end).collect()
     }
@@ -59,7 +58,7 @@ impl Ranges {
         self.ends.range(..=address).next_back().is_some_and(|(_, end)| address < *end)
     }
 
-    /// How many bytes there are.
+    /// Returns the total size in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.ends.iter().map(|(start, end)| (end - start) as u64).sum()
     }
@@ -69,7 +68,7 @@ impl Ranges {
 mod tests {
     use super::Ranges;
 
-    /// Fills a set and a plain row of marks by the same random steps and compares them.
+    /// Compares a set with an array of marks under the same random operations.
     #[test]
     fn a_set_of_ranges_is_what_a_row_of_marks_is() {
         const LEN: usize = 64;

@@ -1,4 +1,4 @@
-//! The records of one image.
+//! Records of one image.
 
 use std::cell::LazyCell;
 use std::ffi::c_int;
@@ -20,8 +20,8 @@ use super::strays::Strays;
 use super::{c_heap, fds, fork, streams};
 use crate::ledger::Ledger;
 
-/// The records of one image. What belongs to one image at a time but may be given up by another (blocks, descriptors,
-/// handles of threads) stands in books for all of them, under the address of the ledger.
+/// Records of one image. Resources that other images may release (blocks, descriptors, thread handles) are in tables shared by all
+/// images, with the address of the ledger as their owner.
 pub(crate) struct Records {
     pub(super) locals: Locals,
     pub(super) threads: Threads,
@@ -33,10 +33,10 @@ pub(crate) struct Records {
     born: Instant,
     pub(super) fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
-    /// Its handlers were taken out: nothing of it may raise a signal any more.
+    /// Set after the handlers were removed: the image may not raise signals any more.
     is_closed: AtomicBool,
     pub(super) before: Arc<Before>,
-    /// The environment as it was just before the image was closed.
+    /// Environment just before the image was closed.
     pub(super) environment: Mutex<Option<Texts>>,
 }
 
@@ -61,18 +61,18 @@ impl Records {
         }
     }
 
-    /// The image has been mapped, with these segments.
+    /// Sets the segments of the mapped image.
     pub(super) fn is_at(&self, segments: &[Range<usize>]) {
         self.code.get_or_init(|| segments.to_vec());
         self.pages.is_mapped(segments);
     }
 
-    /// Since when the image is there.
+    /// Returns the time of the mapping.
     pub(super) fn born(&self) -> Instant {
         self.born
     }
 
-    /// Checks if an address is in the image or its memory. Its memory is listed at the first address.
+    /// Checks if an address is in the image or its memory. The memory is listed at the first call.
     pub(super) fn memory(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
         let owner = ledger.owner();
         let known = LazyCell::new(move || (self.pages.all(), c_heap::all(owner)));
@@ -86,23 +86,23 @@ impl Records {
         }
     }
 
-    /// Checks if an address is in the image or its memory, or is that of a stream which it has made.
+    /// Checks if an address is in the image or its memory, or belongs to a stream created by it.
     pub(crate) fn is_ours(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
         let (memory, owner) = (self.memory(ledger), ledger.owner());
         move |address| memory(address) || streams::is_of(owner, address)
     }
 
-    /// Its segments and the pages that are on its record.
+    /// Returns its segments and the recorded pages.
     pub(super) fn own_pages(&self) -> Vec<Range<usize>> {
         [self.pages.all(), self.code().to_vec()].concat()
     }
 
-    /// Where the image is, as soon as that is known.
+    /// Returns the segments of the image, once known.
     pub(super) fn code(&self) -> &[Range<usize>] {
         self.code.get().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Nothing of the image may raise a signal any more.
+    /// Prevents the image from raising signals.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }

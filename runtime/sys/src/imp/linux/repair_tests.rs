@@ -1,4 +1,4 @@
-//! A platform without one of the repairs: the table of this one without a row, and a library that leaves what the row is for.
+//! Simulates a platform without one of the repairs, and a library that leaves a resource for that repair.
 #![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
 
 use std::collections::BTreeSet;
@@ -28,17 +28,17 @@ fn without(name: &str) -> &'static [Repair] {
     Box::leak(repairs.into_boxed_slice())
 }
 
-/// Maps an image with these repairs, calls a hook for it and ends it; `Err` has the reason why it was parked.
+/// Maps an image with these repairs, calls a hook for it and ends it; `Err` contains the reason for parking.
 fn comes_and_goes(repairs: &'static [Repair], leave: impl FnOnce(*const c_void)) -> Result<(), String> {
     let stage = StageDir::new().expect("a stage directory");
     let file = ImageFile::from_bytes(&PathBuf::from("libempty.so"), LIBRARY.clone()).expect("just built");
     let ledger = Ledger::with("empty", repairs);
     let staged = stage.stage(&file, "empty").expect("the copy can be written");
-    // SAFETY: the library has no initialisers.
+    // SAFETY: the library has no initializers.
     let image = unsafe { Image::map(staged, Some(ledger.clone())) }.expect("the loader accepts it");
     leave(ledger.word());
     let at_once = EndPolicy { grace: Duration::ZERO, look: ReferenceSearch::Never, ..EndPolicy::default() };
-    // SAFETY: nothing of the library is used.
+    // SAFETY: the library is not used.
     let mut ending = unsafe { image.begin_end(at_once) };
     match ending.poll() {
         EndState::Gone(_) => Ok(()),
@@ -53,13 +53,13 @@ unsafe extern "C" fn forget_table(_table: *const c_void) {}
 
 unsafe extern "C" fn at_exit(_status: i32, _argument: *mut c_void) {}
 
-/// Calls hooks for an image.
+/// Calls hooks of an image.
 type Call = fn(*const c_void);
 
-/// Repairs, each with calls of hooks that it is for. What is left outlasts the image.
+/// Repairs, each with calls of its hooks. The created resources outlive the image.
 fn calls() -> [(Repair, Call); 8] {
     static mut STATE: [u8; 64] = [0; 64];
-    // SAFETY: the words are those of living ledgers, and the arguments are what the C functions demand.
+    // SAFETY: the addresses are those of live ledgers, and the arguments meet the requirements of the C functions.
     unsafe {
         [
             (random::REPAIR, |image| _ = hooks::random_init(image, 1, (&raw mut STATE).cast(), 64)),

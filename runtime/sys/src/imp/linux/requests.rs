@@ -1,9 +1,9 @@
-//! Requests that images have given to threads of the C library: to read and write behind their backs (`aio_read` and its
-//! kin), and to look up names (`getaddrinfo_a`). Until one is done its block, its buffer and its names are used by a thread
-//! that cannot be stopped; so the image and its memory stay until then.
+//! Requests of images to threads of the C library: asynchronous IO (`aio_read` and variants) and name lookups (`getaddrinfo_a`). A
+//! pending request uses its block, buffer and names on a thread that cannot be stopped, so the image and its memory stay until it
+//! completes.
 //!
-//! Whether a request is done stands in its own block, which may be freed as soon as the image knows. So a block is looked
-//! at through the kernel, which says no where C would crash.
+//! The status of a request is in its own block, which the image may free after completion. Blocks are therefore read through the
+//! kernel, which returns an error instead of a fault.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{c_int, c_void};
@@ -22,36 +22,36 @@ use crate::ledger::{Holder, HolderKind, Ledger};
 pub(super) const REPAIR: Repair = Repair {
     name: "an asynchronous request",
     holders: |image, all| all.extend(holders(image.owner())),
-    // A request raises a signal, or calls, when it is done.
+    // A completed request may raise a signal or call a function.
     facts: |image, facts| facts.locals_elsewhere |= !under_way(image.owner()).is_empty(),
     ..Repair::NONE
 };
 
-/// Where blocks of requests have ever been. The C library has the address of one until it uses the place for another, long
-/// after the request is done, and makes no use of it.
+/// Addresses of all past request blocks. The C library keeps the address of a block until it reuses the record, long after
+/// completion, without using it.
 static EVER_GIVEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
-/// No more of them are remembered.
+/// Limit of remembered addresses.
 const MOST_REMEMBERED: usize = 1 << 16;
 
 static BOOK: Mutex<Book> = Mutex::new(Book { requests: Vec::new(), signals: Vec::new() });
 
 struct Book {
     requests: Vec<Request>,
-    /// Which signals the requests of an image raise, one bit each.
+    /// Signals raised by the requests of an image, one bit each.
     signals: Vec<(usize, u64)>,
 }
 
 struct Request {
     owner: usize,
-    /// The address of the block.
+    /// Address of the block.
     block: usize,
     kind: Kind,
     since: Instant,
-    /// The C library has it. Before that, its block says nothing.
+    /// The C library has accepted the request. Before that, the block has no valid status.
     is_given: bool,
     is_done: bool,
-    /// The number of the notification and what the image had written there, where the host's function stands now.
+    /// Id of the notification, and the image's original event, which is replaced by a function of the host.
     event: Option<(usize, Event)>,
 }
 
@@ -61,7 +61,7 @@ enum Kind {
     Name,
 }
 
-/// `struct aiocb` of glibc, as far as it is looked at.
+/// Relevant fields of glibc's `struct aiocb`.
 #[repr(C)]
 pub(super) struct IoBlock {
     fd: c_int,
@@ -76,7 +76,7 @@ pub(super) struct IoBlock {
     error: c_int,
 }
 
-/// `struct gaicb` of glibc, likewise.
+/// Relevant fields of glibc's `struct gaicb`.
 #[repr(C)]
 struct NameBlock {
     name: usize,
@@ -92,7 +92,7 @@ const NAME_IN_PROGRESS: c_int = -100;
 /// `LIO_NOP`.
 const NOTHING: c_int = 2;
 
-/// A request to read or write, which `submit` makes. `own` is the event in its block, and `put` puts another there.
+/// Begins an IO request that `submit` submits. `own` is the event in its block; `put` replaces it.
 pub(super) fn begin_io(
     ledger: &Ledger,
     block: usize,
@@ -104,12 +104,12 @@ pub(super) fn begin_io(
     let mut book = lock(&BOOK);
     let own = as_image_knows_it(&book, block, own);
     let (told, serial) = own.through_host(owner, "an asynchronous request", true);
-    // It is the image's block until the C library has it.
+    // The block belongs to the image until the C library accepts the request.
     put(told);
     book.note(owner, block, Kind::Io, serial.map(|serial| (serial, own)));
     book.is_given(block);
     own.raises().into_iter().for_each(|signal| book.raises(owner, signal));
-    // Under the lock: a thread that checks whether all are done must see this one before it can be.
+    // With the lock held: a thread that checks for pending requests must see this one before it can complete.
     let result = submit();
     if result != 0 {
         book.requests.retain(|request| request.block != block);
@@ -119,7 +119,7 @@ pub(super) fn begin_io(
     result
 }
 
-/// A list of requests, which `submit` makes with the event to be told of.
+/// Begins a list of requests that `submit` submits with the event for notification.
 pub(super) fn begin_list(
     ledger: &Ledger,
     of_names: bool,
@@ -140,14 +140,14 @@ pub(super) fn begin_list(
     let told = event.map(|event| event.through_host(owner, "a list of asynchronous requests", true).0);
     event.and_then(|event| event.raises()).into_iter().for_each(|signal| book.raises(owner, signal));
     drop(book);
-    // Not under the lock: it may wait for all of them. Those that are refused say so in their blocks.
+    // Without the lock, since it may wait for all requests. Rejected requests have their error in their blocks.
     let result = submit(told.as_ref().map_or(ptr::null(), ptr::from_ref).cast());
     let mut book = lock(&BOOK);
     blocks.into_iter().for_each(|block| book.is_given(block));
     result
 }
 
-/// Where blocks of requests have ever been; those that are under way keep their image by themselves.
+/// Returns the addresses of all past request blocks. Pending requests keep their image independently.
 pub(super) fn ever_given() -> HashSet<usize> {
     lock(&EVER_GIVEN).iter().copied().collect()
 }
@@ -163,7 +163,7 @@ fn holders(owner: usize) -> Vec<Holder> {
     under_way(owner).into_iter().map(holder).collect()
 }
 
-/// The signals that requests of an image have raised or may still raise, one bit each; nothing of it stays on record.
+/// Removes the records of an image. Returns the signals that its requests may have raised or may still raise, one bit each.
 pub(super) fn take(owner: usize) -> u64 {
     let mut book = lock(&BOOK);
     book.requests.retain(|request| request.owner != owner);
@@ -174,7 +174,7 @@ pub(super) fn take(owner: usize) -> u64 {
 
 impl Book {
     fn note(&mut self, owner: usize, block: usize, kind: Kind, event: Option<(usize, Event)>) {
-        // What is done and was not asked to call is remembered by nobody. Looked for now and then.
+        // Removes completed requests without a function from time to time.
         if self.requests.len().is_power_of_two() {
             self.requests.iter_mut().filter(|request| !request.is_done).for_each(Request::look);
             self.requests.retain(|request| !request.is_done || request.event.is_some());
@@ -225,7 +225,7 @@ fn under_way(owner: usize) -> Vec<(Kind, Instant)> {
     found
 }
 
-/// A block that is given again may still have the host's function in it.
+/// Returns the image's event of a block; a reused block may still contain the host's function.
 fn as_image_knows_it(book: &Book, block: usize, event: Event) -> Event {
     let known = book.requests.iter().find(|request| request.block == block).and_then(|request| request.event);
     match known {
@@ -238,17 +238,17 @@ fn is_nothing(block: usize) -> bool {
     read_word(block + offset_of!(IoBlock, what)) == Seen::Word(NOTHING)
 }
 
-/// What stands at an address.
+/// Result of reading an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Seen {
     Word(c_int),
-    /// There is no memory to read any more.
+    /// The memory is unmapped.
     Nothing,
-    /// The kernel does not let a process look.
+    /// The kernel does not allow reading.
     Unknown,
 }
 
-/// A word of this process's memory.
+/// Reads a word of this process's memory.
 fn read_word(address: usize) -> Seen {
     let mut word = [0; size_of::<c_int>()];
     match peek::copy(address, &mut word) {
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn blocks_lie_as_the_c_library_has_them() {
-        // `sigevent`, behind five words.
+        // `sigevent`, after five words.
         assert_eq!(offset_of!(IoBlock, event), offset_of!(libc::aiocb, aio_sigevent));
         assert_eq!((offset_of!(IoBlock, what), offset_of!(IoBlock, fd)), (4, 0));
         assert_eq!((offset_of!(IoBlock, error), offset_of!(NameBlock, error)), (112, 32));

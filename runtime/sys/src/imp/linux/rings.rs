@@ -1,9 +1,9 @@
-//! io_urings: the kernel writes into memory for requests that it was given, whatever that memory is used for by then.
-//! So an image keeps its pages for as long as a ring of its own may have some in flight.
+//! io_urings: the kernel writes to the memory of submitted requests, even after that memory is reused. An image therefore keeps its
+//! pages while a ring of its own may have requests in flight.
 //!
-//! A ring is identified by the number of its file, which a descriptor and a mapping of it share. The hooks report
-//! those that are made through the C library. A plugin may make one with instructions of its own, too; so whatever ring
-//! was not there before the image, and is on no other image's record, counts as its own.
+//! A ring is identified by the inode number of its file, which descriptors and mappings share. The hooks report rings made through
+//! the C library. A plugin may also make one by direct system calls; so a ring that was created after the image was mapped and has no
+//! record of another image counts as its own.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -19,30 +19,30 @@ use crate::ledger::{Holder, HolderKind};
 
 pub(super) const REPAIR: Repair = Repair {
     name: "an io_uring",
-    // Rings that it is going to close are listed while they are open.
+    // Lists rings while they are open, before they are closed.
     ends: |image| image.records.rings.look(image.owner()),
     outside: |image| image.records.rings.kept(image.owner()),
     ..Repair::NONE
 };
 
-/// What the system calls what such a descriptor leads to.
+/// The system's name of an io_uring in descriptor links.
 const TARGET: &str = "anon_inode:[io_uring]";
 
-/// The kernel ends what a closed ring has in flight a moment after the last descriptor and mapping have gone, and tells
-/// nobody when it is done. It begins at once and does not wait for anybody else, so this is long.
+/// Time for the kernel to end the requests of a closed ring after its last descriptor and mapping are gone, which it does not report.
+/// The kernel starts immediately and waits for nothing, so this is ample.
 const SETTLE: Duration = Duration::from_millis(30);
 
-/// A ring: device and number of its file.
+/// Device and inode number of a ring's file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ring(u64, u64);
 
-/// How a ring is there: by a descriptor, or only by a mapping.
+/// Access to a ring: by a descriptor, or only by a mapping.
 #[derive(Clone, Copy, Default, Debug)]
 struct Presence {
     fd: Option<c_int>,
 }
 
-/// The rings of one image.
+/// Rings of one image.
 pub(super) struct Rings {
     before: Vec<Ring>,
     workers_before: Vec<i32>,
@@ -52,7 +52,7 @@ pub(super) struct Rings {
 #[derive(Default)]
 struct Own {
     known: Vec<Ring>,
-    /// Since when none is there any more.
+    /// Time since when no ring exists any more.
     gone: Option<Instant>,
 }
 
@@ -64,19 +64,19 @@ impl Rings {
         Self { before, workers_before, own: Mutex::default() }
     }
 
-    /// The image has made this one.
+    /// Records a ring made by the image.
     pub(super) fn opened(&self, ring: Ring) {
         note(&mut lock(&self.own), ring);
     }
 
-    /// Looks which there are, so that those which are closed before the end are known.
+    /// Lists the rings, so that those closed before the end are known.
     fn look(&self, owner: usize) {
         let found = self.of_image(owner);
         let mut own = lock(&self.own);
         found.into_keys().for_each(|ring| note(&mut own, ring));
     }
 
-    /// What of them keeps the image now.
+    /// Returns a ring that keeps the image mapped.
     fn kept(&self, owner: usize) -> Option<Holder> {
         let found = self.of_image(owner);
         let now = Instant::now();
@@ -108,11 +108,11 @@ impl Rings {
     }
 }
 
-/// Rings that the host has said are its own.
+/// Rings declared by the host as its own.
 static HOSTS: Mutex<Vec<Ring>> = Mutex::new(Vec::new());
 
-/// The host vouches for the ring that this descriptor leads to: no request in it writes into memory of an image. Whether it
-/// leads to one.
+/// Declares the ring of this descriptor as the host's: none of its requests accesses memory of an image. Returns `false` if the
+/// descriptor is not a ring.
 pub(crate) fn own_ring(fd: c_int) -> bool {
     let Some(ring) = of_descriptor(fd) else { return false };
     let there = present(Maps::read().ok().as_ref());
@@ -128,15 +128,15 @@ fn note(own: &mut Own, ring: Ring) {
     }
 }
 
-/// The ring that a descriptor leads to, if it does.
+/// Returns the ring of a descriptor.
 pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
     let Identity { device, number, kind } = identity(fd)?;
-    // What has no file has no kind of file either; so most are told without reading a link.
+    // Files without a type in the inode include rings; this check avoids reading the links of most descriptors.
     let is_ring = kind == 0 && fd_target(fd).as_deref() == Some(TARGET);
     is_ring.then_some(Ring(device, number))
 }
 
-/// Every ring of the process.
+/// Returns all rings of the process.
 fn present(maps: Option<&Maps>) -> BTreeMap<Ring, Presence> {
     let mut found = BTreeMap::<Ring, Presence>::new();
     for fd in fds::open_now() {
@@ -150,14 +150,14 @@ fn present(maps: Option<&Maps>) -> BTreeMap<Ring, Presence> {
     found
 }
 
-/// The ring that a mapping is of.
+/// Returns the ring of a mapping.
 fn mapped_ring(mapped: &Mapped<'_>) -> Option<Ring> {
     let (major, minor) = mapped.device.split_once(':').filter(|_| mapped.name == TARGET.as_bytes())?;
     let device = libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
     Some(Ring(device, mapped.inode.parse().ok()?))
 }
 
-/// A ring that keeps its image, as reports name it; none for one that has never been given a request.
+/// Describes a ring that keeps its image mapped; `None` for a ring without any request so far.
 fn in_words(presence: &Presence) -> Option<String> {
     let Some(fd) = presence.fd else { return Some("io_uring (closed, but still mapped)".to_owned()) };
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
@@ -168,14 +168,14 @@ fn in_words(presence: &Presence) -> Option<String> {
     }
 }
 
-/// What a ring has been given to do.
+/// State of the requests of a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Requests {
-    /// Nothing, ever.
+    /// No request was ever submitted.
     Never,
-    /// There is an answer for each. But one request may have many answers, and others may have none.
+    /// There are as many completions as requests. But a request may have several completions or none.
     Answered,
-    /// There are fewer answers than requests, or the system does not report them.
+    /// There are fewer completions than requests, or the system does not report them.
     InFlight,
 }
 

@@ -1,9 +1,8 @@
-//! Robust mutexes that threads hold. The C library keeps a list of them for each thread and goes on writing into its
-//! entries; at the end of the thread the kernel does. So memory that an entry lies in may not go before the mutex is
-//! unlocked.
+//! Robust mutexes held by threads. The C library keeps them in a list per thread and writes to its entries; the kernel does so at the
+//! end of the thread. Memory with an entry must therefore not be freed before the mutex is unlocked.
 //!
-//! The list is the thread's own and changes while it is read: what is read is what was there. A mutex that is being locked
-//! just now by a thread of the host would be one that the host uses, and it has promised that it uses nothing of the image.
+//! The list belongs to the thread and may change while it is read, so a snapshot is read. A mutex being locked concurrently by a
+//! thread of the host would be in use by the host, which has promised not to use the image.
 
 use std::time::Instant;
 
@@ -23,28 +22,28 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// As many as the kernel itself looks at.
+/// Limit of the kernel for entries.
 const MOST: usize = 2048;
 
-/// `struct robust_list_head`: the first entry, the distance from an entry to its word, the entry that is about to come.
+/// `struct robust_list_head`: first entry, offset of the futex word in entries, pending entry.
 const HEAD: usize = 3 * size_of::<usize>();
 
-/// The lowest bit of an address says what sort of mutex it is.
+/// The lowest bit of an address is the kind of mutex.
 const ADDRESS: usize = !1;
 
-/// The thread that holds a mutex in memory that `is_ours` knows. One system call for each thread, and one more read where
-/// it holds none.
+/// Returns the thread that holds a mutex in memory of `is_ours`. Costs one system call per thread, and a read for threads that hold
+/// none.
 fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
     proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| leads_to(head, &is_ours)))
 }
 
-/// Where the list of a thread begins.
+/// Returns the address of a thread's list.
 fn list_of(tid: i32) -> Option<usize> {
     let (head, len) = kernel::robust_list(tid)?;
     (head != 0 && len == HEAD).then_some(head)
 }
 
-/// Whether an entry lies there. A list that leads to nothing readable is at an end.
+/// Checks for an entry in that memory. A list ends at an unreadable address.
 fn leads_to(head: usize, is_ours: impl Fn(usize) -> bool) -> bool {
     let mut bytes = [0; HEAD];
     if peek::read(head, &mut bytes) != HEAD {
@@ -77,7 +76,7 @@ mod tests {
 
     use super::{holder, leads_to};
 
-    /// A head and two entries, each leading to the next, and the last to the head.
+    /// A head and two entries, linked in a circle.
     struct Links([Cell<usize>; 5]);
 
     impl Links {

@@ -1,9 +1,9 @@
-//! Room for the next image, in an area where nothing else is mapped and no image has been. Words that were left over in memory that was
-//! not cleared, from an image, a thread's stack or a block, would look like references to an image at the place they lead to; and a call
-//! by an address of an old image ends where the report can say so, and not in code of the new.
+//! Selection of the address range for the next image, in an area without other mappings and earlier images. Stale words in uncleared
+//! memory, of an image, a thread's stack or a block, would resemble references to an image at the same address; and a call to an
+//! address of an old image should fault, so that it can be reported, instead of running code of a new one.
 //!
-//! All places above are reserved while the loader looks for room, and not for good: a tool that lets something else come there finds out
-//! what a plugin writes after its end.
+//! All gaps above are reserved only while the loader searches for an address, not permanently: tools that allow other mappings there
+//! can detect writes of a plugin after its end.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,38 +15,38 @@ use super::proc::Maps;
 
 const PAGE: usize = 4096;
 
-/// From the mappings of the process to the first image. The system maps from the top down, so what others map stays above.
+/// Distance from the mappings of the process to the first image. The system maps top-down, so other mappings stay above.
 const DISTANCE: usize = 1 << 40;
 
-/// A wider gap separates areas: allocators and sanitizers have their own, far away.
+/// Width of gaps that separate areas: allocators and sanitizers have their own distant areas.
 const WIDEST: usize = 1 << 34;
 
-/// No image is smaller.
+/// Minimum size of an image.
 const SMALLEST: usize = 4 * PAGE;
 
-/// The page above the room for the next image; 0 before the first. No address: that would look like a reference.
+/// Page number above the range for the next image; 0 before the first. Not an address, which would resemble a reference.
 static NEXT: Mutex<usize> = Mutex::new(0);
 
-/// The room for one image.
+/// Address range for one image.
 pub(super) struct Room {
     _reserved: Vec<Reserved>,
     end: usize,
 }
 
 impl Room {
-    /// Reserves the places above the room. If the system lists no mappings or forbids to reserve, an image is mapped anywhere.
+    /// Reserves the gaps above the range. If the system lists no mappings or rejects the reservation, an image is mapped anywhere.
     pub(super) fn find() -> Self {
         // Below the stack of the program's first thread, which may grow.
         let maps = Maps::read_short();
         let all = maps.iter().flat_map(Maps::all).take_while(|mapped| mapped.name != b"[stack]");
         let mapped: Vec<_> = all.map(|mapped| mapped.range).collect();
-        // Below what came there since the last image.
+        // Below mappings created since the last image.
         let next = lowest(&mapped, *lock(&NEXT) * PAGE);
         let (end, gaps) = search(&mapped, (libc::mmap as *const ()).addr(), next);
         Self { _reserved: gaps.into_iter().filter_map(Reserved::at).collect(), end }
     }
 
-    /// Ends the search. The next image comes below all that the loader has mapped in this room.
+    /// Ends the reservation. The next image is mapped below everything that the loader has mapped in this range.
     pub(super) fn close(self) {
         let mut mapped = Vec::new();
         loader::walk(|listed| {
@@ -58,7 +58,8 @@ impl Room {
     }
 }
 
-/// Returns the end of the room, which is `next` if there is enough below it, and the gaps between it and the mappings around `anchor`.
+/// Returns the end of the range, which is `next` if there is enough space below, and the gaps between it and the mappings around
+/// `anchor`.
 fn search(mapped: &[Range<usize>], anchor: usize, next: usize) -> (usize, Vec<Range<usize>>) {
     let is_close = |lower: &Range<usize>, upper: &Range<usize>| upper.start.saturating_sub(lower.end) < WIDEST;
     let area = mapped.chunk_by(is_close).find(|row| row.iter().any(|range| range.contains(&anchor)));

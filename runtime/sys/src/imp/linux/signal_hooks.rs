@@ -1,5 +1,4 @@
-//! The hooks of what raises signals, and of what starts processes; see [`super::hooks`], whose words and promises they
-//! share.
+//! Hooks of functions that raise signals or start processes; see [`super::hooks`] for the format and the promises.
 #![expect(unsafe_code, reason = "they stand for functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is the same for all and stands in `hooks`")]
 
@@ -36,7 +35,7 @@ hooks! {
         let stops = new.is_none_or(|new| new.it_value.tv_sec == 0 && new.it_value.tv_usec == 0);
         timers::set(ledger, which, stops, original, || {
             if let Some(now) = kernel::timer(which).filter(|_| !old.is_null()) {
-                // SAFETY: the module promises a place for what was set, or null.
+                // SAFETY: the module promises a variable for the previous timer, or null.
                 unsafe { old.cast::<libc::itimerval>().write(now) };
             }
         })
@@ -50,7 +49,7 @@ hooks! {
     fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = kernel::ualarm(first, then);
     in sources |ledger, _original| timers::ualarm(ledger, first, then)
 
-    /// `timer_create`; `event` is a `struct sigevent` or null, `timer` a place for a `timer_t`.
+    /// `timer_create`; `event` is a `struct sigevent` or null, `timer` points to a `timer_t`.
     fn timer_create(image, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int
         = c_timer_create(clock, event, timer);
     in sources |ledger, _original| {
@@ -58,8 +57,8 @@ hooks! {
             set_errno(libc::EAGAIN);
             return -1;
         }
-        // SAFETY: the module promises the clock, the place for the timer, and an event or null; `timers` changes nothing of the
-        // event but its function.
+        // SAFETY: the module promises the clock, the variable for the timer, and an event or null; `timers` changes only the function
+        // of the event.
         unsafe {
             timers::create(ledger, Event::read(event), |told| match c_timer_create(clock, told, timer) {
                 0 => Ok(Timer::new(timer.cast::<usize>().read())),
@@ -79,7 +78,7 @@ hooks! {
         unsafe { async_fds::tell_of_message(ledger, queue, Event::read(event), |told| c_mq_notify(queue, told)) }
     }
 
-    /// `aio_read` (0), `aio_write` (1), or `aio_fsync` with that argument less two.
+    /// `aio_read` (0), `aio_write` (1), or `aio_fsync` with the argument `what - 2`.
     fn io_begin(image, what: c_int, block: *mut c_void) -> c_int = match what {
         0 => libc::aio_read(block.cast()),
         1 => libc::aio_write(block.cast()),
@@ -93,8 +92,8 @@ hooks! {
         if block.is_null() {
             return original();
         }
-        // SAFETY: the module promises a whole block, which is its own until the C library has it, and again when that has
-        // refused it.
+        // SAFETY: the module promises a whole block, which belongs to the module until the C library accepts it, and again if it is
+        // rejected.
         unsafe {
             let place = &raw mut (*block.cast::<IoBlock>()).event;
             requests::begin_io(ledger, block.addr(), place.read(), |event| place.write(event), original)
@@ -109,8 +108,7 @@ hooks! {
             set_errno(libc::EAGAIN);
             return -1;
         }
-        // SAFETY: the module promises a list and an event as the C function demands them; of the event only the function is
-        // changed.
+        // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
             let submit = |told| c_lio_listio(mode, list, count, told);
             requests::begin_list(ledger, false, &blocks_of(list, count), event_of(mode, event), submit)
@@ -125,47 +123,46 @@ hooks! {
             set_errno(libc::EAGAIN);
             return libc::EAI_AGAIN;
         }
-        // SAFETY: the module promises a list and an event as the C function demands them; of the event only the function is
-        // changed.
+        // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
             let submit = |told| c_getaddrinfo_a(mode, list, count, told);
             requests::begin_list(ledger, true, &blocks_of(list, count), event_of(mode, event), submit)
         }
     }
 
-    /// The module has changed the owner, the signal or the mode of the signals that a descriptor raises.
+    /// Reports that the module has changed the owner, the signal or the mode of a descriptor's signals.
     fn fd_signals(image, fd: c_int) -> () = ();
     in sources |ledger, _none| async_fds::asked(ledger, fd)
 
-    /// The module has started a process of this number.
+    /// Reports a process started by the module.
     fn child_started(image, pid: c_int) -> () = ();
     |_ledger, _none| children::started(image.addr(), pid)
 }
 
-/// The blocks of a list of requests.
+/// Returns the blocks of a list of requests.
 ///
 /// # Safety
 ///
-/// There are so many.
+/// The list has `count` entries.
 unsafe fn blocks_of(list: *const *mut c_void, count: c_int) -> Vec<usize> {
     let places = (0..usize::try_from(count).unwrap_or(0)).map(|at| list.wrapping_add(at));
-    // SAFETY: our caller promises so many.
+    // SAFETY: our caller promises `count` entries.
     places.map(|place| unsafe { place.read() }.addr()).collect()
 }
 
-/// The event that a list of requests tells of its end by; one that waits takes none.
+/// Returns the event that notifies of the end of a list of requests; `None` for a waiting call.
 ///
 /// # Safety
 ///
-/// It is an event, or null.
+/// The pointer is null or points to an event.
 unsafe fn event_of(mode: c_int, event: *const c_void) -> Option<Event> {
     // SAFETY: our caller promises an event, or null.
     if mode == 0 { None } else { unsafe { Event::read(event) } }
 }
 
-/// The module is about to jump to where `setjmp` or one of its kin has filled this buffer.
+/// Reports that the module is about to jump to the target of this buffer, which `setjmp` or a variant has filled.
 pub unsafe extern "C" fn jumps(_image: *const c_void, buffer: *const c_void) {
-    // SAFETY: our caller promises a buffer that was filled, of eight words at least.
+    // SAFETY: our caller promises a filled buffer of at least eight words.
     signals::jumps(unsafe { &*buffer.cast() });
 }
 

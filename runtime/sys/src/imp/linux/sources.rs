@@ -1,5 +1,5 @@
-//! What makes signals arrive at an image, or has its functions called, without anybody of it being there: its handlers,
-//! timers, descriptors, queues and requests. They go in an order in which none of them finds the others gone.
+//! Sources of signals and callbacks of an image that need no thread of it: handlers, timers, descriptors, queues and requests. They
+//! are removed in an order in which none of them finds another one missing.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ pub(super) const REPAIR: Repair = Repair {
     },
     holders: |image, all| all.extend(holders(image)),
     facts: |image, facts| {
-        // A source of a signal has to be over before the image's handlers may go.
+        // A source of a signal must be removed before the image's handlers.
         facts.locals_elsewhere = facts.locals_elsewhere || is_filtered(image);
         facts.signals |= are_held(image);
         facts.handler_runs |= signals::may_run(image.owner()) || notifications::runs(image.owner());
@@ -35,8 +35,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Whether the image handles what a filter of system calls raises: such a filter cannot be taken back, and without the
-/// handler the next call that it catches ends the process.
+/// Checks if the image handles the signal of system call filters: filters cannot be removed, and without the handler the next
+/// filtered call terminates the process.
 fn is_filtered(ledger: &Ledger) -> bool {
     let bit = signal_sets::bit(libc::SIGSYS);
     signals::has(ledger.owner(), libc::SIGSYS)
@@ -44,16 +44,16 @@ fn is_filtered(ledger: &Ledger) -> bool {
         && ledger.records.before.is_filtered_since()
 }
 
-/// Whether any of it is there.
+/// Checks if any source exists.
 fn are_held(ledger: &Ledger) -> bool {
     let owner = ledger.owner();
     !ledger.records.is_closed() || signals::held(owner) > 0 || timers::held(owner) > 0 || async_fds::held(owner)
 }
 
-/// Takes all of it down, and reports the number of signals that the image handled.
+/// Removes all sources, and reports the number of handled signals.
 ///
-/// What raises signals goes before what handles them, and from now on nothing of the image can be made to raise one: a
-/// handler that still runs may well try.
+/// Sources of signals are removed before their handlers, and from then on the image cannot create new ones, which a running handler
+/// may try.
 fn release(ledger: &Ledger, report: &mut EndReport) {
     let owner = ledger.owner();
     ledger.records.close();
@@ -64,7 +64,7 @@ fn release(ledger: &Ledger, report: &mut EndReport) {
     report.put_back.extend(undone.words);
 }
 
-/// The same for what a handler that still ran may have set again: none runs any more.
+/// Removes what a handler that was still running may have set again. No handler is running any more.
 fn release_again(ledger: &Ledger) -> Vec<String> {
     let Undone { raised, late, words } = ledger.records.before.put_back_again();
     if raised | late != 0 {
@@ -73,7 +73,7 @@ fn release_again(ledger: &Ledger) -> Vec<String> {
     words
 }
 
-/// All of the above that keeps the image now.
+/// Lists the sources that keep the image mapped.
 fn holders(ledger: &Ledger) -> Vec<Holder> {
     let owner = ledger.owner();
     let mut holders = notifications::holders(owner);
@@ -85,7 +85,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     if signals::may_run(owner) {
         let running = signals::running(owner);
         if running.is_empty() {
-            // More run at once than are known one by one.
+            // More are running than are listed individually.
             holders.push(Holder::new(HolderKind::Handler, "a running signal handler", Instant::now()));
         }
         holders.extend(running.into_iter().map(|running| handler(&running, ledger)));

@@ -1,4 +1,4 @@
-//! The threads that images have started, each with what is known of it until it has left its image for good and was joined.
+//! Threads started by images, recorded until they have left their image permanently and were joined.
 
 use std::ops::Range;
 use std::ptr;
@@ -11,34 +11,32 @@ use super::c::kernel;
 use super::lock;
 use crate::ledger::Ledger;
 
-/// Every thread of any image that runs, or that has not been joined. One list for all images, because any code that has a
-/// thread's handle may join it.
+/// All running or unjoined threads of images. One list for all images, because any code with a thread's handle may join it.
 pub(super) static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
 
-/// One thread that an image has started.
+/// Thread started by an image.
 pub(super) struct Started {
     pub(super) ledger: Arc<Ledger>,
     pub(super) start: Complement,
     pub(super) since: Instant,
-    /// The stack is memory of the image's choice.
+    /// The stack is memory provided by the image.
     pub(super) own_stack: bool,
-    /// The name of the thread that started it, as the system keeps it: it is that of this thread until this has one of its own.
+    /// Name of the thread that started it, as stored by the system: also the name of this thread until it sets its own.
     pub(super) inherited: Option<Vec<u8>>,
-    /// Full names, as its module has reported them; see [`super::names`].
+    /// Full names reported by its module; see [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
-    /// The number of the thread, or zero before it runs.
+    /// Id of the thread, or zero before it runs.
     pub(super) tid: AtomicI32,
-    /// The place at which the host's function continues after the start routine; see [`super::evict`].
+    /// Return position in the host's function after the start routine; see [`super::evict`].
     pub(super) way_back: WayBack,
-    /// A signal to lead it out is under way.
+    /// An eviction signal is pending.
     pub(super) is_asked: AtomicBool,
     /// The thread was evicted.
     pub(super) is_evicted: AtomicBool,
     pub(super) life: Mutex<ThreadEnd>,
 }
 
-/// The complement of an address in an image: a word of it in freed memory is no reference to the image for a
-/// search through memory.
+/// Complement of an address in an image: a copy in freed memory does not resemble a reference in a memory search.
 #[derive(Clone, Copy)]
 pub(super) struct Complement(usize);
 
@@ -52,7 +50,7 @@ impl Complement {
     }
 }
 
-/// A place to return to: the stack pointer and the address of the code.
+/// Return position: stack pointer and code address.
 #[repr(C)]
 #[derive(Default)]
 pub(super) struct WayBack {
@@ -61,35 +59,35 @@ pub(super) struct WayBack {
 }
 
 pub(super) struct ThreadEnd {
-    /// The `pthread_t`, once it is known.
+    /// The `pthread_t`, once known.
     pub(super) handle: Option<usize>,
     pub(super) ended: bool,
     pub(super) hold: Hold,
 }
 
-/// The owner of the thread's stack.
+/// Owner of the thread's stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hold {
-    /// The thread that joins it.
+    /// The thread that will join it.
     Joinable,
-    /// A thread that joins it now.
+    /// A thread that is joining it.
     Joining,
-    /// The C library, when it ends.
+    /// The C library, when the thread ends.
     Detached,
 }
 
-/// Counts of the threads that an image has started.
+/// Counters of the threads started by an image.
 #[derive(Default)]
 pub(super) struct Threads {
     pub(super) started: AtomicU64,
     pub(super) ended: AtomicU64,
     pub(super) evicted: AtomicU64,
-    /// Threads that may still use its pages when it is gone.
+    /// Threads that may still use the image's pages after its end.
     pub(super) not_joined: AtomicU64,
 }
 
 impl Started {
-    /// The thread has left the image's code for good.
+    /// Records that the thread has left the image's code permanently.
     pub(super) fn ends(&self) {
         let threads = &self.ledger.records.threads;
         threads.evicted.fetch_add(u64::from(self.is_evicted.load(Ordering::SeqCst)), Ordering::SeqCst);
@@ -103,7 +101,7 @@ impl Started {
         }
     }
 
-    /// Returns the ranges of the image; none as long as it is being mapped.
+    /// Returns the segments of the image; empty while it is being mapped.
     pub(super) fn code(&self) -> &[Range<usize>] {
         self.ledger.records.code()
     }
@@ -112,7 +110,7 @@ impl Started {
         self.ledger.is(ledger)
     }
 
-    /// Checks if it runs the image's code, or at least uses the image's memory.
+    /// Checks if the thread runs the image's code or uses its memory.
     fn holds(&self) -> bool {
         let life = lock(&self.life);
         match (life.ended, life.hold) {
@@ -123,25 +121,25 @@ impl Started {
     }
 }
 
-/// The threads that keep the image.
+/// Returns the threads that keep the image mapped.
 pub(super) fn holding(ledger: &Ledger) -> Vec<Arc<Started>> {
-    // Asking whether a thread still exists takes a while, so not under the lock.
+    // Checking the existence of threads is slow and done without the lock.
     let of_image: Vec<_> = lock(&STARTED).iter().filter(|started| started.is_of(ledger)).cloned().collect();
     of_image.into_iter().filter(|started| started.holds()).collect()
 }
 
-/// The numbers of all of them that may run.
+/// Returns the ids of all recorded threads.
 pub(super) fn numbers() -> Vec<i32> {
     lock(&STARTED).iter().map(|started| started.tid.load(Ordering::SeqCst)).collect()
 }
 
-/// The one of that number, as long as it runs.
+/// Returns the running thread with this id.
 pub(super) fn of_number(tid: i32) -> Option<Arc<Started>> {
     let is_it = |started: &&Arc<Started>| started.tid.load(Ordering::SeqCst) == tid && !lock(&started.life).ended;
     lock(&STARTED).iter().find(is_it).cloned()
 }
 
-/// The one that may be joined by this handle.
+/// Returns the joinable thread with this handle.
 pub(super) fn find(handle: usize) -> Option<Arc<Started>> {
     let is_it = |started: &&Arc<Started>| {
         let life = lock(&started.life);
@@ -150,7 +148,7 @@ pub(super) fn find(handle: usize) -> Option<Arc<Started>> {
     lock(&STARTED).iter().find(is_it).cloned()
 }
 
-/// Removes it from the list.
+/// Removes the thread from the list.
 pub(super) fn strike(started: &Started) {
     lock(&STARTED).retain(|known| !ptr::eq(Arc::as_ptr(known), started));
 }

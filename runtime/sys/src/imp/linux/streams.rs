@@ -95,7 +95,7 @@ static BOUND: Mutex<Vec<Bound>> = Mutex::new(Vec::new());
 ///
 /// # Safety
 ///
-/// As for the C function.
+/// The requirements of the C function.
 pub(super) unsafe fn open(
     owner: usize,
     cookie: *mut c_void,

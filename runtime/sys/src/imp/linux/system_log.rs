@@ -1,5 +1,4 @@
-//! The name under which this process writes to the system's log. The C library keeps the address that it was given, so it
-//! is given one that stays.
+//! Name of this process in the system log. The C library stores the passed address, so it receives a permanent copy.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char};
@@ -8,17 +7,17 @@ use std::sync::Mutex;
 use super::lock;
 use crate::ledger::repair::Repair;
 
-/// Does nothing later: the hook keeps a copy of the name.
+/// Without callbacks: the hook stores a permanent copy of the name.
 pub(super) const REPAIR: Repair = Repair { name: "the name for the system log", ..Repair::NONE };
 
-/// Each name once, for ever: a program has few.
+/// Permanent copies without duplicates; a program uses few names.
 static NAMES: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
 
-/// A name that stays, with the same text.
+/// Returns a permanent copy of the name.
 pub(super) fn keep(name: &CStr) -> *const c_char {
     let mut names = lock(&NAMES);
     if let Some(kept) = names.get(name) {
-        // The text of a `CString` stays where it is, wherever the `CString` goes.
+        // The buffer of a `CString` is pinned when the `CString` moves.
         return kept.as_ptr();
     }
     let name = name.to_owned();

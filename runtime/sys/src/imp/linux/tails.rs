@@ -1,18 +1,18 @@
-//! Where a function of the C library goes on when it ends in a jump to another: a function that has nothing left to do
-//! leaves its place on the stack to the one that does the rest, so that one is all that is seen of it.
+//! Tail calls of C library functions: a function that ends with a jump to another one leaves its stack frame to it, so only the
+//! latter is visible on the stack.
 //!
-//! Whoever leaves by a jump can give nothing back afterwards, so it holds nothing meanwhile; what holds for the one that is
-//! jumped to holds for all that jump there.
+//! A function cannot release anything after a tail call, so it holds nothing during it; properties of the called function apply to
+//! all functions that jump to it.
 
 use std::ops::Range;
 
 use super::c::loader::{enclosing, len_of};
 use super::c::peek;
 
-/// A function is not longer than this, in bytes; of a longer one the beginning is looked at.
+/// Maximum number of scanned bytes of a function.
 const LONGEST: usize = 4096;
 
-/// The functions that the one at this address ends in, by jumps within `library`, and those that these end in.
+/// Returns the functions that the one at this address ends in, directly or indirectly, by jumps within `library`.
 pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
     let is_function =
         |address: usize| library.iter().any(|range| range.contains(&address)) && enclosing(address) == Some(address);
@@ -32,8 +32,8 @@ pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
     found
 }
 
-/// Where the jumps lead that a piece of code may have. Bytes that only look like a jump are among them: what they say is no
-/// beginning of a function, but for one in a million.
+/// Returns the targets of possible jumps in code. Includes bytes that only resemble a jump, whose target is almost never the start of
+/// a function.
 fn jumps(code: &[u8], start: usize) -> Vec<usize> {
     let relative = |at: usize| -> Option<usize> {
         let distance = i32::from_le_bytes(code.get(at..at + 4)?.try_into().ok()?);
@@ -41,18 +41,18 @@ fn jumps(code: &[u8], start: usize) -> Vec<usize> {
     };
     let jump = |(at, pair): (usize, &[u8])| match pair {
         [0xe9, _] => relative(at + 1),
-        // On a condition.
+        // Conditional jump.
         [0x0f, 0x80..=0x8f] => relative(at + 2),
         _ => None,
     };
     code.windows(2).enumerate().filter_map(jump).collect()
 }
 
-/// How many bytes from here on belong to the same function, as its unwind record says.
+/// Returns the number of bytes that belong to the same function, according to its unwind record.
 fn until_next(function: usize, library: &[Range<usize>]) -> usize {
     let Some(end) = library.iter().find(|range| range.contains(&function)).map(|range| range.end) else { return 0 };
     let most = (end - function).min(LONGEST);
-    // What is asked for is the first byte that is not its own; the records are in order.
+    // Finds the first byte after the function; the records are sorted.
     let is_own = |at: &usize| enclosing(function + at) == Some(function);
     (0..most).step_by(16).take_while(is_own).last().map_or(0, |at| (at + 1).min(most))
 }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_jump_leads_so_many_bytes_from_where_it_ends() {
-        // Five bytes of a jump, six of one on a condition.
+        // A jump of five bytes, a conditional jump of six.
         let code = [0x90, 0xe9, 0x10, 0, 0, 0, 0x0f, 0x85, 0xf0, 0xff, 0xff, 0xff];
         assert_eq!(jumps(&code, 0x1000), [0x1016, 0xffc]);
         assert!(jumps(&code[..5], 0x1000).is_empty());

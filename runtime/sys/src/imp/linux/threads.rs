@@ -1,5 +1,5 @@
-//! Threads that images have started. Each runs inside a function of the host, which notes when the thread has left the
-//! image's code for good: after its start routine and after its destructors.
+//! Threads started by images. Each runs inside a function of the host, which records when the thread has left the image's code
+//! permanently: after its start routine and its destructors.
 #![expect(unsafe_code, reason = "starts, joins and detaches threads in C")]
 
 use std::ffi::{c_int, c_void};
@@ -37,20 +37,20 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// How long a thread that has left the image's code may take for the rest of its way.
+/// Maximum time from leaving the image's code to the end of a thread.
 const REST_OF_THE_WAY: Duration = Duration::from_millis(200);
 
-/// What the new thread is given; lives until it has read it.
+/// Argument of the new thread, which frees it.
 struct NewThread {
     started: Arc<Started>,
     argument: *mut c_void,
 }
 
-/// `pthread_create`, with the host's function around the start routine.
+/// `pthread_create` with the host's function around the start routine.
 ///
 /// # Safety
 ///
-/// What the C function demands.
+/// The requirements of the C function.
 pub(super) unsafe fn create(
     ledger: Arc<Ledger>,
     thread: *mut usize,
@@ -59,7 +59,7 @@ pub(super) unsafe fn create(
     argument: *mut c_void,
 ) -> c_int {
     let attributes = attributes.cast::<libc::pthread_attr_t>();
-    // SAFETY: our caller promises initialised attributes, or null.
+    // SAFETY: our caller promises initialized attributes, or null.
     let (detached, own_stack) = unsafe { read_attributes(attributes) };
     let hold = if detached { Hold::Detached } else { Hold::Joinable };
     let started = Arc::new(Started {
@@ -78,47 +78,47 @@ pub(super) unsafe fn create(
     lock(&STARTED).push(Arc::clone(&started));
     ledger.records.threads.started.fetch_add(1, Ordering::SeqCst);
     let new_thread = Box::into_raw(Box::new(NewThread { started: Arc::clone(&started), argument }));
-    // SAFETY: our caller promises the place and the attributes; the box is the new thread's alone. After a zero the C library has
-    // written the handle to the place.
+    // SAFETY: our caller promises `thread` and the attributes; the new thread owns the box. After a zero the C library has written
+    // the handle.
     let (result, handle) = unsafe {
         let result = c_thread_create(thread, attributes, begin, new_thread.cast());
         (result, (result == 0).then(|| thread.read()))
     };
     if let Some(handle) = handle {
         let mut life = lock(&started.life);
-        // A thread that is not joined has no handle once it has ended: its number may be another's already.
+        // A detached thread that has ended has no handle: its id may have been reused.
         if !(life.ended && life.hold == Hold::Detached) {
             life.handle = Some(handle);
         }
     } else {
         strike(&started);
         ledger.records.threads.started.fetch_sub(1, Ordering::SeqCst);
-        // SAFETY: no thread was made, so it is still ours.
+        // SAFETY: no thread was created, so this function still owns the box.
         drop(unsafe { Box::from_raw(new_thread) });
     }
     result
 }
 
-/// A start routine as the C library calls it: it may leave by `pthread_exit`.
+/// Start routine as called by the C library: it may exit by `pthread_exit`.
 type MayUnwind = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
-/// `pthread_create` and nothing else.
+/// `pthread_create` without the host's function.
 ///
 /// # Safety
 ///
-/// What the C function demands.
+/// The requirements of the C function.
 pub(super) unsafe fn create_plainly(
     thread: *mut usize,
     attributes: *const c_void,
     start: ThreadStart,
     argument: *mut c_void,
 ) -> c_int {
-    // SAFETY: our caller promises what the C function demands. The two types of the routine differ in what the compiler assumes
-    // of callers, and the only one is the C library.
+    // SAFETY: our caller promises what the C function requires. The two types of the routine differ only in unwinding, which concerns
+    // its caller, the C library.
     unsafe { c_thread_create(thread, attributes.cast(), mem::transmute::<ThreadStart, MayUnwind>(start), argument) }
 }
 
-/// `pthread_join`, for a thread of whatever image, or of none; `join` joins it.
+/// `pthread_join` for a thread of any image or of none, executed by `join`.
 pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     if let Some(known) = &known {
@@ -133,7 +133,7 @@ pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     joined
 }
 
-/// `pthread_detach`, likewise; `detach` detaches it.
+/// `pthread_detach` for a thread of any image or of none, executed by `detach`.
 pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     let detached = detach();
@@ -149,7 +149,7 @@ pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     detached
 }
 
-/// A thread that keeps its image.
+/// Describes a thread that keeps its image mapped.
 fn holder(started: &Started) -> Holder {
     let (name, thread) = match started.tid.load(Ordering::SeqCst) {
         0 => ("a thread that is starting".to_owned(), String::new()),
@@ -167,7 +167,7 @@ fn holder(started: &Started) -> Holder {
     Holder { place, ..Holder::new(HolderKind::Thread, name, started.since).on(thread) }
 }
 
-/// Joins what has ended and was never joined, once the image is gone. Returns how many, and how many could not be.
+/// Joins the ended threads of an unmapped image. Returns the number of joined threads, and of those that could not be joined.
 fn join_ended(ledger: &Ledger) -> (u64, u64) {
     let left = {
         let mut all = lock(&STARTED);
@@ -188,11 +188,11 @@ fn join_ended(ledger: &Ledger) -> (u64, u64) {
     (joined, not)
 }
 
-/// Waits for a thread that is on its way out. If it does not get there, the C library is to free it when it does.
+/// Joins a thread that is about to end. After a timeout, detaches it, so that the C library frees it.
 fn join_soon(handle: usize) -> bool {
     let begun = Instant::now();
     loop {
-        // SAFETY: the thread is joinable, and no other thread joins or detaches it: the image that knew its handle is gone.
+        // SAFETY: the thread is joinable, and no other thread joins or detaches it: the image that knew its handle is unmapped.
         let joined = unsafe {
             match libc::pthread_tryjoin_np(handle as libc::pthread_t, ptr::null_mut()) {
                 0 => true,
@@ -210,32 +210,32 @@ fn join_soon(handle: usize) -> bool {
     }
 }
 
-/// Whether the thread is born detached, and whether its stack is given.
+/// Reads if the thread is created detached, and if its stack is provided.
 ///
 /// # Safety
 ///
-/// The attributes are initialised, or null.
+/// The attributes are initialized, or null.
 unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, bool) {
     if attributes.is_null() {
         return (false, false);
     }
     let (mut state, mut stack, mut len) = (0, ptr::null_mut(), 0_usize);
-    // SAFETY: our caller promises initialised attributes, of which the C library tells what the three places are for.
+    // SAFETY: our caller promises initialized attributes, from which the C library fills the three variables.
     let asked = unsafe {
         c_detach_state(attributes, &raw mut state);
         libc::pthread_attr_getstack(attributes, &raw mut stack, &raw mut len)
     };
-    // Attributes without a stack say that it would end at the top of nothing: its length below zero.
+    // Attributes without a stack report one that ends at address zero.
     let given = asked == 0 && !stack.is_null() && stack.addr().wrapping_add(len) != 0;
     (state == libc::PTHREAD_CREATE_DETACHED, given)
 }
 
-/// The addresses of the stack of the calling thread.
+/// Returns the address range of the calling thread's stack.
 pub(crate) fn thread_stack() -> Option<Range<usize>> {
     let mut attributes = mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut stack, mut len) = (ptr::null_mut(), 0_usize);
-    // SAFETY: the calling thread is alive, and there is room for its attributes. They are initialised when that has succeeded,
-    // and are destroyed once, after the last use.
+    // SAFETY: the calling thread is alive, and there is memory for its attributes. They are initialized on success, and destroyed
+    // once after the last use.
     let asked = unsafe {
         match libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) {
             0 => {}
@@ -248,26 +248,26 @@ pub(crate) fn thread_stack() -> Option<Range<usize>> {
     (asked == 0 && len != 0).then(|| stack.addr()..stack.addr().saturating_add(len))
 }
 
-/// Where every thread of an image begins and ends.
+/// Entry point of all threads of images.
 ///
-/// A start routine may leave by `pthread_exit`, which takes this frame away without a word; nothing here may need a
-/// destructor while it runs, and [`super::locals`] notes the end then.
+/// A start routine may exit by `pthread_exit`, which skips the rest of this function; no destructor may be pending here while it
+/// runs, and [`super::locals`] records the end in this case.
 unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     let (start, argument, way_back) = {
-        // SAFETY: `create` made it for this thread alone.
+        // SAFETY: `create` made it for this thread only.
         let new_thread = unsafe { Box::from_raw(new_thread.cast::<NewThread>()) };
         let started = Arc::clone(&new_thread.started);
         started.tid.store(kernel::own_tid(), Ordering::SeqCst);
         lock(&started.life).handle = Some(kernel::own_handle());
-        // SAFETY: `create` was given this start routine.
+        // SAFETY: `create` received this start routine.
         let start = unsafe { mem::transmute::<usize, ThreadStart>(started.start.address()) };
         let known = (start, new_thread.argument, &raw const started.way_back);
         become_started(Arc::clone(&started));
         evict::enter(&started);
         known
     };
-    // SAFETY: the code that requested the thread promised that the routine may be called with this argument on a thread
-    // of its own. The place for the way back is kept by the record of this thread until it has ended.
+    // SAFETY: the creator of the thread promised that the routine may be called with this argument on its own thread. The record of
+    // this thread keeps `way_back` alive until the thread has ended.
     let result = unsafe { run(start, argument, way_back) };
     evict::leave();
     if let Some(started) = started_here().filter(|started| started.is_evicted.load(Ordering::SeqCst)) {
@@ -280,12 +280,12 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     result
 }
 
-/// Calls the start routine and leaves a way back, which is where this function goes on when the routine returns: one who
-/// jumps there with that stack pointer has returned for it, with whatever result stands in `rax`.
+/// Calls the start routine and stores the address and stack pointer at which this function continues after the call. A jump there
+/// with that stack pointer acts as a return of the routine with the result in `rax`.
 ///
 /// # Safety
 ///
-/// `start` may be called with `argument`, and `way_back` is writable until this returns.
+/// `start` may be called with `argument`, and `way_back` is writable until this function returns.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, way_back: *const WayBack) -> *mut c_void {
@@ -329,15 +329,14 @@ unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, way_b
     )
 }
 
-/// Calls the start routine. There is no way back here but its own.
+/// Calls the start routine. Eviction is not supported on this architecture.
 ///
 /// # Safety
 ///
 /// `start` may be called with `argument`.
 #[cfg(not(target_arch = "x86_64"))]
 unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, _way_back: *const WayBack) -> *mut c_void {
-    // SAFETY: our caller promises the call. The routine may leave by `pthread_exit`, which unwinds, and its two types differ in
-    // nothing else.
+    // SAFETY: our caller promises the call. The two types of the routine differ only in unwinding, which `pthread_exit` causes.
     unsafe { mem::transmute::<ThreadStart, MayUnwind>(start)(argument) }
 }
 

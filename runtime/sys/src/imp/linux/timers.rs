@@ -1,8 +1,8 @@
-//! Timers that images set going. One that strikes when its image is gone would find no handler, and what the system does
-//! then by itself is to end the process; so an image's timers are taken down before its handlers are.
+//! Timers of images. The signal of a timer that expires after its image is unmapped would have no handler, and its default action
+//! terminates the process; so an image's timers are removed before its handlers.
 //!
-//! The interval timers of the process are three, and the last image to set one has it. They may be set by a signal
-//! handler, so the thread that holds their lock has all signals blocked.
+//! The process has three interval timers, each owned by the last image that set it. A signal handler may set them, so a thread that
+//! holds their lock blocks all signals.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -14,10 +14,10 @@ use super::lock;
 use super::notifications::{self, Event};
 use crate::ledger::Ledger;
 
-/// Whose each of the process's timers is: the address of a ledger, or zero.
+/// Owners of the process's timers: the address of a ledger, or zero.
 static INTERVALS: Mutex<[usize; 3]> = Mutex::new([0; 3]);
 
-/// The timers that images have made.
+/// Timers created by images.
 static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
 
 struct Made {
@@ -27,10 +27,10 @@ struct Made {
     notification: Option<usize>,
 }
 
-/// The signal of each of the process's timers.
+/// Signals of the process's timers.
 pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
-/// `setitimer` for one image, which is what `set` calls; `stops` if it stops the timer. `see` only looks what was set.
+/// `setitimer` of one image, executed by `set`; `stops` if it stops the timer. `see` only reads the timer.
 pub(super) fn set(
     ledger: &Ledger,
     which: c_int,
@@ -38,25 +38,25 @@ pub(super) fn set(
     set: impl FnOnce() -> c_int,
     see: impl FnOnce(),
 ) -> c_int {
-    // Otherwise, as though the image's timer had been taken down just after this.
+    // Otherwise behaves as if the image's timer had been removed right after the call.
     armed(ledger, which, stops, set).unwrap_or_else(|| {
         see();
         0
     })
 }
 
-/// `alarm` for one image.
+/// `alarm` of one image.
 pub(super) fn alarm(ledger: &Ledger, seconds: c_uint) -> c_uint {
     armed(ledger, libc::ITIMER_REAL, seconds == 0, || kernel::alarm(seconds)).unwrap_or(0)
 }
 
-/// `ualarm` for one image.
+/// `ualarm` of one image.
 pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
     armed(ledger, libc::ITIMER_REAL, first == 0, || kernel::ualarm(first, then)).unwrap_or(0)
 }
 
-/// Sets one of the process's timers, and notes whose it is. Returns `None` for an image that may not any more, and for one
-/// that stops a timer which another image has set since: a generation ends what it began after the next one has begun.
+/// Sets one of the process's timers and records its owner. Returns `None` for an image that may no longer set it, and for one that
+/// stops a timer that another image has set since: a generation stops its timers after the next one has started.
 fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
@@ -71,14 +71,14 @@ fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T)
     Some(result)
 }
 
-/// `timer_create` for one image: `make` makes the timer, with the event to be told of.
+/// `timer_create` of one image: `make` creates the timer with the event for notification.
 pub(super) fn create(
     ledger: &Ledger,
     event: Option<Event>,
     make: impl FnOnce(*const c_void) -> Result<Timer, c_int>,
 ) -> c_int {
     let owner = ledger.owner();
-    // Under the lock: a thread that takes down what the image has must find this one, or be before it.
+    // With the lock held: a thread that removes the image's timers must find this one or run before it.
     let mut made = lock(&MADE);
     if ledger.records.is_closed() {
         set_errno(libc::EAGAIN);
@@ -102,7 +102,7 @@ pub(super) fn create(
     }
 }
 
-/// `timer_delete` for whatever image, which is what `delete` calls.
+/// `timer_delete` for any image, executed by `delete`.
 pub(super) fn delete(timer: usize, delete: impl FnOnce() -> c_int) -> c_int {
     let mut made = lock(&MADE);
     if let Some(at) = made.iter().position(|known| known.timer.number() == timer) {
@@ -111,7 +111,7 @@ pub(super) fn delete(timer: usize, delete: impl FnOnce() -> c_int) -> c_int {
     delete()
 }
 
-/// How many an image has.
+/// Returns the number of timers of an image.
 pub(super) fn held(owner: usize) -> u64 {
     let made = lock(&MADE).iter().filter(|timer| timer.owner == owner).count();
     let _quiet = Quiet::new();
@@ -120,7 +120,7 @@ pub(super) fn held(owner: usize) -> u64 {
     (made + running) as u64
 }
 
-/// Takes down all that an image has; the signals that they raise, one bit each, for those that may have struck already.
+/// Removes all timers of an image. Returns the signals that they may have raised, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
     let mut raised = 0;
     for made in lock(&MADE).extract_if(.., |made| made.owner == owner) {
@@ -138,7 +138,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     raised
 }
 
-/// Stops one of the process's timers that runs although no image has set it by its hooks; whether it did.
+/// Stops one of the process's timers that is running without an owner. Returns `true` if it was.
 pub(super) fn stop_stray(which: usize) -> bool {
     let _quiet = Quiet::new();
     let owners = lock(&INTERVALS);
@@ -149,15 +149,14 @@ pub(super) fn stop_stray(which: usize) -> bool {
     is_stray
 }
 
-/// Whether an image has made the timer of this number by its hooks. The C library's word for one that raises a signal is the
-/// kernel's number.
+/// Checks if an image has created the timer with this id. The C library's handle of a timer that raises a signal is the kernel's id.
 pub(super) fn is_known(number: c_int) -> bool {
     lock(&MADE).iter().any(|made| made.timer.number() == number as usize)
 }
 
-/// Whether one of the process's timers runs.
+/// Checks if one of the process's timers is running.
 pub(super) fn is_running(which: c_int) -> bool {
     let Some(now) = kernel::timer(which) else { return false };
-    // One that has struck and whose signal is on its way has no time left, and goes on all the same.
+    // An expired timer whose signal is pending has no time left, but an interval if it is periodic.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }

@@ -1,5 +1,5 @@
-//! Functions that are called across the border to C: those of modules, which go with what was promised of them, and the
-//! host's own, which the C library is to call.
+//! Functions called across the C ABI: those of modules, with the promises of their modules, and functions of the host for the C
+//! library.
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -7,33 +7,33 @@ use std::ptr;
 
 use super::keys;
 
-/// The destructor of a thread-local, and of a thread-specific value.
+/// Destructor of a thread-local or of a thread-specific value.
 pub type Destructor = unsafe extern "C" fn(*mut c_void);
 
-/// The start routine of a thread.
+/// Start routine of a thread.
 pub type ThreadStart = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
-/// A handler for `on_exit`.
+/// Handler of `on_exit`.
 pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 
-/// `__deregister_frame` of the unwinder that was given the table.
+/// `__deregister_frame` of the unwinder that received the table.
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
-/// A function of a module with the argument that its module has promised it may be called with. Whoever has it calls it at
-/// the time that was promised, and while the module is there: one that goes has its own called or forgotten before.
+/// Function of a module with an argument that the module promised it may be called with. The owner calls it at the promised time
+/// while the module is mapped: an ending module has its functions called or dropped before.
 pub(in crate::imp::linux) struct Promised<F> {
     function: F,
     argument: *mut c_void,
 }
 
-// SAFETY: its maker has promised the threads on which it is called; the others only compare the addresses.
+// SAFETY: its creator has promised the threads that call it; other threads only compare the addresses.
 unsafe impl<F: Send> Send for Promised<F> {}
 
 impl<F> Promised<F> {
     /// # Safety
     ///
-    /// The function may be called once with this argument, at the time and on the threads at which the C function that it was
-    /// given to would call it.
+    /// The function may be called once with this argument, at the time and on the threads at which the C function that received it
+    /// would call it.
     pub(in crate::imp::linux) unsafe fn new(function: F, argument: *mut c_void) -> Self {
         Self { function, argument }
     }
@@ -44,44 +44,44 @@ impl<F> Promised<F> {
 }
 
 impl Promised<Destructor> {
-    /// Where its code is.
+    /// Returns the address of its code.
     pub(in crate::imp::linux) fn place(&self) -> usize {
         self.function as usize
     }
 
     pub(in crate::imp::linux) fn call(self) {
-        // SAFETY: the maker of this has promised that one call, and this value is used up by it.
+        // SAFETY: the creator of this value has promised one call, which consumes the value.
         unsafe { (self.function)(self.argument) }
     }
 }
 
 impl Promised<OnExit> {
     pub(in crate::imp::linux) fn call(self, status: c_int) {
-        // SAFETY: the maker of this has promised that one call, with whatever status, and this value is used up by it.
+        // SAFETY: the creator of this value has promised one call with any status, which consumes the value.
         unsafe { (self.function)(status, self.argument) }
     }
 }
 
 impl Promised<Deregister> {
     pub(in crate::imp::linux) fn call(self) {
-        // SAFETY: the maker of this has promised that one call, and this value is used up by it.
+        // SAFETY: the creator of this value has promised one call, which consumes the value.
         unsafe { (self.function)(self.argument) }
     }
 }
 
-/// The destructor for the values of a key, which the C library does not know.
+/// Destructor of the values of a key, unknown to the C library.
 #[derive(Clone, Copy)]
 pub(in crate::imp::linux) struct OfValues(Destructor);
 
 impl OfValues {
     /// # Safety
     ///
-    /// The destructor may be called with each value of its key, on the thread that has it, once that is no longer set.
+    /// The destructor may be called with each value of its key, on the thread of the value, once the value is no longer set.
     pub(in crate::imp::linux) unsafe fn new(destructor: Destructor) -> Self {
         Self(destructor)
     }
 
-    /// Where its code is.
+    /// Returns the address of its code.
     pub(in crate::imp::linux) fn place(self) -> usize {
         self.0 as usize
     }
@@ -90,47 +90,46 @@ impl OfValues {
     pub(in crate::imp::linux) fn destroy(self, key: c_uint) {
         let value = keys::take(key);
         if !value.is_null() {
-            // SAFETY: the maker of this has promised it for a value that is no longer set, on the thread that had it.
+            // SAFETY: the creator of this value has promised this for a value that is no longer set, on its thread.
             unsafe { (self.0)(value) };
         }
     }
 }
 
-/// Has this called when the calling thread ends, before its thread-locals go; whether there was memory for it.
+/// Registers a function for the end of the calling thread, before its thread-locals are destroyed. Returns `false` without memory.
 pub(in crate::imp::linux) fn at_thread_end(function: extern "C" fn(*mut c_void)) -> bool {
     let own = (&raw const __dso_handle).cast_mut().cast();
-    // SAFETY: the function is the host's own, which is never unmapped, and takes any address.
+    // SAFETY: the function is the host's own, is never unmapped, and accepts any address.
     unsafe { c_thread_atexit(function, ptr::null_mut(), own) == 0 }
 }
 
-/// Has this called when the process ends, with its status; whether there was memory for it.
+/// Registers a function for the end of the process, which receives its status. Returns `false` without memory.
 pub(in crate::imp::linux) fn on_exit(function: extern "C" fn(c_int, *mut c_void)) -> bool {
-    // SAFETY: the function is the host's own, which is never unmapped, and takes any address.
+    // SAFETY: the function is the host's own, is never unmapped, and accepts any address.
     unsafe { c_on_exit(function, ptr::null_mut()) == 0 }
 }
 
-/// The same without the status.
+/// Registers a function for the end of the process. Returns `false` without memory.
 pub(in crate::imp::linux) fn at_exit(function: extern "C" fn()) -> bool {
     atexit(function) == 0
 }
 
-/// Has this called in every child made by `fork`; whether there was memory for it.
+/// Registers a function for every child made by `fork`. Returns `false` without memory.
 pub(in crate::imp::linux) fn in_children(function: extern "C" fn()) -> bool {
     pthread_atfork(None, None, Some(function)) == 0
 }
 
-/// Has this called with a number on a thread that is made for it by the C function itself, and waits for its end; whether it was made.
+/// Calls a function with a number on a new thread of the C library, and joins the thread. Returns `false` if none was created.
 pub(in crate::imp::linux) fn on_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: usize) -> bool {
     let (mut thread, argument) = (0, ptr::without_provenance_mut(argument));
-    // SAFETY: the function is the host's own and takes any address; the thread, if one was made, is joined here and nowhere
-    // else.
+    // SAFETY: the function is the host's own and accepts any address; the thread, if it was created, is joined only here.
     unsafe {
         let made = libc::pthread_create(&raw mut thread, ptr::null(), start, argument) == 0;
         made && libc::pthread_join(thread, ptr::null_mut()) == 0
     }
 }
 
-// SAFETY: the functions that they keep are the host's own, which are never unmapped and may be called by anybody.
+// SAFETY: the registered functions are the host's own, are never unmapped and have no requirements.
 unsafe extern "C" {
     safe fn atexit(function: extern "C" fn()) -> c_int;
     safe fn pthread_atfork(

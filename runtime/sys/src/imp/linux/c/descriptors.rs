@@ -1,12 +1,12 @@
-//! Descriptors that are only numbers, because other code owns them: what they lead to, and what the kernel is asked
-//! about them. A number that is no descriptor is an answer and not a fault.
+//! Descriptors by number, because other code owns them: their targets and kernel queries on them. An invalid number is an error, not
+//! a fault.
 #![expect(unsafe_code, reason = "asks about descriptors in C")]
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 
-/// What a descriptor leads to: device, number and kind.
+/// Target of a descriptor: device, inode number and file type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::imp::linux) struct Identity {
     pub(in crate::imp::linux) device: libc::dev_t,
@@ -14,15 +14,15 @@ pub(in crate::imp::linux) struct Identity {
     pub(in crate::imp::linux) kind: libc::mode_t,
 }
 
-/// What a descriptor leads to; `None` when it is not open.
+/// Returns the target of a descriptor; `None` if it is not open.
 pub(in crate::imp::linux) fn identity(fd: c_int) -> Option<Identity> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the C library writes to the place it is given, and has written all of it when it says that it succeeded.
+    // SAFETY: the C library writes to `stat`, and has initialized it on success.
     let stat = unsafe { (libc::fstat(fd, stat.as_mut_ptr()) == 0).then(|| stat.assume_init()) }?;
     Some(Identity { device: stat.st_dev, number: stat.st_ino, kind: stat.st_mode & libc::S_IFMT })
 }
 
-/// The commands of `fcntl` that take a number and give one back.
+/// Commands of `fcntl` that take and return a number.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::imp::linux) enum Command {
     Flags,
@@ -36,7 +36,7 @@ pub(in crate::imp::linux) enum Command {
 }
 
 impl Command {
-    /// Of `fcntl.h`, where all Linux machines agree on it.
+    /// Returns the number from `fcntl.h`, equal on all Linux architectures.
     fn number(self) -> c_int {
         match self {
             Self::Flags => libc::F_GETFL,
@@ -51,23 +51,23 @@ impl Command {
     }
 }
 
-/// The answer; below zero when it is refused.
+/// Executes a command; returns a negative number on failure.
 pub(in crate::imp::linux) fn ask(fd: c_int, command: Command, argument: c_int) -> c_int {
-    // SAFETY: each `Command` takes a number and gives one back, and the C library refuses what is no descriptor.
+    // SAFETY: each `Command` takes and returns a number, and the C library rejects invalid descriptors.
     unsafe { libc::fcntl(fd, command.number(), argument) }
 }
 
-/// Writes so many bytes of this process from an address on; how many there were, or `None` where there are none. The kernel
-/// reads them, and says so where nothing is mapped.
+/// Writes bytes of this process at an address. Returns the number of bytes written; `None` on error. The kernel reads the memory and
+/// reports unmapped pages.
 pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, len: usize) -> Option<usize> {
-    // SAFETY: the kernel looks itself whether it may read what it is told to, and nothing is written to this process.
+    // SAFETY: the kernel checks the memory that it reads, and nothing is written to this process.
     let written = unsafe { libc::write(to.as_raw_fd(), std::ptr::without_provenance(address), len) };
     usize::try_from(written).ok()
 }
 
-/// A message queue notifies this process no longer.
+/// Removes this process's notification from a message queue.
 pub(in crate::imp::linux) fn forget_asker(queue: c_int) {
-    // SAFETY: without an event the C library takes a number, and refuses one that is no queue.
+    // SAFETY: without an event the C library takes a number, and rejects one that is not a queue.
     unsafe { c_mq_notify(queue, std::ptr::null()) };
 }
 

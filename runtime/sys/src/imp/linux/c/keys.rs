@@ -1,10 +1,10 @@
-//! Keys of thread-specific values. The C library looks a number up and refuses what is no key.
+//! Keys of thread-specific values. The C library rejects numbers that are not keys.
 #![expect(unsafe_code, reason = "asks for keys in C")]
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-/// A key whose values have no destructor as far as the C library knows; the error is an error number.
+/// Creates a key without a destructor in the C library; the error is an error number.
 pub(in crate::imp::linux) fn make() -> Result<c_uint, c_int> {
     let mut key = 0;
     match pthread_key_create(&mut key, None) {
@@ -13,17 +13,17 @@ pub(in crate::imp::linux) fn make() -> Result<c_uint, c_int> {
     }
 }
 
-/// A key of the host's own, whose values are addresses that its destructor only compares.
+/// Key of the host, whose values are addresses that its destructor only compares.
 pub(in crate::imp::linux) struct OwnKey(Option<c_uint>);
 
 impl OwnKey {
-    /// A key that could not be made does nothing.
+    /// Creates a key. Without a free key, the value has no effect.
     pub(in crate::imp::linux) fn new(destructor: extern "C" fn(*mut c_void)) -> Self {
         let mut key = 0;
         Self((pthread_key_create(&mut key, Some(destructor)) == 0).then_some(key))
     }
 
-    /// Has the destructor called at the end of the calling thread, with a number that is not zero.
+    /// Makes the C library call the destructor at the end of the calling thread; `value` must be nonzero.
     pub(in crate::imp::linux) fn set(&self, value: usize) {
         if let Some(key) = self.0 {
             // SAFETY: the C library stores a number, and passes it to the destructor of this key.
@@ -32,14 +32,14 @@ impl OwnKey {
     }
 }
 
-/// Deletes a key of which the C library knows no destructor.
+/// Deletes a key without a destructor in the C library.
 pub(in crate::imp::linux) fn delete(key: c_uint) -> c_int {
     pthread_key_delete(key)
 }
 
-/// The calling thread's value of a key, which is then null.
+/// Returns the calling thread's value of a key, and sets it to null.
 pub(in crate::imp::linux) fn take(key: c_uint) -> *mut c_void {
-    // SAFETY: the C library refuses a number that is no key, and no destructor is ever called with null.
+    // SAFETY: the C library rejects numbers that are not keys, and never calls a destructor with null.
     unsafe {
         let value = libc::pthread_getspecific(key);
         libc::pthread_setspecific(key, ptr::null());
@@ -47,8 +47,8 @@ pub(in crate::imp::linux) fn take(key: c_uint) -> *mut c_void {
     }
 }
 
-// SAFETY: the one writes a number to the place that it borrows, and is given destructors of the host's alone, which take any
-// address; the other refuses a number that is no key.
+// SAFETY: one writes a number to the borrowed variable, and receives only destructors of the host, which accept any address; the
+// other rejects numbers that are not keys.
 unsafe extern "C" {
     safe fn pthread_key_create(key: &mut c_uint, destructor: Option<extern "C" fn(*mut c_void)>) -> c_int;
     safe fn pthread_key_delete(key: c_uint) -> c_int;

@@ -1,4 +1,4 @@
-//! What the C library keeps for everybody: blocks of its heap, its streams, and the variables that programs may write.
+//! Global resources of the C library: blocks of its heap, its streams, and writable variables.
 #![expect(unsafe_code, reason = "takes and gives back in C, and writes variables of C")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -8,21 +8,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::loader;
 use crate::ledger::repair::Gone;
 
-/// A block of the C heap, freed on drop.
+/// Block of the C heap, freed on drop.
 pub(in crate::imp::linux) struct Block(*mut c_void);
 
 impl Block {
-    /// `None` when there is no memory.
+    /// Allocates a block; `None` without memory.
     pub(in crate::imp::linux) fn new(size: usize) -> Option<Self> {
-        // SAFETY: the C library takes any size.
+        // SAFETY: the C library accepts any size.
         let block = unsafe { libc::malloc(size) };
         (!block.is_null()).then(|| Self(block))
     }
 
-    /// Makes a block of zeroes; `None` when there is no memory.
+    /// Allocates a zeroed block; `None` without memory.
     #[cfg(test)]
     pub(in crate::imp::linux) fn zeroed(size: usize) -> Option<Self> {
-        // SAFETY: the C library takes any size.
+        // SAFETY: the C library accepts any size.
         let block = unsafe { libc::calloc(1, size) };
         (!block.is_null()).then(|| Self(block))
     }
@@ -34,38 +34,38 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: the C library gave the block to this value, which frees it once.
+        // SAFETY: the block belongs to this value, which frees it once.
         unsafe { libc::free(self.0) };
     }
 }
 
-/// Frees a block of an image that is gone.
+/// Frees a block of an unmapped image.
 ///
 /// # Safety
-/// The block was taken by that image, lives, and nothing else frees it.
+/// The image allocated the block, which is live, and no other code frees it.
 pub(in crate::imp::linux) unsafe fn free(_gone: &Gone<'_>, block: *mut c_void) {
-    // SAFETY: promised by the caller; the maker of `Gone` has promised that the image is gone, and the setter of its policy that the
-    // image gives none away.
+    // SAFETY: promised by our caller; the creator of `Gone` has promised that the image is unmapped, and the creator of its policy
+    // that the image transfers no blocks.
     unsafe { libc::free(block) };
 }
 
-/// What closes a descriptor, or the stream that has it.
+/// Descriptor or stream to close, by the required function.
 #[derive(Clone, Copy)]
 pub(in crate::imp::linux) enum Closes {
     Descriptor(c_int),
     Stream(usize),
     Folder(usize),
-    /// Waits for a process.
+    /// Waits for its process.
     Pipe(usize),
 }
 
-/// Closes what an image that is gone has left open.
+/// Returns a closure that closes a resource left open by an unmapped image.
 ///
 /// # Safety
-/// The image has opened it, it is open, and the policy closes descriptors. Nothing else closes it until this has run.
+/// The image opened the resource, which is open, and the policy allows closing. No other code closes it until the closure has run.
 pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> impl FnOnce() + Send + use<> {
-    // SAFETY: promised by the caller; the maker of `Gone` has promised that the image is gone, and the setter of its policy that
-    // no other code has it. Each sort is closed by the function for it.
+    // SAFETY: promised by our caller; the creator of `Gone` has promised that the image is unmapped, and the creator of its policy
+    // that no other code has the resource. Each kind is closed by its own function.
     move || unsafe {
         match what {
             Closes::Descriptor(fd) => libc::close(fd),
@@ -76,7 +76,7 @@ pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> i
     }
 }
 
-/// Variables of the C library that hold an address and that programs may write.
+/// Variables of the C library with addresses that programs may set.
 const VARIABLES: [&CStr; 10] = [
     c"argp_program_bug_address",
     c"argp_program_version",
@@ -90,35 +90,35 @@ const VARIABLES: [&CStr; 10] = [
     c"stdout",
 ];
 
-/// One of them.
+/// Entry of [`VARIABLES`].
 #[derive(Clone, Copy)]
 pub(in crate::imp::linux) struct Variable(usize);
 
 impl Variable {
-    /// All that are there.
+    /// Returns all existing variables.
     pub(in crate::imp::linux) fn all() -> impl Iterator<Item = Self> {
         VARIABLES.iter().filter_map(|name| Some(Self(loader::address_of(name)?.expose_provenance())))
     }
 
-    /// Where it is.
+    /// Returns its address.
     pub(in crate::imp::linux) fn place(self) -> usize {
         self.0
     }
 
-    /// Has it hold an address that it has held before.
+    /// Restores a previous value.
     pub(in crate::imp::linux) fn put_back(self, address: usize) {
-        // SAFETY: the C library, or the program, has a variable of one word there for as long as the process.
+        // SAFETY: the C library or the program has a variable of one word there for the lifetime of the process.
         let place = unsafe { &*ptr::with_exposed_provenance::<AtomicUsize>(self.0) };
         place.store(address, Ordering::SeqCst);
     }
 }
 
-/// Where the variable is that leads to the environment.
+/// Returns the address of `environ`.
 pub(in crate::imp::linux) fn environment() -> usize {
     (&raw const environ).addr()
 }
 
-/// Has the environment be a row of texts, the last of them null, that is there for ever.
+/// Sets the environment to a permanent array of strings that ends with null.
 pub(in crate::imp::linux) fn set_environment(row: &'static mut [*mut c_char]) {
     let place = &raw mut environ;
     let first = row.as_mut_ptr();
@@ -126,21 +126,21 @@ pub(in crate::imp::linux) fn set_environment(row: &'static mut [*mut c_char]) {
     unsafe { place.write_volatile(first) };
 }
 
-/// Sets a variable of the environment. The C library replaces the entry, and does not look into the text of the old value.
+/// Sets an environment variable. The C library replaces the entry without reading the old value.
 pub(in crate::imp::linux) fn set_variable(name: &CStr, value: &CStr) {
-    // SAFETY: the C library reads two C strings, under a lock of its own.
+    // SAFETY: the C library reads two C strings, under its own lock.
     unsafe { setenv(name.as_ptr(), value.as_ptr(), 1) };
 }
 
-/// Where the variable is that leads to the first of all open streams.
+/// Returns the address of the pointer to the first open stream.
 pub(in crate::imp::linux) fn first_stream() -> usize {
     (&raw const _IO_list_all).addr()
 }
 
-/// A stream that writes nothing anywhere, with this buffer, until `see` has seen its address.
+/// Opens a stream to `/dev/null` with this buffer, calls `see` with its address and closes it.
 #[cfg(test)]
 pub(in crate::imp::linux) fn with_stream(buffer: &mut [u8], see: impl FnOnce(usize)) -> usize {
-    // SAFETY: the strings are C strings; the buffer is borrowed longer than the stream is open, and that is closed once.
+    // SAFETY: the strings are C strings; the borrow of the buffer outlives the stream, which is closed once.
     unsafe {
         let stream = libc::fopen(c"/dev/null".as_ptr(), c"w".as_ptr());
         assert!(!stream.is_null());

@@ -1,4 +1,4 @@
-//! The loader: what it has on its list, what lies at an address, where a name is, and shares of libraries.
+//! The loader: its list of libraries, lookups by address and name, and references to libraries.
 #![expect(unsafe_code, reason = "walks the loader's list, and asks it by names and addresses")]
 
 use std::borrow::Cow;
@@ -13,31 +13,31 @@ use object::elf::{DT_NULL, DynamicTag};
 
 use super::peek;
 
-/// Upper limit of a name in memory that is written to.
+/// Maximum length of a name in writable memory.
 const LONGEST_NAME: usize = 1 << 16;
 
-/// A library on the loader's list, or the program. It is mapped for as long as this is lent.
+/// Library on the loader's list, or the program. Mapped during the borrow.
 pub(in crate::imp::linux) struct Listed<'a> {
-    /// The name that the loader has for it; empty for the program.
+    /// Name in the loader's list; empty for the program.
     pub(in crate::imp::linux) name: &'a CStr,
-    /// What addresses in its file are counted from.
+    /// Base of addresses in its file.
     pub(in crate::imp::linux) base: usize,
     pub(in crate::imp::linux) headers: &'a [libc::Elf64_Phdr],
 }
 
 impl Listed<'_> {
-    /// Where the part of the file is that a header describes.
+    /// Returns the memory of the part described by a header.
     pub(in crate::imp::linux) fn range(&self, header: &libc::Elf64_Phdr) -> Range<usize> {
         let start = self.base.wrapping_add(header.p_vaddr as usize);
         start..start.saturating_add(header.p_memsz as usize)
     }
 
-    /// The headers of one sort.
+    /// Returns the headers of one kind.
     pub(in crate::imp::linux) fn of_kind(&self, kind: u32) -> impl Iterator<Item = &libc::Elf64_Phdr> + Clone {
         self.headers.iter().filter(move |header| header.p_type == kind)
     }
 
-    /// Returns its table for the loader: tags, each with a number or an address.
+    /// Returns the entries of its dynamic table: tags with a number or an address.
     pub(in crate::imp::linux) fn dynamic(&self) -> impl Iterator<Item = (DynamicTag, usize)> {
         let start = self.of_kind(libc::PT_DYNAMIC).map(|header| self.range(header).start).next();
         let table = start.and_then(|start| self.bytes(start)).unwrap_or_default();
@@ -45,12 +45,12 @@ impl Listed<'_> {
         tags.map(|tag| DynamicTag(tag as i64)).zip(values).take_while(|(tag, _)| *tag != DT_NULL)
     }
 
-    /// An address in that table. The loader writes addresses over most offsets, but not where the table cannot be written to.
+    /// Returns the address of an entry of the dynamic table. The loader relocates most offsets, unless the table is read-only.
     pub(in crate::imp::linux) fn address(&self, value: usize) -> usize {
         if value < self.base { self.base.wrapping_add(value) } else { value }
     }
 
-    /// The text that ends with a zero byte; empty where there is none.
+    /// Reads a zero-terminated string; empty on failure.
     pub(in crate::imp::linux) fn text(&self, address: usize) -> Vec<u8> {
         match self.bytes(address) {
             Some(bytes) => CStr::from_bytes_until_nul(bytes).map(|text| text.to_bytes().to_vec()).unwrap_or_default(),
@@ -58,8 +58,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns so many bytes at an address, or as many as there are: tools that edit libraries move tables of the loader into parts
-    /// that are written to, and of these this is a copy.
+    /// Returns up to `len` bytes at an address. Tools that edit libraries move tables of the loader to writable parts, which are
+    /// copied.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);
@@ -71,8 +71,8 @@ impl Listed<'_> {
         Cow::Owned(copy)
     }
 
-    /// Returns the bytes after an address in a part that is constant once the library is on the list: not in one that becomes so
-    /// when the loader has relocated the library, which it does later.
+    /// Returns the bytes after an address in a part that is constant once the library is on the list. Excludes parts that become
+    /// constant when the loader relocates the library, which happens later.
     fn bytes(&self, address: usize) -> Option<&[u8]> {
         let is_constant = |header: &&libc::Elf64_Phdr| match header.p_type {
             libc::PT_LOAD => header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R,
@@ -81,36 +81,37 @@ impl Listed<'_> {
         let constant = self.headers.iter().filter(is_constant).map(|header| self.range(header));
         let end = constant.filter(|range| range.contains(&address)).map(|range| range.end).max()?;
         let place = ptr::with_exposed_provenance(address);
-        // SAFETY: the library is mapped for as long as this is lent. Its headers have these bytes in a part that is read and not
-        // written to, or in the loader's own table, which the loader adjusts before the library is on the list.
+        // SAFETY: the library is mapped during the borrow. According to its headers, these bytes are in a read-only part, or in the
+        // dynamic table, which the loader modifies only before the library is on the list.
         Some(unsafe { std::slice::from_raw_parts(place, end - address) })
     }
 
-    /// Where its segments are.
+    /// Returns the ranges of its segments.
     pub(in crate::imp::linux) fn segments(&self) -> impl Iterator<Item = Range<usize>> + Clone {
         self.of_kind(libc::PT_LOAD).map(|header| self.range(header))
     }
 }
 
-/// Shows everything that is mapped, the program first, until told `true`. Nothing is unmapped meanwhile.
+/// Visits all libraries, the program first, until the callback returns `true`. None is unmapped during the walk.
 pub(in crate::imp::linux) fn walk(mut is_enough: impl FnMut(&Listed<'_>) -> bool) {
     let mut see: &mut dyn FnMut(&Listed<'_>) -> bool = &mut is_enough;
-    // SAFETY: `visit` takes its last argument for such a reference, which lives until the walk returns.
+    // SAFETY: `visit` interprets its last argument as such a reference, which lives until the walk returns.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut see).cast()) };
 }
 
-/// One image of the loader's list; anything but zero ends the walk.
+/// Visits one library of the loader's list; a nonzero result ends the walk.
 ///
 /// # Safety
 ///
-/// `info` is what `dl_iterate_phdr` lends for this call, `see` what `walk` hands over, which it does not use meanwhile.
+/// `info` is the record that `dl_iterate_phdr` passes to this call, `see` the reference passed by `walk`, which does not use it
+/// during this.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, see: *mut c_void) -> c_int {
-    // SAFETY: `dl_iterate_phdr` lends a whole record for this call, and `walk` a live reference.
+    // SAFETY: `dl_iterate_phdr` passes a whole record that is live during this call, and `walk` a live reference.
     let (info, see) = unsafe { (&*info, &mut *see.cast::<&mut dyn FnMut(&Listed<'_>) -> bool>()) };
     if info.dlpi_name.is_null() || info.dlpi_phdr.is_null() {
         return 0;
     }
-    // SAFETY: the loader, which is locked during the walk, keeps a C string for a name, and `dlpi_phnum` headers.
+    // SAFETY: the loader, which is locked during the walk, stores a C string as the name, and `dlpi_phnum` headers.
     let (name, headers) = unsafe {
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
         (CStr::from_ptr(info.dlpi_name), headers)
@@ -118,11 +119,11 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, see: *mu
     c_int::from(see(&Listed { name, base: info.dlpi_addr as usize, headers }))
 }
 
-/// The image an address lies in, by the name the loader has for it.
+/// Returns the image that contains an address, by its name in the loader's list.
 pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: the loader compares the address, and has filled the record when it says that it has found the image; its name
-    // of an image is a C string that it keeps while the image is mapped.
+    // SAFETY: the loader compares the address, and has filled the record on success; its name of an image is a C string that exists
+    // while the image is mapped.
     let name = unsafe {
         if libc::dladdr(ptr::without_provenance(address), info.as_mut_ptr()) == 0 {
             return None;
@@ -133,22 +134,22 @@ pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
 }
 
-/// The address of a symbol, as whatever in the process finds it first.
+/// Returns the address of a symbol in the default search order.
 pub(in crate::imp::linux) fn address_of(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: the loader reads a C string, and only the address that it gives is looked at.
+    // SAFETY: the loader reads a C string, and the returned address is not dereferenced.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!found.is_null()).then_some(found)
 }
 
-/// How long an exported function of the C library is, as the loader knows; zero for what is none.
+/// Returns the size of an exported function of the C library in bytes; zero for other addresses.
 #[cfg(target_arch = "x86_64")]
 pub(in crate::imp::linux) fn len_of(function: usize) -> usize {
     const SYMBOL: c_int = 1;
     let mut info = MaybeUninit::<libc::Dl_info>::uninit();
     let mut symbol: *mut c_void = ptr::null_mut();
     let address = ptr::without_provenance::<c_void>(function);
-    // SAFETY: the loader compares the address and fills both places. What it finds leads to the table of a library that is
-    // never unmapped, the one that all others need.
+    // SAFETY: the loader compares the address and fills both variables. The symbol is in the table of the C library, which is never
+    // unmapped.
     let symbol = unsafe {
         if dladdr1(address, info.as_mut_ptr(), &raw mut symbol, SYMBOL) == 0 || symbol.is_null() {
             return 0;
@@ -158,32 +159,32 @@ pub(in crate::imp::linux) fn len_of(function: usize) -> usize {
     symbol.st_size as usize
 }
 
-/// The beginning of the function that has code at this address.
+/// Returns the start of the function that contains this address.
 #[cfg(target_arch = "x86_64")]
 pub(in crate::imp::linux) fn enclosing(address: usize) -> Option<usize> {
-    // SAFETY: the unwinder only searches its table of records; it looks for the byte before the one it is told.
+    // SAFETY: the unwinder only searches its tables; it searches for the byte before its argument.
     let found = unsafe { _Unwind_FindEnclosingFunction(ptr::without_provenance_mut(address + 1)) };
     (!found.is_null()).then(|| found.addr())
 }
 
-/// A share of a library, which stays mapped at least until this is dropped.
+/// Reference to a library, which stays mapped at least until the drop.
 pub(in crate::imp::linux) struct Share(*mut c_void);
 
-// SAFETY: the loader takes a share back from any thread.
+// SAFETY: references may be released on any thread.
 unsafe impl Send for Share {}
 
 impl Share {
-    /// `None` for a library that is not mapped.
+    /// Adds a reference; `None` if the library is not mapped.
     pub(in crate::imp::linux) fn of(name: &[u8]) -> Option<Self> {
         let name = CString::new(name).ok()?;
-        // SAFETY: with `RTLD_NOLOAD` the loader maps nothing and runs no initialiser.
+        // SAFETY: with `RTLD_NOLOAD` the loader maps nothing and runs no initializer.
         let share = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
         (!share.is_null()).then(|| Self(share))
     }
 
-    /// The address of a symbol of the library, or of one that it needs.
+    /// Returns the address of a symbol of the library or of its dependencies.
     pub(in crate::imp::linux) fn address(&self, name: &CStr) -> Option<*mut c_void> {
-        // SAFETY: the loader reads a C string, and the share is held.
+        // SAFETY: the loader reads a C string, and the reference is held.
         let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
         (!address.is_null()).then_some(address)
     }
@@ -191,8 +192,8 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        // SAFETY: the loader gave the share to this value, which gives it back once. Whoever drops it has seen that nothing
-        // leads into the library that he would still use.
+        // SAFETY: the loader gave the reference to this value, which releases it once. The code that drops it has checked that it
+        // does not use the library any more.
         unsafe { libc::dlclose(self.0) };
     }
 }

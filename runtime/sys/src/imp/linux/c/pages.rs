@@ -1,4 +1,4 @@
-//! Pages that are reserved, and neither read nor written; and memory between such pages.
+//! Reserved pages without access, and memory between such pages.
 #![expect(unsafe_code, reason = "asks the kernel for pages, and gives them back")]
 
 use std::ffi::{c_int, c_void};
@@ -6,24 +6,24 @@ use std::io;
 use std::ops::Range;
 use std::ptr;
 
-/// Maps fresh zeroed pages with these rights where nothing is; null when there are none.
+/// Maps zeroed pages with these permissions at a free address; null on failure.
 pub(in crate::imp::linux) fn fresh(len: usize, rights: c_int) -> *mut c_void {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: a private mapping at a place of the kernel's choice touches no memory in use.
+    // SAFETY: a private mapping at an address of the kernel's choice affects no memory in use.
     let given = unsafe { libc::mmap(ptr::null_mut(), len, rights, flags, -1, 0) };
     if given == libc::MAP_FAILED { ptr::null_mut() } else { given }
 }
 
-/// Pages without rights, which nothing else can be mapped to until this is dropped.
+/// Inaccessible pages that prevent other mappings until the drop.
 pub(in crate::imp::linux) struct Reserved(Range<usize>);
 
 impl Reserved {
-    /// Reserves whole pages where nothing is mapped; `None` where something is.
+    /// Reserves whole pages; `None` if anything is mapped there.
     pub(in crate::imp::linux) fn at(place: Range<usize>) -> Option<Self> {
         let wanted = ptr::without_provenance_mut::<c_void>(place.start);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-        // SAFETY: the kernel gives this place only if nothing is mapped there; a kernel that does not know the flag may give
-        // another, which is then given back.
+        // SAFETY: the kernel maps this address only if it is free; a kernel that does not support the flag may choose another
+        // address, which is then unmapped.
         let is_taken = unsafe {
             let given = libc::mmap(wanted, place.len(), libc::PROT_NONE, flags, -1, 0);
             if given != libc::MAP_FAILED && given != wanted {
@@ -31,19 +31,19 @@ impl Reserved {
             }
             given == wanted
         };
-        // Not `then_some`: what is made and dropped at once would unmap what is there.
+        // Not `then_some`: a value created and dropped eagerly would unmap existing memory.
         is_taken.then(|| Self(place))
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        // SAFETY: the pages were reserved by `at` for this value, which hands out no address in them.
+        // SAFETY: `at` reserved the pages for this value, which hands out no address in them.
         unsafe { libc::munmap(ptr::without_provenance_mut(self.0.start), self.0.len()) };
     }
 }
 
-/// Whole pages that are read and written, between pages without rights.
+/// Whole readable and writable pages between inaccessible pages.
 #[derive(Debug)]
 pub(in crate::imp::linux) struct Walled {
     all: *mut c_void,
@@ -51,13 +51,13 @@ pub(in crate::imp::linux) struct Walled {
     len: usize,
 }
 
-// SAFETY: the pages are this value's own, and no thread has a part in them.
+// SAFETY: the pages belong to this value only, independent of threads.
 unsafe impl Send for Walled {}
-// SAFETY: a shared value gives out addresses only.
+// SAFETY: a shared reference provides addresses only.
 unsafe impl Sync for Walled {}
 
 impl Walled {
-    /// Pages for so many bytes, between so many bytes of pages without rights.
+    /// Maps pages for `size` bytes, with at least `wall` inaccessible bytes on each side.
     pub(in crate::imp::linux) fn new(size: usize, wall: usize) -> io::Result<Self> {
         let page = rustix::param::page_size();
         let (wall, len) = (wall.next_multiple_of(page), size.max(1).next_multiple_of(page));
@@ -72,21 +72,21 @@ impl Walled {
         if unsafe { libc::mprotect(body, len, rights) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // C code will be given the address.
+        // The address will be passed to C code.
         body.expose_provenance();
         Ok(walled)
     }
 
-    /// Where the pages are that can be used.
+    /// Returns the range of the accessible pages.
     pub(in crate::imp::linux) fn whole(&self) -> Range<usize> {
         let start = self.all.addr() + self.wall;
         start..start + self.len
     }
 
-    /// The pages that can be used.
+    /// Returns the accessible pages.
     pub(in crate::imp::linux) fn bytes(&mut self) -> &mut [u8] {
         let body = self.all.wrapping_byte_add(self.wall);
-        // SAFETY: the pages were mapped for this value, with rights to read and write, and zeros in them.
+        // SAFETY: the pages were mapped for this value, readable, writable and zeroed.
         unsafe { std::slice::from_raw_parts_mut(body.cast(), self.len) }
     }
 }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_place_that_is_taken_is_not_reserved_and_stays_mapped() {
-        // An address that nothing has on this platform by itself.
+        // Address that is unused by default on this platform.
         let place = 0x3000_0000_0000..0x3000_0000_2000_usize;
         let reserved = Reserved::at(place.clone()).expect("it is free");
         for _ in 0..2 {

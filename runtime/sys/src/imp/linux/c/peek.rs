@@ -1,5 +1,4 @@
-//! Reads of memory that other code may unmap at any moment. The kernel does them, so a page that has gone is an answer
-//! and not a fault.
+//! Reads of memory that other code may unmap at any time. The kernel copies the memory, so an unmapped page is an error, not a fault.
 #![expect(unsafe_code, reason = "asks the kernel to copy memory of this process")]
 
 use std::ffi::c_int;
@@ -10,47 +9,47 @@ use std::sync::OnceLock;
 
 use super::kernel;
 
-/// Fills `into` with what stands at `address`; how many bytes there were before the first page that is not there.
+/// Copies memory at `address` to `into`. Returns the number of bytes before the first unmapped page.
 pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
     if into.is_empty() {
         return 0;
     }
     match copy(address, into) {
         Ok(copied) => copied,
-        // A page that is not there is said by this error as well; a sandbox may forbid the call as a whole.
+        // This error means an unmapped page; a sandbox may forbid the system call with another one.
         Err(libc::EFAULT) => 0,
         Err(_) => through_the_file(address, into),
     }
 }
 
-/// The same by the one system call that is meant for it; the error is the kernel's.
+/// Copies memory by `process_vm_readv`; the error is the kernel's.
 pub(in crate::imp::linux) fn copy(address: usize, into: &mut [u8]) -> Result<usize, c_int> {
     let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
     let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: into.len() };
-    // SAFETY: the kernel writes no more than `local` says, which is `into`; what it reads it looks for itself.
+    // SAFETY: the kernel writes at most `local`, which is `into`, and checks the memory that it reads.
     let copied =
         unsafe { libc::process_vm_readv(std::process::id() as i32, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(copied).map_err(|_| kernel::errno())
 }
 
-/// The same where the call is forbidden.
+/// Copies memory where `process_vm_readv` is forbidden.
 fn through_the_file(address: usize, into: &mut [u8]) -> usize {
     static MEMORY: OnceLock<Option<File>> = OnceLock::new();
     let memory = MEMORY.get_or_init(|| File::open("/proc/self/mem").ok());
     memory.as_ref().and_then(|memory| memory.read_at(into, address as u64).ok()).unwrap_or(0)
 }
 
-/// The word at `address`; `None` where there is none.
+/// Returns the word at `address`; `None` if it is unmapped.
 pub(in crate::imp::linux) fn word(address: usize) -> Option<usize> {
     let mut bytes = [0; size_of::<usize>()];
     (read(address, &mut bytes) == bytes.len()).then(|| usize::from_ne_bytes(bytes))
 }
 
-/// The text that ends with a zero byte, of `most` bytes at most; without that byte.
+/// Returns the zero-terminated string of at most `most` bytes, without the zero.
 pub(in crate::imp::linux) fn text(address: usize, most: usize) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     while text.len() < most {
-        // Up to the end of a page: the next one need not be there.
+        // Reads up to the end of a page, because the next one may be unmapped.
         let at = address.checked_add(text.len())?;
         let mut piece = [0; 256];
         let room = piece.len().min(4096 - at % 4096).min(most - text.len());
@@ -69,7 +68,7 @@ pub(in crate::imp::linux) fn text(address: usize, most: usize) -> Option<Vec<u8>
     None
 }
 
-/// The words that bytes are.
+/// Splits bytes into words.
 pub(in crate::imp::linux) fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let (words, _) = bytes.as_chunks::<{ size_of::<usize>() }>();
     words.iter().map(|word| usize::from_ne_bytes(*word))
@@ -94,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_read_stops_at_a_page_that_is_not_there() {
-        // SAFETY: the kernel maps two fresh pages wherever there is room, and nothing has the address of the second.
+        // SAFETY: the kernel maps two new pages at a free address, and no other code has the address of the second.
         let pages = unsafe {
             let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let pages = libc::mmap(ptr::null_mut(), 8192, libc::PROT_READ, kind, -1, 0);
@@ -108,7 +107,7 @@ mod tests {
             assert_eq!(read(pages.addr() + 4096, &mut bytes), 0);
         }
         assert_eq!(text(pages.addr() + 4095, 100), Some(Vec::new()));
-        // SAFETY: this test has mapped the page, and nothing else has its address.
+        // SAFETY: this test has mapped the page, and no other code has its address.
         unsafe { libc::munmap(pages, 4096) };
     }
 }

@@ -1,10 +1,9 @@
-//! What stands in registers of the calling thread.
+//! Registers of the calling thread.
 #![expect(unsafe_code, reason = "registers are read in assembly")]
 
 use std::arch::asm;
 
-/// Program counter, stack pointer, frame pointer and, where there is one, link register, all of the function that this is
-/// inlined into.
+/// Returns program counter, stack pointer, frame pointer and link register (if the architecture has one) of the enclosing function.
 #[inline(always)]
 pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     let (pc, sp, fp, lr): (usize, usize, usize, usize);
@@ -31,12 +30,12 @@ pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     [pc, sp, fp, lr]
 }
 
-/// With what the C library mixes addresses that it keeps; `None` where it is not known how it does that.
+/// Returns the word that the C library mangles stored addresses with; `None` if the method is unknown.
 pub(in crate::imp::linux) fn pointer_guard() -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     {
         let guard: usize;
-        // SAFETY: this word of every thread's control block is the guard, as the platform's ABI says.
+        // SAFETY: this word of every thread's control block is the guard according to the platform's ABI.
         unsafe { asm!("mov {}, fs:0x30", out(reg) guard, options(nostack, readonly, preserves_flags)) };
         Some(guard)
     }

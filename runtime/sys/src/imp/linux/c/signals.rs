@@ -1,6 +1,6 @@
-//! Signals as numbers, bits and words; actions and stacks as values; and a thread that gets no signal for a while.
+//! Signals as numbers, bits and names; actions and stacks as values; and threads with blocked signals.
 //!
-//! All of it may be used in a signal handler.
+//! All functions are async-signal-safe.
 #![expect(unsafe_code, reason = "asks about signals in C")]
 
 use std::ffi::c_int;
@@ -10,10 +10,10 @@ use std::ptr;
 use super::kernel::errno;
 use crate::ledger::disposition::Wish;
 
-/// Signals are numbered from 1 to 64.
+/// Exclusive upper bound of signal numbers, which start at 1.
 pub(in crate::imp::linux) const COUNT: usize = 65;
 
-/// All signals are blocked on this thread.
+/// Blocks all signals on this thread until dropped.
 pub(in crate::imp::linux) struct Quiet(libc::sigset_t);
 
 impl Quiet {
@@ -31,7 +31,7 @@ impl Drop for Quiet {
     }
 }
 
-/// Whether modules may handle the signal: not those that no program can, and not those of the C library itself.
+/// Checks if modules may handle the signal: excludes uncatchable signals and those reserved by the C library.
 pub(in crate::imp::linux) fn is_ours(signal: c_int) -> bool {
     let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
     (1..32).contains(&signal) && ![libc::SIGKILL, libc::SIGSTOP].contains(&signal) || real_time.contains(&signal)
@@ -45,27 +45,27 @@ pub(in crate::imp::linux) fn wish(action: &libc::sigaction) -> Wish {
     }
 }
 
-/// The default action.
+/// Returns the default action.
 pub(in crate::imp::linux) fn nothing() -> libc::sigaction {
-    // SAFETY: the platform's headers make all zeroes an action: the default one, without flags and with an empty set.
+    // SAFETY: in the platform's headers, zeros are a valid action: the default one without flags and with an empty set.
     unsafe { mem::zeroed() }
 }
 
-/// What a signal does now; the error is an error number.
+/// Returns the current action of a signal; the error is an error number.
 pub(in crate::imp::linux) fn action(signal: c_int) -> Result<libc::sigaction, c_int> {
     let mut now = nothing();
-    // SAFETY: the C library sets nothing, and writes to `now` and nowhere else.
+    // SAFETY: the C library sets nothing, and writes only to `now`.
     match unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) } {
         0 => Ok(now),
         _ => Err(errno()),
     }
 }
 
-/// Makes a signal do this; the error is an error number.
+/// Sets the action of a signal; the error is an error number.
 ///
 /// # Safety
 ///
-/// If the action has a handler, that may be called whenever the signal comes, as its flags say.
+/// The handler of the action, if any, may be called whenever the signal arrives, according to its flags.
 pub(in crate::imp::linux) unsafe fn act(signal: c_int, action: &libc::sigaction) -> Result<(), c_int> {
     // SAFETY: the C library reads a whole action, whose handler our caller vouches for.
     match unsafe { libc::sigaction(signal, action, ptr::null_mut()) } {
@@ -74,29 +74,29 @@ pub(in crate::imp::linux) unsafe fn act(signal: c_int, action: &libc::sigaction)
     }
 }
 
-/// Whether a set has a signal. A number that is no signal's is in none.
+/// Checks if a set contains a signal; `false` for invalid numbers.
 pub(in crate::imp::linux) fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
     sigismember(set, signal) == 1
 }
 
-/// Puts a signal into a set. A number that is no signal's changes nothing.
+/// Adds a signal to a set; ignores invalid numbers.
 pub(in crate::imp::linux) fn add(set: &mut libc::sigset_t, signal: c_int) {
     sigaddset(set, signal);
 }
 
-/// The address that a fault is about. A signal without one has another number there, which may be compared.
+/// Returns the address of a fault. For signals without an address, the result is another number and only suitable for comparison.
 pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
-    // SAFETY: the kernel fills the whole record, so there is a word in this place.
+    // SAFETY: the kernel fills the whole record, so this word is initialized.
     unsafe { info.si_addr() }.addr()
 }
 
-/// Lends a record and a context that say no more than the number of a signal and where this is. They stay where they are: the
-/// one leads into itself.
+/// Calls `see` with a record and a context that contain only the signal number and the current state. They are pinned, because the
+/// context contains a pointer to itself.
 pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut libc::siginfo_t, *mut libc::ucontext_t)) {
     let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
     let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
-    // SAFETY: the platform's headers make all zeroes a record, and a context; the C library fills some of the latter. What it
-    // does not fill stays zero: no alternate stack, for one.
+    // SAFETY: in the platform's headers, zeros are a valid record and context; the C library fills a part of the context. The rest
+    // stays zero, such as the alternate stack.
     unsafe {
         record.assume_init_mut().si_signo = signal;
         getcontext(here.as_mut_ptr());
@@ -104,7 +104,7 @@ pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut li
     see(record.as_mut_ptr(), here.as_mut_ptr());
 }
 
-/// An alternate stack that a thread had, or may have: `stack_t`, as a value.
+/// Alternate stack of a thread: `stack_t` as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::imp::linux) struct Stack {
     start: usize,
@@ -113,24 +113,24 @@ pub(in crate::imp::linux) struct Stack {
 }
 
 impl Stack {
-    /// No such stack.
+    /// No alternate stack.
     pub(in crate::imp::linux) const NONE: Self = Self { start: 0, size: 0, flags: libc::SS_DISABLE };
 
-    /// Makes one in leaked memory, for one thread.
+    /// Makes an alternate stack in leaked memory, for one thread.
     pub(in crate::imp::linux) fn of(memory: &'static mut [u8]) -> Self {
         Self { start: memory.as_mut_ptr().expose_provenance(), size: memory.len(), flags: 0 }
     }
 
-    /// Makes one for comparisons.
+    /// Makes a stack for comparisons.
     #[cfg(test)]
     pub(in crate::imp::linux) fn at(start: usize) -> Self {
         Self { start, size: 4096, flags: 0 }
     }
 
-    /// Reads that of the calling thread; the error is an error number.
+    /// Returns the alternate stack of the calling thread; the error is an error number.
     pub(in crate::imp::linux) fn here() -> Result<Self, c_int> {
         let mut stack = MaybeUninit::<libc::stack_t>::uninit();
-        // SAFETY: the kernel sets nothing, and has written the whole stack when it succeeds.
+        // SAFETY: the kernel sets nothing, and has written the whole stack on success.
         let stack = unsafe {
             match libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) {
                 0 => stack.assume_init(),
@@ -141,19 +141,18 @@ impl Stack {
         Ok(Self { start, size: stack.ss_size, flags })
     }
 
-    /// Gives the calling thread what it had before, or what is there for it; the error is an error number.
+    /// Sets the alternate stack of the calling thread, which must be a previous one or its own; the error is an error number.
     pub(in crate::imp::linux) fn put(self) -> Result<(), c_int> {
         let ss_sp = ptr::with_exposed_provenance_mut(self.start);
         let stack = libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size };
-        // SAFETY: the kernel reads a whole stack. Its memory is leaked, or the code that had set it for this thread has not
-        // taken it back.
+        // SAFETY: the kernel reads a whole stack. Its memory is leaked, or the code that had set it for this thread has not freed it.
         match unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) } {
             0 => Ok(()),
             _ => Err(errno()),
         }
     }
 
-    /// Returns its first address.
+    /// Returns its start address.
     pub(in crate::imp::linux) fn start(self) -> usize {
         self.start
     }
@@ -162,7 +161,7 @@ impl Stack {
         self.flags & libc::SS_DISABLE == 0
     }
 
-    /// Checks if both are the same memory, or none.
+    /// Checks if both are the same memory, or both are none.
     pub(in crate::imp::linux) fn is(self, other: Self) -> bool {
         match (self.is_there(), other.is_there()) {
             (true, true) => (self.start, self.size) == (other.start, other.size),
@@ -171,12 +170,12 @@ impl Stack {
     }
 }
 
-/// One bit for each signal; none for what is not the number of one.
+/// Returns the bit of a signal; zero for invalid numbers.
 pub(in crate::imp::linux) fn bit(signal: c_int) -> u64 {
     if (1..COUNT as c_int).contains(&signal) { 1 << (signal - 1) } else { 0 }
 }
 
-/// A signal by name and number.
+/// Formats a signal by name and number.
 pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
     const NAMES: [&str; 31] = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
@@ -189,7 +188,8 @@ pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
     }
 }
 
-// SAFETY: all take whole sets that are borrowed for the call, and refuse a number beyond those of signals. Blocked signals harm no memory.
+// SAFETY: all take whole sets that are borrowed for the call, and reject invalid signal numbers. Blocked signals do not affect memory
+// safety.
 unsafe extern "C" {
     safe fn sigfillset(set: &mut libc::sigset_t) -> c_int;
     safe fn pthread_sigmask(how: c_int, set: &libc::sigset_t, old: Option<&mut libc::sigset_t>) -> c_int;

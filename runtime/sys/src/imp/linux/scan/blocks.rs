@@ -1,5 +1,5 @@
-//! Blocks of the C heap, recognized from the outside: the words before and behind a block say whether it is one. What
-//! they say is compared, never believed, and all of it is read through the kernel: blocks come and go while this looks.
+//! Recognition of C heap blocks from the words around them. The words are checked for consistency and read through the kernel,
+//! because blocks are allocated and freed concurrently.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -9,43 +9,42 @@ use super::super::c::peek;
 use super::super::proc::{Mapped, Maps};
 use super::objects::without;
 
-/// So much is read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 16 * 1024;
 
 const PAGE: usize = 4096;
 
-/// Distance from the beginning of a block at which an address is still resolved to it. Allocators that carve up
-/// blocks of the C library take smaller ones.
+/// Maximum offset of an interior pointer that is resolved to its block. Allocators on top of the C library allocate smaller blocks.
 const FURTHEST_INSIDE: usize = 16 * 1024;
 
 const WORD: usize = size_of::<usize>();
 
-/// In the word before a block: the one before it is in use; it is a mapping of its own; it is of a thread's heap.
+/// Flags in the word before a block: the previous block is in use; the block is a mapping of its own; it belongs to a thread's heap.
 const BEFORE_IS_USED: usize = 1;
 const IS_MAPPED: usize = 2;
 const OF_A_THREAD: usize = 4;
 const FLAGS: usize = 15;
 
-/// No block is larger.
+/// Limit of block sizes.
 const LARGEST: usize = 1 << 40;
 
-/// Where blocks may be, and what was read of it.
+/// Memory that may contain blocks, and a cache of its content.
 pub(super) struct Blocks {
-    /// Anonymous memory that may be written, sorted.
+    /// Writable anonymous memory, sorted.
     regions: Vec<Range<usize>>,
-    /// The one that grows by `brk`.
+    /// Region that grows by `brk`.
     main: Option<Range<usize>>,
     pieces: HashMap<usize, Box<[u8]>>,
-    /// Blocks that were found around an address, by their beginning, with their ends.
+    /// Blocks found around an address: start to end.
     around: BTreeMap<usize, usize>,
-    /// Addresses without such a block.
+    /// Addresses without an enclosing block.
     outside: HashSet<usize>,
-    /// What stands in the second word of blocks that a thread keeps for itself after they were freed.
+    /// Second word of freed blocks in a thread's cache.
     freed: Option<usize>,
 }
 
 impl Blocks {
-    /// A look at the memory of this process, without what lies in `others`.
+    /// Lists the memory of this process, except `others`.
     pub(super) fn now(others: &[Range<usize>]) -> Self {
         let maps = Maps::read();
         let regions: Vec<_> = maps.iter().flat_map(Maps::all).filter_map(|mapped| region(&mapped)).collect();
@@ -61,7 +60,7 @@ impl Blocks {
         }
     }
 
-    /// How long the block at this address is, if one begins there and is in use.
+    /// Returns the size of the block at this address, if a used block starts there.
     pub(super) fn len(&mut self, address: usize) -> Option<usize> {
         if !address.is_multiple_of(2 * WORD) {
             return None;
@@ -88,7 +87,7 @@ impl Blocks {
         if is_of_main && head & OF_A_THREAD != 0 {
             return None;
         }
-        // The next one says that this one is in use.
+        // The flags of the next block show if this one is in use.
         let next = self.word(end.checked_add(WORD).filter(|at| *at < region.end)?)?;
         let next_size = next & !FLAGS;
         let is_sound = next & BEFORE_IS_USED != 0 && next & 8 == 0 && (2 * WORD..LARGEST).contains(&next_size);
@@ -96,7 +95,7 @@ impl Blocks {
         (is_sound && !is_kept_back).then_some(size - WORD)
     }
 
-    /// The block in use that holds an address behind its beginning, and its length.
+    /// Returns the used block with this interior address, and its size.
     pub(super) fn around(&mut self, address: usize) -> Option<(usize, usize)> {
         let address = address - address % (2 * WORD);
         let behind = self.regions.partition_point(|region| region.start <= address);
@@ -121,12 +120,12 @@ impl Blocks {
         None
     }
 
-    /// The words that begin at an address, as bytes, as far as they are there.
+    /// Returns the readable words at an address as bytes.
     pub(super) fn bytes(&mut self, address: usize, len: usize) -> Vec<u8> {
         (0..len / WORD).filter_map(|at| self.word(address + at * WORD)).flat_map(usize::to_ne_bytes).collect()
     }
 
-    /// The word at an address, if it is there.
+    /// Returns the word at an address, if it is readable.
     pub(super) fn word(&mut self, address: usize) -> Option<usize> {
         let (start, at) = (address - address % PIECE, address % PIECE);
         let piece = self.pieces.entry(start).or_insert_with(|| piece(start));
@@ -135,7 +134,7 @@ impl Blocks {
     }
 }
 
-/// What stands there; zeros where nothing is: a region may begin or end in the middle of a piece.
+/// Reads a piece, with zeros for unmapped pages: a region may start or end inside of a piece.
 fn piece(start: usize) -> Box<[u8]> {
     let mut bytes = vec![0; PIECE].into_boxed_slice();
     if peek::read(start, &mut bytes) < PIECE {
@@ -147,14 +146,14 @@ fn piece(start: usize) -> Box<[u8]> {
     bytes
 }
 
-/// Anonymous memory that may be written, and whether it is the one that grows by `brk`.
+/// Returns writable anonymous memory, and if it grows by `brk`.
 fn region(mapped: &Mapped<'_>) -> Option<(Range<usize>, bool)> {
     let (name, is_heap) = (mapped.name, mapped.name == b"[heap]");
     let is_anonymous = mapped.inode == "0" && (name.is_empty() || is_heap || name.starts_with(b"[anon"));
     (mapped.rights == b"rw-p" && is_anonymous).then(|| (mapped.range.clone(), is_heap))
 }
 
-/// A block that was freed a moment ago still has its address read by nobody but this.
+/// Reads the second word of a block that was just freed.
 fn freed_mark() -> Option<usize> {
     let mark = || {
         let block = std::hint::black_box(Block::new(1000)?);
@@ -162,7 +161,7 @@ fn freed_mark() -> Option<usize> {
         drop(block);
         peek::word(address + WORD)
     };
-    // A number by chance, the same each time; a thread that keeps back no more of this size does not write it.
+    // A constant random number per process; not written if the thread caches no more blocks of this size.
     let (first, second) = (mark()?, mark()?);
     (first == second && first > u32::MAX as usize).then_some(first)
 }
@@ -176,16 +175,15 @@ mod tests {
     #[test]
     fn a_block_in_use_is_told_from_one_that_is_not() {
         for size in [1usize, 24, 25, 100, 1_000, 5_000, 200_000, 3_000_000] {
-            // Other tests may take what was freed before it is looked at, or change what lies behind a block; and the look
-            // itself may take a block.
+            // Other tests may reuse the freed block first or change the next one, and the search itself may allocate a block.
             assert!((0..20).any(|_| is_told(size)), "freed, of {size}");
         }
     }
 
-    /// Whether some blocks are known as blocks, and one of them that was freed is none any more.
+    /// Checks that blocks are recognized, and that a freed one is not.
     fn is_told(size: usize) -> bool {
-        // Every second block is kept, so that the freed ones have no free neighbors. Zeroed: memory of an ended thread may contain the mark
-        // of a freed block.
+        // Keeps every second block, so that the freed ones have no free neighbors. Zeroed, because memory of an ended thread may
+        // contain the mark of a freed block.
         let mut blocks: [_; 16] = std::array::from_fn(|_| Block::zeroed(size));
         let addresses = blocks.each_ref().map(|block| block.as_ref().expect("there is memory").address());
         let mut before = Blocks::now(&[]);

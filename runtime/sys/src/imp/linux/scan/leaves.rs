@@ -1,7 +1,6 @@
-//! What the C library leads to and does not believe, though words that look like addresses stand in it: memory that is free;
-//! the buffers of streams, which are as they were when they were taken from the heap until text is written there; and what
-//! is left over in a stream itself, of which only its functions and their cookie lead to anybody; texts, behind which a block is
-//! as it was before; and the functions that an image wants to be called around a `fork`, which the C library forgets when the
+//! Memory of the C library that is not followed, although it contains words that resemble addresses: free memory; buffers of streams,
+//! which contain stale heap data until text is written; stale data in streams, of which only the functions and their cookie are
+//! references; strings, which may be followed by stale data; and `fork` handlers of an image, which the C library removes when the
 //! image is closed.
 
 use std::collections::HashSet;
@@ -12,54 +11,52 @@ use super::super::c::peek::{self, words};
 use super::WORD;
 use super::objects::Object;
 
-/// The bins of an arena: pairs of words, each of which leads to itself, less two words, while its bin is empty.
+/// Bins of an arena: pairs of words; in an empty bin, each points to the bin's address minus two words.
 const BINS: usize = 127;
 const PAIR: usize = 2 * WORD;
 
-/// So many words before the bins lead to free memory as well: ten lists, the top, and what was divided last.
+/// Words before the bins that also refer to free memory: ten lists, the top, and the last remainder.
 const BEFORE_BINS: usize = 12 * WORD;
 
-/// Fewer empty bins than this are no sign of an arena.
+/// Minimum number of empty bins that identifies an arena.
 const FEWEST_EMPTY: usize = 16;
 
-/// No process has more streams.
+/// Limit of the number of streams.
 const MOST_STREAMS: usize = 1 << 16;
 
-// Where `struct _IO_FILE` and `struct _IO_wide_data` have what is asked for here, in glibc on machines of 64 bits.
+// Offsets in `struct _IO_FILE` and `struct _IO_wide_data` of glibc on 64-bit machines.
 const BUFFER: usize = 0x38;
 const SAVED: usize = 0x48;
 const CHAIN: usize = 0x68;
 const WIDE: usize = 0xa0;
-/// Its functions, and for one of `fopencookie` the cookie and the functions behind them.
+/// Functions of a stream; for `fopencookie`, followed by the cookie and its functions.
 pub(super) const CALLED: Range<usize> = 0xd8..0x108;
 const WIDE_BUFFER: usize = 0x30;
 const WIDE_SAVED: usize = 0x40;
 
-/// Heaps of threads lie on multiples of this. The C library remembers where the next would have room, and takes that place
-/// only if nothing else is there by then.
+/// Alignment of thread heaps. The C library remembers the address for the next one, which it uses only if it is still free.
 const HEAP: usize = 64 << 20;
 
-/// Whether a variable of the C library with this word may be such a place and nothing else.
+/// Checks if a word of the C library may be the address of the next heap.
 pub(super) fn is_room(word: usize) -> bool {
     word.is_multiple_of(HEAP)
 }
 
-/// Whether a block that begins with these bytes holds a text. Addresses that happen to look like one have six bytes.
+/// Checks if the start of a block is a string. Excludes six-byte strings followed by zeros, which may be addresses.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let is_address = len == 6 && bytes.get(7) == Some(&0);
     len != 0 && !is_address && bytes[..len].iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// Checks that these bytes, at the first address in a block, are a name. The C library has no callback in a block that begins
-/// with one: such are the row of the environment, aliases of locales and the files of locales, all of which may be longer than
-/// what is set in them.
+/// Checks if these bytes, at the first address in a block, are a name. Blocks of the C library that begin with a name contain no
+/// callbacks: the environment array, locale aliases and locale files, all of which may be longer than their content.
 pub(super) fn is_name(bytes: &[u8]) -> bool {
     const SHORTEST: usize = 4;
     is_text(bytes) && bytes.iter().take(SHORTEST).all(|byte| *byte != 0)
 }
 
-/// Where a library has its lists of free memory, if it is the C library.
+/// Returns the range of the C library's free lists.
 pub(super) fn free_lists(object: &Object) -> Option<Range<usize>> {
     if !object.is_c_library() {
         return None;
@@ -72,7 +69,7 @@ pub(super) fn free_lists(object: &Object) -> Option<Range<usize>> {
     })
 }
 
-/// Where bins are among words that begin at `start`.
+/// Finds the bins among words that begin at `start`.
 fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
     let leads_to_itself = |(at, pair): (usize, &[usize])| {
         let address = start + at * WORD;
@@ -80,16 +77,16 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
     };
     let empty: Vec<_> = words.windows(2).enumerate().filter_map(leads_to_itself).collect();
     let (first, last) = (*empty.first()?, *empty.last()?);
-    // The last bin is for what is larger than most programs ever free; the first is for what was freed last.
+    // The last bin holds blocks larger than most programs ever free; the first one recently freed blocks.
     let begin = first.min(last.saturating_sub((BINS - 1) * PAIR)).saturating_sub(BEFORE_BINS);
     (empty.len() >= FEWEST_EMPTY).then_some(begin.max(start)..last + PAIR)
 }
 
-/// An entry of the C library's list for `fork`: three functions, and the library that they are of.
+/// Entry of the C library's `fork` list: three functions, and the library that they belong to.
 const FORK_ENTRY: usize = 4;
 
-/// Whether a word of the C library is of such an entry, for a library that `is_going`. What a library is known by is a variable
-/// that leads to itself.
+/// Checks if a word of the C library belongs to the `fork` entry of a library that `is_going`. Libraries are identified by a variable
+/// that points to itself.
 pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
     let is_entry = |start: usize| {
         let words: [_; FORK_ENTRY] = std::array::from_fn(|word| peek::word(start + word * WORD).unwrap_or_default());
@@ -100,16 +97,16 @@ pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
     (0..FORK_ENTRY).any(|word| is_entry(at - word * WORD))
 }
 
-/// What open streams consist of.
+/// Memory of the open streams.
 #[derive(Default)]
 pub(super) struct Streams {
-    /// Where they are themselves.
+    /// Addresses of the streams.
     pub(super) streams: HashSet<usize>,
-    /// The blocks that they have for what is read and written.
+    /// Blocks of their buffers.
     pub(super) buffers: HashSet<usize>,
 }
 
-/// All that are open.
+/// Lists all open streams.
 pub(super) fn streams() -> Streams {
     let mut found = Streams::default();
     let mut next = peek::word(library::first_stream()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The names of what lies at some place of a library, read from its file. Only asked for what was found.
+//! Names of addresses in a library, read from its file for reported references only.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,27 +10,27 @@ use object::{LittleEndian, elf};
 use crate::elf::LARGEST;
 use crate::plain_file;
 
-/// What files say, each read once.
+/// Cache of file contents.
 #[derive(Default)]
 pub(super) struct Files(HashMap<PathBuf, Option<Names>>);
 
 struct Names {
-    /// The variables as the file has them: where each part of them begins, and its bytes.
+    /// Initial values of variables: start of each part, and its bytes.
     initial: Vec<(u64, Vec<u8>)>,
-    /// Where each begins, how long it is, and what it is called; sorted.
+    /// Start, size and name, sorted.
     symbols: Vec<(u64, u64, String)>,
     sections: Vec<(u64, u64, String)>,
 }
 
 impl Files {
-    /// The symbol that an address of the file lies in, and how far.
+    /// Returns the symbol that contains an address of the file, and the offset.
     pub(super) fn symbol(&mut self, path: &Path, address: u64) -> Option<(String, usize)> {
         let (start, _, name) =
             self.of(path)?.symbols.iter().rev().find(|(start, len, _)| within(*start, *len, address))?;
         Some((name.clone(), (address - start) as usize))
     }
 
-    /// The symbol or, failing that, the section that an address of the file lies in, and how far.
+    /// Formats an address of the file as symbol or section with offset.
     pub(super) fn place(&mut self, path: &Path, address: u64) -> String {
         let behind = |name: &str, start: u64| match address - start {
             0 => name.to_owned(),
@@ -42,12 +42,12 @@ impl Files {
         found.map_or_else(|| format!("{address:#x}"), |(start, _, name)| behind(name, *start))
     }
 
-    /// Where a section begins.
+    /// Returns the start of a section.
     pub(super) fn section(&mut self, path: &Path, name: &str) -> Option<u64> {
         self.of(path)?.sections.iter().find(|(_, _, other)| other == name).map(|(start, ..)| *start)
     }
 
-    /// The word that a variable begins its life with. Relocations are not applied: an address looks different.
+    /// Returns the initial word of a variable. Relocations are not applied, so addresses differ.
     pub(super) fn initial(&mut self, path: &Path, address: u64) -> Option<usize> {
         let found = self.of(path)?.initial.iter().find(|(start, bytes)| within(*start, bytes.len() as u64, address));
         let (start, bytes) = found?;
@@ -56,7 +56,7 @@ impl Files {
     }
 
     fn of(&mut self, path: &Path) -> Option<&Names> {
-        // The program has no name with the loader.
+        // The program has an empty name in the loader's list.
         let path = if path.as_os_str().is_empty() { Path::new("/proc/self/exe") } else { path };
         self.0.entry(path.to_owned()).or_insert_with(|| read(path)).as_ref()
     }

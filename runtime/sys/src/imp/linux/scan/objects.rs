@@ -1,4 +1,4 @@
-//! What the loader has mapped: where the variables of each library are.
+//! Libraries mapped by the loader, with the ranges of their variables.
 
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -10,24 +10,24 @@ use object::elf::{DT_FINI, DT_INIT, DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, 
 use super::super::c::loader::{self, Listed};
 use super::super::companions;
 
-/// How long the header of a file is.
+/// Size of the file header.
 const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
 
-/// A library, or the program.
+/// A library or the program.
 #[derive(Debug)]
 pub(super) struct Object {
-    /// As the loader names it; empty for the program.
+    /// Name in the loader's list; empty for the program.
     pub(super) path: PathBuf,
-    /// What addresses in its file are counted from.
+    /// Base of addresses in its file.
     pub(super) base: usize,
-    /// Its variables, zeroed ones included, but for those that are constant once it is mapped.
+    /// Variables, including zeroed ones, excluding those that are constant after mapping.
     pub(super) variables: Vec<Range<usize>>,
-    /// Where its code is.
+    /// Ranges of its code.
     pub(super) code: Vec<Range<usize>>,
-    /// Where its dynamic table is.
+    /// Address of its dynamic table.
     pub(super) dynamic: Option<usize>,
-    /// What only the loader reads or calls. Its record of an image is full of addresses of these, and so is what this host
-    /// notes of segments: both are left in free memory.
+    /// Parts that only the loader reads or calls. The loader's record of an image and the host's notes of segments contain many of
+    /// these addresses, and both are left in free memory.
     pub(super) for_loader: Vec<Range<usize>>,
 }
 
@@ -46,7 +46,7 @@ impl Object {
         }
     }
 
-    /// The last part of its name.
+    /// Returns the file name.
     pub(super) fn name(&self) -> String {
         match self.path.file_name() {
             Some(name) => name.to_string_lossy().into_owned(),
@@ -62,9 +62,9 @@ impl Object {
         self.name().starts_with("libc.so")
     }
 
-    /// Whether its variables are records about images, and not callbacks into them: the loader knows each image until it
-    /// is closed. The unwinder may remember where an image's tables are, and asks the loader before it believes that; the
-    /// tables that it was given by hand are on record elsewhere. A pool of threads remembers what it ran last.
+    /// Checks if its variables are records about images instead of callbacks: the loader lists every image until it is closed. The
+    /// unwinder may cache an image's tables, but queries the loader before using them; explicitly registered tables are recorded
+    /// elsewhere. A thread pool stores its last task.
     pub(super) fn is_about_images(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let is_known = ["ld-linux", "ld.so", "ld64.so", "libgcc_s.so"].iter().any(|start| name.starts_with(start));
@@ -72,7 +72,7 @@ impl Object {
     }
 }
 
-/// All that are mapped now.
+/// Returns all mapped objects.
 pub(super) fn mapped() -> Vec<Object> {
     let mut objects: Vec<Object> = Vec::new();
     loader::walk(|listed| {
@@ -82,8 +82,8 @@ pub(super) fn mapped() -> Vec<Object> {
     objects
 }
 
-/// What of an image only the loader reads or calls: its headers and tables, which linkers put first in the first segment, the
-/// dynamic table, what thread-locals begin with, and the functions that C runtimes of old begin and end with.
+/// Returns the parts of an image that only the loader reads or calls: headers and tables at the start of the first segment, the
+/// dynamic table, initial values of thread-locals, and the entry and exit functions of old C runtimes.
 fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
     let part = |kind| listed.of_kind(kind).map(|header| listed.range(header)).next();
     let value = |wanted: DynamicTag| listed.dynamic().find(|(tag, _)| *tag == wanted).map(|(_, value)| value);
@@ -99,7 +99,7 @@ fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
     tables.into_iter().chain(part(libc::PT_DYNAMIC)).chain(part(libc::PT_TLS)).chain(called).collect()
 }
 
-/// What of a range lies in none of some others.
+/// Returns the parts of a range outside of the others.
 pub(super) fn without(range: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut parts = vec![range];
     for other in others {
@@ -135,7 +135,7 @@ mod tests {
         let program = objects.iter().find(|object| object.is_program()).expect("it is mapped");
         let has = |at: usize| program.for_loader.iter().any(|range| range.contains(&at));
         assert!(has(program.dynamic.expect("it is linked dynamically")), "{program:?}");
-        // Longer than the headers alone: names and relocations follow them.
+        // Longer than the headers: names and relocations follow them.
         assert!(program.for_loader[0].len() > 4096, "{program:?}");
         assert!(!has(CONSTANT.as_ptr().addr()) && !has((mapped as fn() -> _ as *const ()).addr()), "{program:?}");
     }
