@@ -133,7 +133,6 @@ mod counting {
         OPEN.get()
     }
 
-    /// Guard that counts one borrow.
     pub(super) struct Open;
 
     impl Open {
@@ -150,7 +149,6 @@ mod counting {
     }
 }
 
-/// Release builds count no borrows.
 #[cfg(not(debug_assertions))]
 struct Open;
 

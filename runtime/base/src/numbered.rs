@@ -142,7 +142,6 @@ impl<T> Numbered<T> {
         self.most_places = (2 * self.places).max(SHORTEST);
     }
 
-    /// Number of slots, with and without a value.
     #[cfg(test)]
     fn places(&self) -> usize {
         assert_eq!(self.places, self.pieces.iter().map(|piece| piece.row.len()).sum::<usize>());

@@ -15,7 +15,6 @@ pub(crate) enum Register {
     Pointer,
 }
 
-/// Callable function.
 #[derive(Debug)]
 pub(crate) struct Stub {
     code: CodePtr,
@@ -109,7 +108,6 @@ impl Stub {
         }
     }
 
-    /// Calls the function through `libffi`.
     #[inline]
     unsafe fn call_by_libffi(&self, words: &[u64]) -> u64 {
         if cfg!(target_endian = "big") {
@@ -214,7 +212,6 @@ impl Stub {
 }
 
 impl Shell {
-    /// Returns the trampoline for these parameters, if there is one.
     fn of(params: &[Register]) -> Option<Self> {
         let floats = params.iter().filter(|param| param.is_float()).count();
         let fits = floats <= FLOATS && params.len() - floats <= INTEGERS;

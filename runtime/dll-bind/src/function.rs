@@ -64,7 +64,6 @@ pub struct Imported {
     spare: Cell<Option<Box<Scratch>>>,
 }
 
-/// Working buffers of a call.
 #[derive(Default)]
 struct Scratch {
     plan: Plan,

@@ -133,7 +133,6 @@ impl UserCode {
         self.0.manner.has_fences
     }
 
-    /// Returns the thread whose working directory is the folder.
     pub(crate) fn thread(&self) -> Result<&OwnFolder, String> {
         self.0.thread.get_or_init(|| OwnFolder::start(&self.0.path)).as_ref().map_err(ToString::to_string)
     }

@@ -14,7 +14,6 @@ use crate::zones::{self, RED_ZONE, ZONE};
 /// Alignment of buffers in bytes.
 pub(crate) const ALIGN: usize = 16;
 
-/// Buffers of one call.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// Zones and buffers, for memory that is aligned to [`ALIGN`].
@@ -58,7 +57,6 @@ enum Name {
     Element(usize),
 }
 
-/// Argument for C.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Slot {
     /// Number, widened to eight bytes.
@@ -84,7 +82,6 @@ impl Plan {
         self.steps.clear();
     }
 
-    /// Adds an argument.
     pub(crate) fn argument(&mut self, param: usize, shape: &Shape, is_out: bool, value: &Value) -> Result<Slot, Found> {
         if let (Shape::Number(number), false) = (shape, is_out) {
             let breach = |breach| Found { param, way: String::new(), breach };
@@ -106,7 +103,6 @@ impl Plan {
         self.headers.sort_unstable_by_key(|header| header.at);
     }
 
-    /// Returns the bytes of all buffers and zones.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -218,7 +214,6 @@ impl Plan {
         Found { param, way, breach }
     }
 
-    /// Returns the parameter and the formatted path.
     fn way(&self, step: usize) -> (usize, String) {
         let (mut at, mut way) = (step, Vec::new());
         let param = loop {

@@ -138,7 +138,6 @@ pub enum BindError {
 /// Maximum size of one parameter in bytes, without separate memory.
 const LARGEST: usize = 1 << 24;
 
-/// Context of a type, for errors.
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
@@ -249,7 +248,6 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Returns the layout of a result.
     pub(crate) fn of_result(site: &Site<'_>, ty: &PropertyType) -> Result<Self, BindError> {
         let place = "the result";
         let shape = match ty {

@@ -17,7 +17,6 @@ pub(crate) fn append(bytes: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Decodes UTF-16 units.
 pub(crate) fn text(units: &[Unit]) -> Result<String, Breach> {
     let numbers = || units.iter().map(|unit| u16::from_ne_bytes(*unit));
     // A single pass over all units, which the compiler vectorizes.
@@ -44,7 +43,6 @@ pub(crate) fn units_of(bytes: &[u8]) -> &[Unit] {
     bytes.as_chunks().0
 }
 
-/// Returns the units before the first zero.
 pub(crate) fn up_to_zero(bytes: &[u8]) -> Result<&[Unit], Breach> {
     let units = units_of(bytes);
     let end = units.iter().position(|unit| *unit == [0, 0]);

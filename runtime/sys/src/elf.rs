@@ -63,20 +63,17 @@ pub(crate) enum Flaw {
     Malformed { what: String },
 }
 
-/// Facts about a valid file.
 #[derive(Debug)]
 pub(crate) struct Facts {
     /// All sections with bytes in the file.
     pub(crate) sections: Vec<SectionFacts>,
     /// Names of the needed libraries, in the order of the loader's search.
     pub(crate) needed: Vec<String>,
-    /// Undefined symbols.
     pub(crate) imports: Vec<String>,
     /// Reasons for which the loader never unmaps the library.
     pub(crate) stays: Stays,
 }
 
-/// Section with bytes in the file.
 #[derive(Debug)]
 pub(crate) struct SectionFacts {
     pub(crate) name: String,
@@ -139,7 +136,6 @@ pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, Flaw> {
 /// Default size limit of libraries in bytes, ten times the size of a debug build of a large plugin.
 pub(crate) const LARGEST: u64 = 1 << 30;
 
-/// Describes the libraries that can be mapped here.
 pub(crate) fn wanted() -> String {
     format!("a 64-bit little-endian ELF library for {}", std::env::consts::ARCH)
 }
@@ -153,7 +149,6 @@ impl Segment {
         self.offset.saturating_add(self.filesz)
     }
 
-    /// Returns the address range of its pages.
     fn pages(&self) -> Range<u64> {
         self.addr - self.addr % PAGE..self.end().checked_next_multiple_of(PAGE).unwrap_or(u64::MAX)
     }
@@ -205,7 +200,6 @@ impl<'a> Elf<'a> {
         self.segments.iter().filter(|segment| segment.kind == PT_LOAD)
     }
 
-    /// Returns the load segment that contains the memory `addr..addr + size`.
     fn load_of(&self, addr: u64, size: u64) -> Option<&Segment> {
         self.loads().find(|load| load.holds(addr, size))
     }
@@ -293,7 +287,6 @@ fn text(table: &[u8], at: u64, most: usize) -> Option<&str> {
     CStr::from_bytes_until_nul(near).ok()?.to_str().ok()
 }
 
-/// Returns the little-endian number at offset `at`.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(four.try_into().ok()?))

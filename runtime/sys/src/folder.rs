@@ -8,7 +8,6 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-/// Prefix of the folder names.
 const PREFIX: &str = "alcedo-stage-";
 
 /// File that a running host keeps locked. A folder without it is still being created.
@@ -105,10 +104,8 @@ mod imp {
     /// Owner of files whose owner does not exist in this user namespace: usually system folders, seen from a container.
     const UNMAPPED: u32 = 65_534;
 
-    /// Mode of the folder.
     const FOLDER: u32 = 0o700;
 
-    /// Mode of the files in the folder.
     const PRIVATE: u32 = 0o600;
 
     /// Name of the lock file before it is locked.
@@ -142,7 +139,6 @@ mod imp {
         Ok(())
     }
 
-    /// Creates a folder with mode 0700.
     pub(super) fn create(base: &Path) -> io::Result<TempDir> {
         let private = Permissions::from_mode(FOLDER);
         let dir = tempfile::Builder::new().prefix(PREFIX).permissions(private.clone()).tempdir_in(base)?;
@@ -214,7 +210,6 @@ mod imp {
         }
     }
 
-    /// Opens a folder without following links.
     fn open_dir(path: &Path) -> io::Result<File> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)

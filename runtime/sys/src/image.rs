@@ -159,12 +159,10 @@ impl ImageFile {
         &self.bytes
     }
 
-    /// Returns `true` if a private copy was inspected.
     pub(crate) fn is_copy(&self) -> bool {
         self.bytes.is_copy()
     }
 
-    /// Returns the inspected private copy, if there is one.
     pub(crate) fn into_copy(self) -> Option<StagedFile> {
         self.bytes.into_copy()
     }
@@ -443,7 +441,6 @@ const CPP_IMBUE: [&str; 3] = [
     "_ZNSt9basic_iosIwSt11char_traitsIwEE5imbueERKSt6locale",
 ];
 
-/// Standard streams, shared by the whole process.
 const CPP_STREAMS: [&str; 8] =
     ["_ZSt3cin", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZSt4wcin", "_ZSt5wcout", "_ZSt5wcerr", "_ZSt5wclog"];
 

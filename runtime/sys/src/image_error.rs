@@ -132,7 +132,6 @@ impl ImageError {
     }
 }
 
-/// Adds path and size of the file to an error.
 pub(crate) fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
     let path = path.to_owned();
     match flaw {

@@ -28,7 +28,6 @@ pub(crate) use chosen::{
 /// Size of the inaccessible memory after the end and before the first page, in bytes. An access that skips all of it is not detected.
 pub const FENCE: usize = 64 * 1024;
 
-/// Possible writers of a file during its copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
     /// No process had write access.

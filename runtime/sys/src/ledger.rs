@@ -24,10 +24,8 @@ use crate::reference::Look;
 use plan::{Facts, Step};
 use repair::{Gone, Repair};
 
-/// Number of images that are ending.
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// Checks if any image is ending.
 pub(crate) fn is_any_ending() -> bool {
     ENDING.load(Ordering::Relaxed) != 0
 }
@@ -234,7 +232,6 @@ impl Ledger {
         facts
     }
 
-    /// Executes a step of the ending and records it in the report.
     pub(crate) fn act(&self, step: Step, report: &mut EndReport) {
         self.repairs.iter().for_each(|repair| (repair.act)(self, step, report));
     }
@@ -262,7 +259,6 @@ impl Ledger {
         self.tell_refused();
     }
 
-    /// Frees what the image left and records it in the report.
     pub(crate) fn free(&self, gone: &Gone<'_>, report: &mut EndReport) {
         self.repairs.iter().for_each(|repair| (repair.free)(gone, report));
         self.tell_refused();
@@ -304,7 +300,6 @@ impl Ledger {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Checks for identity.
     pub(crate) fn is(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
@@ -349,7 +344,6 @@ impl Holder {
         Self { kind, name: name.into(), thread: String::new(), since, place: None }
     }
 
-    /// Sets the thread.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     pub(crate) fn on(self, thread: String) -> Self {
         Self { thread, ..self }

@@ -19,10 +19,8 @@ pub const NOTES: &str = "notes";
 
 static NOTED: OnceLock<Notes> = OnceLock::new();
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-/// Number of noted modules.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Notes of this process.
 struct Notes {
     /// Forked child processes have another id and write no notes.
     process: u32,
@@ -73,7 +71,6 @@ pub(crate) fn count() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// Writes a line of notes.
 fn note(line: impl FnOnce(&mut Book) -> Option<String>) {
     let Some(notes) = NOTED.get().filter(|notes| notes.process == std::process::id()) else { return };
     let mut open = crate::lock(&notes.open);

@@ -30,7 +30,6 @@ impl At<'_> {
 #[derive(Debug)]
 pub(crate) struct Slots {
     last: [Option<(u64, Duration)>; Self::COUNT],
-    /// Number of panics written.
     number: usize,
 }
 

@@ -29,7 +29,6 @@ pub fn tell(at: &At<'_>) {
     imp::tell_panic(at);
 }
 
-/// Returns `true` if panics are reported.
 pub(crate) fn are_told() -> bool {
     imp::panics_are_told()
 }

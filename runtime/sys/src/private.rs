@@ -27,7 +27,6 @@ enum Held {
 }
 
 impl Bytes {
-    /// Wraps bytes in memory.
     pub(crate) fn read(bytes: Vec<u8>) -> Self {
         Self { len: bytes.len(), held: Held::Read(bytes) }
     }
@@ -58,12 +57,10 @@ impl Bytes {
         Ok(Self { len: view.len(), held: Held::Copy(view, copy) })
     }
 
-    /// Removes the bytes after `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Returns `true` if the bytes are in a private copy.
     pub(crate) fn is_copy(&self) -> bool {
         matches!(self.held, Held::Copy(..))
     }

@@ -82,17 +82,14 @@ fn broken() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "its seal is of other bytes; build it again")
 }
 
-/// Trailer of a file.
 pub(crate) enum Seal<'a> {
     /// No seal; contains all bytes.
     None(&'a [u8]),
-    /// Valid seal.
     Fits(Sealed<'a>),
     /// Seal that does not match the bytes.
     Broken,
 }
 
-/// File with a valid seal.
 pub(crate) struct Sealed<'a> {
     /// Content without the trailer.
     pub(crate) content: &'a [u8],
@@ -102,7 +99,6 @@ pub(crate) struct Sealed<'a> {
     pub(crate) signed: Option<Signed>,
 }
 
-/// Splits a file into content and trailer.
 pub(crate) fn split(bytes: &[u8]) -> Seal<'_> {
     let Some((before, seal)) = bytes.split_last_chunk::<LEN>() else { return Seal::None(bytes) };
     let Some(written) = seal.strip_prefix(&MAGIC) else { return Seal::None(bytes) };

@@ -203,7 +203,6 @@ impl SecretKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// Signs a content.
     pub(crate) fn sign(&self, content: &[u8]) -> Signed {
         let digest = Sha512::new_with_prefix(content);
         let signature = self.0.sign_prehashed(digest, Some(CONTEXT)).expect("the context is short");

@@ -31,7 +31,6 @@ const FORK: Duration = Duration::from_millis(200);
 /// Number of bytes that are checked before the rest is read.
 const HEAD: u64 = elf::HEAD as u64;
 
-/// Open library file.
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
     path: &'a Path,
@@ -40,7 +39,6 @@ pub(crate) struct Source<'a> {
     len: u64,
 }
 
-/// State of a copied file.
 #[derive(Debug)]
 #[must_use = "the copy may be torn"]
 pub(crate) struct Copied<'a> {
@@ -102,7 +100,6 @@ impl<'a> Source<'a> {
 }
 
 impl Copied<'_> {
-    /// Returns the size of the copy.
     pub(crate) fn len(&self) -> u64 {
         self.copied
     }

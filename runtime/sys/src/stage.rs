@@ -27,7 +27,6 @@ use crate::stamp::{FileId, Stamp};
 /// Counts per process, not per directory: the random name of a directory may recur, this number does not.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Suffix of the names of spare files.
 const SPARE: &str = "spare";
 
 /// Directory for the copies of one runtime, readable by this user only and removed with all its files on drop. If it was deleted
@@ -226,7 +225,6 @@ impl StagedFile {
         Ok(self)
     }
 
-    /// Sets the names of the libraries that the copy needs.
     pub(crate) fn needs(&mut self, libraries: &[String]) {
         libraries.clone_into(&mut self.needed);
     }
@@ -283,7 +281,6 @@ impl StagedFile {
         })
     }
 
-    /// Closes the descriptor after mapping.
     pub(crate) fn close(&mut self) {
         self.held.iter_mut().for_each(|held| held.file = None);
     }

@@ -54,7 +54,6 @@ impl Stamp {
         Self { id: FileId::of(file), len: file.len(), written: file.modified().ok() }
     }
 
-    /// Returns the id of the file.
     pub(crate) fn id(&self) -> FileId {
         self.id
     }

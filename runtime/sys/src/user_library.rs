@@ -186,7 +186,6 @@ fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, U
     }
 }
 
-/// Makes a consistent copy of the file.
 fn copied(source: &Path, file: File, found: &Metadata, home: &Folder, name: &str) -> Result<PathBuf, UserLibraryError> {
     let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };
     let mut bytes = Vec::new();

@@ -49,7 +49,6 @@ pub struct Explicit {
 struct State {
     /// Oldest first. A name has two functions only while the module of the first is suspended.
     functions: HashMap<String, Vec<Resolved>>,
-    /// Module names for errors.
     titles: HashMap<ModuleId, Rc<str>>,
     statuses: ModuleStatuses,
 }

@@ -96,7 +96,6 @@ impl fmt::Display for CallTimes {
     }
 }
 
-/// Collector of call statistics.
 #[derive(Default)]
 pub(crate) struct Observer {
     what: Cell<Observed>,
@@ -165,7 +164,6 @@ impl Observer {
         done
     }
 
-    /// Executes and observes a call by name.
     pub(crate) fn around_named<T>(
         &self,
         name: &ZCallName,

@@ -75,7 +75,6 @@ fn verbs() -> impl Strategy<Value = Vec<Verb>> {
     prop::collection::vec(verb, 0..8)
 }
 
-/// Near-valid names and arbitrary strings.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof!["(ex|db|told)(:|://|:/)?[a-zé/:. \u{202e}\u{0}]{0,12}", "\\PC{0,24}", any::<String>()]
 }

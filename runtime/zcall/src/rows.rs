@@ -47,7 +47,6 @@ impl Row {
         self.entries.iter_from(number + 1).map(|(_, entry)| entry)
     }
 
-    /// Removes the entries of a module.
     pub(super) fn take(&mut self, module: ModuleId) -> Vec<Rc<Callee>> {
         self.entries.take_if(|entry| entry.module == module)
     }

@@ -156,7 +156,6 @@ impl ZCallTable {
         if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
     }
 
-    /// Invalidates cached handles.
     fn change(&self) {
         self.stamp.change();
     }

@@ -289,7 +289,6 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         ensure(bound, || format!("dynamic tag {:#x} leads to what is no code", DT_TLSDESC_PLT.0))
     }
 
-    /// Checks every relocation. Returns the sections that they write to.
     fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, Flaw> {
         let each = size_of::<Rela64<LE>>() as u64;
         ensure(self.get(DT_RELAENT).is_none_or(|size| size == each), || "relocations have a wrong size".to_owned())?;

@@ -62,7 +62,6 @@ pub(super) fn library(bytes: &[u8]) -> Elf<'_> {
     }
 }
 
-/// Adds zeroed thread-locals.
 pub(super) fn with_thread_locals(bytes: &[u8], memsz: u64, align: u64) -> Elf<'_> {
     let mut elf = library(bytes);
     let (addr, flags) = (LOCALS.next_multiple_of(align), SHF_WRITE.0 | SHF_TLS.0 | SHF_ALLOC.0);
@@ -85,7 +84,6 @@ pub(super) fn with_constants(bytes: &[u8], addr: u64, memsz: u64) -> Elf<'_> {
     elf
 }
 
-/// Formats the result.
 pub(super) fn says<T>(result: Result<T, Flaw>) -> String {
     match result {
         Ok(_) => "whole".to_owned(),

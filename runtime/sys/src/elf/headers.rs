@@ -12,7 +12,6 @@ use super::{Elf, Flaw, HOST, Section, Segment, ensure, malformed, program, recor
 /// Linkers write about a dozen. The loader stores all of them on its stack.
 const MOST_SEGMENTS: usize = 64;
 
-/// Limit of the length of section names.
 const LONGEST_NAME: usize = 255;
 
 /// Maximum size of the trailer of a library: a signature and a seal.
@@ -38,7 +37,6 @@ pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), Flaw> {
     ensure(len - end <= LONGEST_END, || "the file does not end with the section headers".to_owned())
 }
 
-/// Parses the headers of a file for this host.
 pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, Flaw> {
     let header = header(bytes)?;
     let elf = Elf { bytes, segments: segments(bytes, header)?, sections: sections(bytes, header)? };

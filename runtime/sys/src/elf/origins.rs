@@ -26,7 +26,6 @@ pub(super) fn of_imports(
     places.iter().map(library).collect()
 }
 
-/// Returns the library of each version number.
 fn libraries(needs: &[u8], strings: &[u8]) -> BTreeMap<u16, String> {
     let mut libraries = BTreeMap::new();
     let mut at = 0;

@@ -16,16 +16,13 @@ use object::{U64, elf};
 use super::symbols::Symbols;
 use super::{Code, Elf, Flaw, HOST, ensure, malformed, records};
 
-/// Size of an address.
 const WORD: u64 = 8;
 
 /// Effect of a relocation in the loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Nothing,
-    /// Writes an address of the library itself.
     Own,
-    /// Writes the address of a symbol.
     Named,
     /// Writes a reference to a thread-local through its library.
     ThreadLocal,

@@ -19,7 +19,6 @@ const MOST_ALIGNMENT: u64 = 1 << 30;
 /// fails.
 const MOST_THREAD_LOCAL: u64 = 16 << 20;
 
-/// Maximum alignment of thread-locals.
 const MOST_THREAD_LOCAL_ALIGNMENT: u64 = PAGE;
 
 /// Checks that the loader can process every segment.

@@ -50,7 +50,6 @@ fn fixed(elf: &Elf<'_>) -> BTreeSet<u64> {
     entries.filter_map(of_entry).collect()
 }
 
-/// Returns the names of the thread-locals at these offsets.
 fn names(elf: &Elf<'_>, offsets: &BTreeSet<u64>) -> Vec<String> {
     let Some(section) = elf.section_of_kind(SHT_SYMTAB) else { return Vec::new() };
     let strings = elf.sections.get(section.link).and_then(|strings| elf.bytes.get(strings.file_range()));

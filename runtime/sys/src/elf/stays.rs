@@ -3,7 +3,6 @@
 /// Reasons to stay mapped, and the libraries of its imports.
 #[derive(Debug, Default)]
 pub(crate) struct Stays {
-    /// The file was linked with `-z nodelete`.
     pub(crate) is_marked: bool,
     /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided one of them.
     pub(crate) unique: Vec<String>,

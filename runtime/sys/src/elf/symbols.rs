@@ -18,12 +18,9 @@ pub(super) struct Symbols<'a> {
     places: Vec<usize>,
 }
 
-/// Location of a symbol's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SymbolPlace {
-    /// In another library.
     Elsewhere,
-    /// In this section of the file.
     Here(usize),
     /// A number without a location.
     Number,

@@ -74,7 +74,6 @@ impl StageDir {
     }
 }
 
-/// Converts the patches to file offsets.
 fn placed(image: &ImageFile, patches: &[Patch<'_>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
     let place = |(section, offset, patch): &Patch<'_>| {
         let misfit = || io::Error::other(format!("{} bytes at {offset} do not fit section {section}", patch.len()));

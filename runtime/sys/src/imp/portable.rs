@@ -31,7 +31,6 @@ impl<'a> Lease<'a> {
     }
 }
 
-/// Mapped image; never closed.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     library: ManuallyDrop<Library>,
@@ -148,7 +147,6 @@ pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
 /// Empty: without hooks, no image is unmapped.
 pub(crate) const REPAIRS: &[Repair] = &[];
 
-/// Empty records.
 pub(crate) struct Records;
 
 impl Records {

@@ -1,24 +1,19 @@
 //! Effective disposition of a signal, computed from the requests of several images and of the process.
 
-/// Requested disposition of a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
     /// Default action of the system.
     Default,
-    /// Ignores the signal.
     Ignore,
-    /// Calls a handler.
     Handle,
 }
 
-/// Effective disposition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
     /// State before the first image was mapped.
     Original,
     /// Default action of the system.
     Default,
-    /// Ignores the signal.
     Ignore,
     /// Dispatcher of the host, which calls the images' handlers and then the process's own.
     Dispatch,

@@ -1,6 +1,5 @@
 //! Selection of the next step of an ending, by facts alone; `ending.rs` collects the facts and executes the steps.
 
-/// Facts about an ending image.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Facts {
     /// The image was closed and verified to be unmapped.
@@ -9,7 +8,6 @@ pub(crate) struct Facts {
     pub(crate) process_exits: bool,
     /// Thread-local destructors wait for the calling thread.
     pub(crate) locals_here: bool,
-    /// Threads of the image run its code.
     pub(crate) threads: bool,
     /// Thread-local destructors wait for other threads, or run there.
     pub(crate) locals_elsewhere: bool,
@@ -19,20 +17,16 @@ pub(crate) struct Facts {
     pub(crate) signals: bool,
     /// A signal handler of the image is running.
     pub(crate) handler_runs: bool,
-    /// Exit handlers are pending.
     pub(crate) exit_handlers: bool,
     /// Code outside of the image may enter it: the kernel may write for it, or a signal was set without the hooks.
     pub(crate) outside: bool,
 }
 
-/// Next step of an ending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// Runs the destructors of this thread.
     RunThreadLocals,
     /// Forces threads out of blocking calls.
     Evict,
-    /// Waits for other code to act.
     Wait,
     /// Removes the image's signal handlers.
     ReleaseSignals,
@@ -40,7 +34,6 @@ pub(crate) enum Step {
     RunExitHandlers,
     /// Closes the image, which no code can enter, and verifies it.
     Close,
-    /// Frees what the image left.
     Free,
 }
 

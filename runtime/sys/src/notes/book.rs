@@ -18,7 +18,6 @@ const MOST_GONE: usize = 512;
 /// Minimum number of superfluous lines before the file is rewritten.
 const SLACK: usize = 512;
 
-/// Lines that describe an image.
 #[derive(Debug, Default)]
 struct Image {
     module: String,
@@ -32,7 +31,6 @@ impl Image {
     }
 }
 
-/// State of the notes.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     stages: Vec<PathBuf>,
@@ -40,9 +38,7 @@ pub(super) struct Book {
     here: BTreeMap<PathBuf, Image>,
     /// Unmapped images, oldest first.
     gone: VecDeque<Image>,
-    /// Number of dropped modules.
     forgotten: u64,
-    /// Number of lines in the file.
     written: usize,
 }
 
@@ -117,7 +113,6 @@ fn of_path(path: &Path) -> String {
     escaped(path.as_os_str().as_encoded_bytes())
 }
 
-/// Escapes a string to one word.
 fn escaped(bytes: &[u8]) -> String {
     let mut word = String::with_capacity(bytes.len());
     for byte in bytes {

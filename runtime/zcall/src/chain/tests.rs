@@ -38,7 +38,6 @@ pub(crate) fn chain() -> ResolverChain {
     chain
 }
 
-/// Adds a resolver of `ex`.
 pub(crate) fn add(chain: &ResolverChain, resolver: impl Fn(&ZCallName) -> Result<Answer, CallError> + 'static) {
     chain.add("ex", Origin::BuiltIn, 0, "fixture", Rc::new(resolver)).expect("there is the protocol");
 }

@@ -34,7 +34,6 @@ pub(super) const REPAIR: Repair = Repair {
 /// Stacks of all images on all threads; those of one thread in the order in which they were set.
 static BOOK: Mutex<Vec<Set>> = Mutex::new(Vec::new());
 
-/// Stack set by one image for one thread.
 struct Set {
     ledger: Arc<Ledger>,
     tid: i32,
@@ -42,7 +41,6 @@ struct Set {
     stacks: Stacks,
 }
 
-/// Stack set by an image, and the previous one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stacks {
     now: Stack,

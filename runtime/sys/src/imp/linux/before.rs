@@ -30,7 +30,6 @@ const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 /// that images do so one after the other.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
-/// Initial state of one image.
 pub(super) struct Before {
     found: Mutex<Found>,
     /// Number of system call filters of the thread that mapped the image.
@@ -40,7 +39,6 @@ pub(super) struct Before {
 struct Found {
     soft: [u64; 2],
     is_armed: [bool; 3],
-    /// Kernel ids of timers.
     timers: Vec<c_int>,
     /// Signals (one bit each) whose handlers were removed without others remaining: their sources are checked again when no handler
     /// of the image runs.
@@ -57,7 +55,6 @@ pub(super) struct Undone {
     pub(super) words: Vec<String>,
 }
 
-/// Treatment of a soft limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Leave,
@@ -66,7 +63,6 @@ enum Verdict {
     Ignore,
 }
 
-/// Timer in the kernel's list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Listed {
     number: c_int,
@@ -74,7 +70,6 @@ struct Listed {
 }
 
 impl Before {
-    /// Reads the current state.
     pub(super) fn now() -> Arc<Self> {
         let soft =
             LIMITS.map(|(resource, ..)| kernel::limits(resource).map_or(libc::RLIM_INFINITY, |limits| limits.rlim_cur));

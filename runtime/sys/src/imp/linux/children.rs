@@ -40,7 +40,6 @@ struct Child {
     started: u64,
 }
 
-/// Records a process started by an image.
 pub(super) fn started(owner: usize, pid: i32) {
     let Some(started) = started_at(pid) else { return };
     let mut book = lock(&BOOK);
@@ -51,7 +50,6 @@ pub(super) fn started(owner: usize, pid: i32) {
     book.children.push(Child { owner, pid, started });
 }
 
-/// Returns the number of an image's children that were not waited for.
 fn held(owner: usize) -> u64 {
     let of_image = of_image(owner);
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64

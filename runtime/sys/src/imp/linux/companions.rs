@@ -104,7 +104,6 @@ struct Shelf {
     held: Vec<Held>,
 }
 
-/// Library with a separate reference.
 struct Held {
     library: Loaded,
     since: Ticks,
@@ -113,7 +112,6 @@ struct Held {
     for_good: bool,
 }
 
-/// Companions of one image.
 pub(super) struct Companions {
     before: Vec<Loaded>,
     born: Ticks,
@@ -124,13 +122,11 @@ pub(super) struct Companions {
 }
 
 struct Own {
-    /// The image itself.
     image: Loaded,
     /// Used libraries that were mapped for images.
     libraries: Vec<Loaded>,
 }
 
-/// Thread that keeps an image mapped.
 #[derive(Clone, Debug)]
 struct Guest {
     name: String,
@@ -213,7 +209,6 @@ impl Companions {
         Some(within.into_iter().map(|library| library.base).collect())
     }
 
-    /// Returns the threads of other libraries that keep the image mapped.
     fn guests(&self) -> Vec<Guest> {
         let Some(Own { image, libraries }) = self.own.get().filter(|_| self.has_others()) else {
             return Vec::new();

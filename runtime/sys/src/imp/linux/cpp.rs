@@ -91,7 +91,6 @@ type Set = unsafe extern "C" fn(usize) -> usize;
 type GetOf = unsafe extern "C" fn(usize) -> usize;
 type SetOf = unsafe extern "C" fn(usize, usize) -> usize;
 
-/// Getter and setter of a value.
 #[derive(Clone, Copy)]
 enum Access {
     Single {
@@ -106,17 +105,14 @@ enum Access {
     },
 }
 
-/// Value stored by the library.
 struct FacetPlace {
     access: Access,
     is_function: bool,
-    /// Initial value; null if unknown.
     first: usize,
     /// Last value that did not refer to an image.
     before: usize,
 }
 
-/// State of the library.
 struct Known {
     library: Loaded,
     places: Vec<FacetPlace>,

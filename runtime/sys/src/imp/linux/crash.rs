@@ -212,7 +212,6 @@ pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) {
     }
 }
 
-/// Short text on the stack.
 pub(super) struct Text {
     bytes: [u8; 512],
     len: usize,

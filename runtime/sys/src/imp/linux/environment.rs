@@ -114,7 +114,6 @@ fn put_strings_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
     count
 }
 
-/// Returns the addresses of all environment strings.
 pub(super) fn texts() -> impl Iterator<Item = usize> {
     row().into_iter().flat_map(entries)
 }

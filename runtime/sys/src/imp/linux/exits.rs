@@ -35,7 +35,6 @@ static HANDLERS: Mutex<Vec<Exit>> = Mutex::new(Vec::new());
 /// Set when process exit begins. No image may be unmapped then: the main thread may be in one of its handlers.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
-/// Handler in one of the two forms of the C library.
 pub(super) enum Handler {
     Plain(Promised<Destructor>),
     WithStatus(Promised<OnExit>),
@@ -47,7 +46,6 @@ struct Exit {
     handler: Handler,
 }
 
-/// Registers the host's handler for process exit once.
 fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -55,7 +53,6 @@ fn listen() {
     });
 }
 
-/// Registers an exit handler of the host.
 pub(crate) fn at_exit(handler: extern "C" fn()) -> io::Result<()> {
     if callbacks::at_exit(handler) { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
 }

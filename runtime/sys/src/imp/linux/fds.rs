@@ -81,7 +81,6 @@ impl Maker {
     }
 }
 
-/// Descriptor that an image left open.
 struct Left {
     fd: c_int,
     /// Target, and the function that opened the descriptor if it belongs to a stream.
@@ -114,7 +113,6 @@ pub(super) fn closed(fd: c_int) {
     lock(&BOOK).remove(&fd);
 }
 
-/// Returns the number of open descriptors of an image.
 fn held(owner: usize) -> u64 {
     let book = lock(&BOOK);
     book.iter().filter(|(fd, opened)| opened.owner == owner && is_still(**fd, opened)).count() as u64

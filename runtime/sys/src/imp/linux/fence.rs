@@ -23,7 +23,6 @@ struct Entry {
     label: [AtomicUsize; LONGEST / 8],
 }
 
-/// Buffer between inaccessible pages.
 #[derive(Debug)]
 pub(crate) struct Fence {
     memory: Walled,
@@ -31,7 +30,6 @@ pub(crate) struct Fence {
     entry: Option<usize>,
 }
 
-/// Side of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
     Before,

@@ -8,7 +8,6 @@ use super::c::callbacks;
 
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// Registers the detection of child processes once.
 pub(super) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

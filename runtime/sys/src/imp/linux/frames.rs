@@ -23,7 +23,6 @@ struct Table {
 
 static TABLES: Mutex<Vec<Table>> = Mutex::new(Vec::new());
 
-/// Records a registered table.
 pub(super) fn registered(owner: usize, taking_back: Promised<Deregister>) {
     lock(&TABLES).push(Table { owner, taking_back });
 }

@@ -66,7 +66,6 @@ pub(super) struct Taken {
     state: u64,
 }
 
-/// Run as reported to a waiting thread.
 pub(super) struct Running {
     pub(super) owner: usize,
     pub(super) signal: c_int,
@@ -226,7 +225,6 @@ pub(super) fn jumps(target: usize, let_go: impl Fn(usize)) {
     end_where(here(), |frame| frame.is_left_by_jump_to(target), &let_go);
 }
 
-/// Checks if any listed handler is running.
 pub(super) fn is_any() -> bool {
     TAKEN.load(Ordering::SeqCst) != 0
 }
@@ -261,7 +259,6 @@ pub(super) fn look(let_go: impl Fn(usize)) {
     }
 }
 
-/// Returns the runs that use a table.
 pub(super) fn reading(table: usize) -> Vec<Running> {
     let found = RUNS.iter().filter_map(|run| {
         let state = run.state.load(Ordering::SeqCst);
@@ -334,7 +331,6 @@ mod tests {
         Frame { top: 9_000, interrupted: 10_000, alternate: 0..0, is_switched: false }
     }
 
-    /// On an alternate stack.
     fn alternate() -> Frame {
         Frame { top: 1_900, interrupted: 10_000, alternate: 1_000..2_000, is_switched: false }
     }

@@ -9,20 +9,14 @@ use object::elf::{DT_JMPREL, DT_NEEDED, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_SONA
 
 use super::c::loader::{self, Listed};
 
-/// Mapped library.
 #[derive(Clone, Debug)]
 pub(super) struct Loaded {
     /// Name in the loader's list; empty for the program itself.
     pub(super) name: Vec<u8>,
-    /// Base address, which distinguishes libraries of the same name.
     pub(super) base: usize,
-    /// Ranges of the segments.
     pub(super) ranges: Vec<Range<usize>>,
-    /// Ranges of the code segments.
     pub(super) code: Vec<Range<usize>>,
-    /// Soname.
     own_name: Option<Vec<u8>>,
-    /// Names of the needed libraries.
     needed: Vec<Vec<u8>>,
 }
 
@@ -62,7 +56,6 @@ impl Loaded {
         PathBuf::from(OsStr::from_bytes(&self.name))
     }
 
-    /// Returns the file name.
     pub(super) fn file(&self) -> String {
         let last = self.name.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         String::from_utf8_lossy(last).into_owned()

@@ -69,7 +69,6 @@ thread_local! {
 /// Key that makes the C library call [`at_last`] at the end of threads.
 static LAST_KEY: OnceLock<OwnKey> = OnceLock::new();
 
-/// Pending destructors of one thread.
 pub(super) struct Record {
     tid: i32,
     owed: Mutex<Owed>,
@@ -118,12 +117,10 @@ pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
     });
 }
 
-/// Destructors of one image.
 #[derive(Default)]
 pub(super) struct Locals {
     /// Threads with pending or past destructors.
     threads: Mutex<Vec<Arc<Record>>>,
-    /// Existing keys of the image.
     keys: Mutex<Vec<Key>>,
     registered: AtomicU64,
     run: AtomicU64,
@@ -135,7 +132,6 @@ struct Key {
     destructor: Option<OfValues>,
 }
 
-/// Threads with pending destructors of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Whereabouts {
     here: bool,
@@ -424,7 +420,6 @@ pub(super) fn forget_here(ledger: &Ledger) {
     }
 }
 
-/// Registers for the end of the calling thread.
 pub(super) fn arm_here() {
     Record::here().arm();
 }

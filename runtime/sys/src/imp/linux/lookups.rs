@@ -12,7 +12,6 @@ use super::lock;
 /// Lookups by the host for its callers; images may have received any of them.
 static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
 
-/// Addresses found by name.
 #[derive(Default)]
 pub(super) struct Lookups(Mutex<BTreeSet<usize>>);
 
@@ -22,7 +21,6 @@ pub(crate) fn note_for_all(address: usize) {
 }
 
 impl Lookups {
-    /// Records an address that an image found by name.
     pub(super) fn note(&self, address: usize) {
         lock(&self.0).insert(address);
     }

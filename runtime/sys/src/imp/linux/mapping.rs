@@ -56,7 +56,6 @@ impl Mapping {
         }
     }
 
-    /// Returns the ranges of its segments.
     pub(crate) fn ranges(&self) -> &[Range<usize>] {
         &self.ranges
     }

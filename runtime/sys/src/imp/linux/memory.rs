@@ -41,7 +41,6 @@ const REGION: usize = 64 * 1024;
 
 const PAGE: usize = 4096;
 
-/// Pages of one image.
 pub(super) struct Pages {
     maps: Mutex<Ranges>,
     heap: Mutex<Ranges>,
@@ -64,7 +63,6 @@ impl Pages {
         }
     }
 
-    /// Sets the segments of the mapped image.
     pub(super) fn is_mapped(&self, segments: &[Range<usize>]) {
         let start = segments.iter().map(|segment| segment.start / PAGE * PAGE).min();
         let end = segments.iter().map(|segment| segment.end.next_multiple_of(PAGE)).max();
@@ -259,7 +257,6 @@ impl Pages {
     }
 }
 
-/// Returns the size of a shared memory segment.
 fn len_of(segment: c_int) -> Option<usize> {
     let mut facts = MaybeUninit::<libc::shmid_ds>::uninit();
     // SAFETY: on success the kernel has written the whole record.

@@ -57,7 +57,6 @@ pub(super) fn is_nameless(started: &Started) -> bool {
     now.is_some() && now == started.inherited && lock(&started.names).is_empty()
 }
 
-/// Formats a thread for reports.
 pub(super) fn thread_in_words(tid: i32) -> String {
     let is_nameless = started::of_number(tid).is_some_and(|started| is_nameless(&started));
     let name = if is_nameless { None } else { thread_name(tid) };

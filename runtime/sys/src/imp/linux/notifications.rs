@@ -34,7 +34,6 @@ struct Notification {
     owner: usize,
     function: usize,
     value: usize,
-    /// Description of the event.
     what: &'static str,
     /// Removed after its first call.
     is_for_once: bool,
@@ -74,7 +73,6 @@ impl Event {
         self.how == libc::SIGEV_THREAD
     }
 
-    /// Returns the signal that it raises.
     pub(super) fn raises(&self) -> Option<c_int> {
         [libc::SIGEV_SIGNAL, libc::SIGEV_THREAD_ID].contains(&self.how).then_some(self.signal)
     }
@@ -102,17 +100,14 @@ impl Event {
     }
 }
 
-/// Removes a notification.
 pub(super) fn strike(serial: usize) {
     lock(&BOOK).notifications.remove(&serial);
 }
 
-/// Removes all notifications of an image.
 pub(super) fn strike_all(owner: usize) {
     lock(&BOOK).notifications.retain(|_, notification| notification.owner != owner);
 }
 
-/// Checks if the notification still exists.
 pub(super) fn is_open(serial: usize) -> bool {
     lock(&BOOK).notifications.contains_key(&serial)
 }

@@ -10,7 +10,6 @@ use std::path::Path;
 /// Maximum size in bytes of a mapping list for reports only: about five thousand mappings, which take four milliseconds to read.
 const LONGEST_LIST: usize = 1 << 18;
 
-/// Raw list of mappings.
 pub(super) struct Maps(Vec<u8>);
 
 /// Mapping, from one line of the list: range, permissions, offset, device, inode, name.
@@ -39,7 +38,6 @@ impl Maps {
         self.0.len() < LONGEST_LIST
     }
 
-    /// Returns all mappings by address.
     pub(super) fn all(&self) -> impl Iterator<Item = Mapped<'_>> + Clone {
         self.0.split(|byte| *byte == b'\n').filter_map(Mapped::of)
     }

@@ -17,7 +17,6 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Size of the largest state.
 const LARGEST: usize = 256;
 
 /// Two buffers that alternately hold the state, and a third one that is installed temporarily to query the state.

@@ -43,12 +43,10 @@ impl Ranges {
         touched.into_iter().map(|old| old.start.max(range.start)..old.end.min(range.end)).collect()
     }
 
-    /// Removes and returns all ranges.
     pub(super) fn take(&mut self) -> Vec<Range<usize>> {
         std::mem::take(&mut self.ends).into_iter().map(|(start, end)| start..end).collect()
     }
 
-    /// Returns all ranges.
     pub(super) fn all(&self) -> Vec<Range<usize>> {
         self.ends.iter().map(|(start, end)| *start..*end).collect()
     }
@@ -58,7 +56,6 @@ impl Ranges {
         self.ends.range(..=address).next_back().is_some_and(|(_, end)| address < *end)
     }
 
-    /// Returns the total size in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.ends.iter().map(|(start, end)| (end - start) as u64).sum()
     }

@@ -61,13 +61,11 @@ impl Records {
         }
     }
 
-    /// Sets the segments of the mapped image.
     pub(super) fn is_at(&self, segments: &[Range<usize>]) {
         self.code.get_or_init(|| segments.to_vec());
         self.pages.is_mapped(segments);
     }
 
-    /// Returns the time of the mapping.
     pub(super) fn born(&self) -> Instant {
         self.born
     }
@@ -92,7 +90,6 @@ impl Records {
         move |address| memory(address) || streams::is_of(owner, address)
     }
 
-    /// Returns its segments and the recorded pages.
     pub(super) fn own_pages(&self) -> Vec<Range<usize>> {
         [self.pages.all(), self.code().to_vec()].concat()
     }

@@ -44,7 +44,6 @@ struct Book {
 
 struct Request {
     owner: usize,
-    /// Address of the block.
     block: usize,
     kind: Kind,
     since: Instant,

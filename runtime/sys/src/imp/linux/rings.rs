@@ -32,7 +32,6 @@ const TARGET: &str = "anon_inode:[io_uring]";
 /// The kernel starts immediately and waits for nothing, so this is ample.
 const SETTLE: Duration = Duration::from_millis(30);
 
-/// Device and inode number of a ring's file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ring(u64, u64);
 
@@ -42,7 +41,6 @@ struct Presence {
     fd: Option<c_int>,
 }
 
-/// Rings of one image.
 pub(super) struct Rings {
     before: Vec<Ring>,
     workers_before: Vec<i32>,
@@ -64,7 +62,6 @@ impl Rings {
         Self { before, workers_before, own: Mutex::default() }
     }
 
-    /// Records a ring made by the image.
     pub(super) fn opened(&self, ring: Ring) {
         note(&mut lock(&self.own), ring);
     }
@@ -136,7 +133,6 @@ pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
     is_ring.then_some(Ring(device, number))
 }
 
-/// Returns all rings of the process.
 fn present(maps: Option<&Maps>) -> BTreeMap<Ring, Presence> {
     let mut found = BTreeMap::<Ring, Presence>::new();
     for fd in fds::open_now() {
@@ -150,7 +146,6 @@ fn present(maps: Option<&Maps>) -> BTreeMap<Ring, Presence> {
     found
 }
 
-/// Returns the ring of a mapping.
 fn mapped_ring(mapped: &Mapped<'_>) -> Option<Ring> {
     let (major, minor) = mapped.device.split_once(':').filter(|_| mapped.name == TARGET.as_bytes())?;
     let device = libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);

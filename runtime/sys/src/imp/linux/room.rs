@@ -21,13 +21,11 @@ const DISTANCE: usize = 1 << 40;
 /// Width of gaps that separate areas: allocators and sanitizers have their own distant areas.
 const WIDEST: usize = 1 << 34;
 
-/// Minimum size of an image.
 const SMALLEST: usize = 4 * PAGE;
 
 /// Page number above the range for the next image; 0 before the first. Not an address, which would resemble a reference.
 static NEXT: Mutex<usize> = Mutex::new(0);
 
-/// Address range for one image.
 pub(super) struct Room {
     _reserved: Vec<Reserved>,
     end: usize,

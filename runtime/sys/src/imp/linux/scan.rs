@@ -107,14 +107,12 @@ const LONGEST_BLOCK: usize = 4 << 20;
 /// Address ranges of mapped images, by the address of their ledger.
 static IMAGES: Mutex<Vec<(usize, Vec<Range<usize>>)>> = Mutex::new(Vec::new());
 
-/// Returns the address ranges of all images.
 pub(super) fn images() -> Vec<Range<usize>> {
     lock(&IMAGES).iter().flat_map(|(_, ranges)| ranges.clone()).collect()
 }
 
 /// Memory that is about to be freed or unmapped.
 struct Going<'a> {
-    /// Segments of the image.
     image: &'a [Range<usize>],
     /// Heap and mappings of the image.
     memory: Vec<Range<usize>>,
@@ -122,7 +120,6 @@ struct Going<'a> {
     blocks: Vec<Range<usize>>,
     /// Base addresses of the libraries that may have received an address of the image; `None` if unknown.
     libraries: Option<HashSet<usize>>,
-    /// File from which the image was mapped.
     path: &'a Path,
 }
 
@@ -130,21 +127,17 @@ struct Going<'a> {
 struct Targets {
     ranges: Vec<Range<usize>>,
     image: Vec<Range<usize>>,
-    /// Code segments of the image.
     code: Vec<Range<usize>>,
     guard: Option<usize>,
 }
 
-/// Path to a block.
 #[derive(Clone, Copy)]
 struct Way {
     object: usize,
     variable: usize,
-    /// Number of preceding blocks.
     blocks: u32,
     /// Number of preceding blocks, without those of about the same size as their predecessor.
     distance: u32,
-    /// Size of the last block.
     len: usize,
     reach: Reach,
 }
@@ -158,7 +151,6 @@ struct Walk<'a> {
     begun: Instant,
     /// Variables that are not followed: they refer to free memory.
     free_lists: Option<Range<usize>>,
-    /// Streams of the C library.
     streams: HashSet<usize>,
     /// Requested sizes of the image's own blocks.
     sizes: HashMap<usize, usize>,
@@ -244,7 +236,6 @@ fn function_around(_address: usize) -> Option<usize> {
     None
 }
 
-/// Extends a range to whole pages.
 fn pages(range: &Range<usize>) -> Range<usize> {
     range.start - range.start % 4096..range.end.next_multiple_of(4096)
 }

@@ -38,11 +38,8 @@ pub(super) struct Table {
     next: Cell<*mut Table>,
     /// Set if there was a moment without readers since the replacement. Accessed under the lock only.
     unreachable: Cell<bool>,
-    /// Size of the mapping in bytes.
     bytes: usize,
-    /// Number of entries that follow.
     pub(super) len: usize,
-    /// Action of the process.
     pub(super) original: libc::sigaction,
     /// Effective disposition set for this table.
     pub(super) effect: Effect,
@@ -74,7 +71,6 @@ impl Tables {
         Self { retired: lock(&RETIRED), _quiet: quiet }
     }
 
-    /// Returns the table of the signal.
     pub(super) fn current(&self, signal: c_int) -> Option<&'static Table> {
         current(signal)
     }

@@ -151,7 +151,6 @@ pub(super) struct Handled {
     pub(super) alone: u64,
 }
 
-/// Returns the signals that the image handles.
 pub(super) fn handled(owner: usize) -> Handled {
     let mut handled = Handled { all: 0, alone: 0 };
     let tables = Tables::lock();
@@ -180,7 +179,6 @@ pub(super) fn is_handler(handler: usize) -> bool {
     ![libc::SIG_DFL, libc::SIG_IGN, pass_on as *const () as usize].contains(&handler)
 }
 
-/// Returns the number of signals with an entry of the image.
 pub(super) fn held(owner: usize) -> u64 {
     let tables = Tables::lock();
     (1..COUNT as c_int).filter_map(|signal| tables.current(signal)).filter(|table| table.has(owner)).count() as u64
@@ -281,7 +279,6 @@ impl Drop for Reading {
     }
 }
 
-/// The installed handler.
 unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let error = errno();
     // SAFETY: the kernel or an equivalent source provides the arguments.

@@ -44,7 +44,6 @@ fn is_filtered(ledger: &Ledger) -> bool {
         && ledger.records.before.is_filtered_since()
 }
 
-/// Checks if any source exists.
 fn are_held(ledger: &Ledger) -> bool {
     let owner = ledger.owner();
     !ledger.records.is_closed() || signals::held(owner) > 0 || timers::held(owner) > 0 || async_fds::held(owner)
@@ -73,7 +72,6 @@ fn release_again(ledger: &Ledger) -> Vec<String> {
     words
 }
 
-/// Lists the sources that keep the image mapped.
 fn holders(ledger: &Ledger) -> Vec<Holder> {
     let owner = ledger.owner();
     let mut holders = notifications::holders(owner);

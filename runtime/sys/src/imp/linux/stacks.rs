@@ -31,7 +31,6 @@ pub(super) enum Stands {
     Unknown,
 }
 
-/// Report of the system on a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Thread {
     pub(super) tid: i32,
@@ -102,12 +101,10 @@ fn parse_stat(tid: i32, text: &[u8]) -> Option<Thread> {
     })
 }
 
-/// Result of an inspection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Seen {
     /// Position of the thread relative to each of the requested codes.
     pub(super) stands: Vec<Stands>,
-    /// Start routine, if it can be found.
     pub(super) start: Option<usize>,
 }
 
@@ -134,7 +131,6 @@ pub(super) fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Seen {
     if same { Seen { stands: found, start } } else { unknown() }
 }
 
-/// Returns stack pointer and next instruction of a thread that waits in the kernel.
 fn parse_syscall(text: &str) -> Option<(usize, usize)> {
     let mut words = text.split_ascii_whitespace().rev();
     let mut word = || usize::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();

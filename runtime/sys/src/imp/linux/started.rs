@@ -14,7 +14,6 @@ use crate::ledger::Ledger;
 /// All running or unjoined threads of images. One list for all images, because any code with a thread's handle may join it.
 pub(super) static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
 
-/// Thread started by an image.
 pub(super) struct Started {
     pub(super) ledger: Arc<Ledger>,
     pub(super) start: Complement,
@@ -31,7 +30,6 @@ pub(super) struct Started {
     pub(super) way_back: WayBack,
     /// An eviction signal is pending.
     pub(super) is_asked: AtomicBool,
-    /// The thread was evicted.
     pub(super) is_evicted: AtomicBool,
     pub(super) life: Mutex<ThreadEnd>,
 }
@@ -59,7 +57,6 @@ pub(super) struct WayBack {
 }
 
 pub(super) struct ThreadEnd {
-    /// The `pthread_t`, once known.
     pub(super) handle: Option<usize>,
     pub(super) ended: bool,
     pub(super) hold: Hold,
@@ -76,7 +73,6 @@ pub(super) enum Hold {
     Detached,
 }
 
-/// Counters of the threads started by an image.
 #[derive(Default)]
 pub(super) struct Threads {
     pub(super) started: AtomicU64,
@@ -121,14 +117,12 @@ impl Started {
     }
 }
 
-/// Returns the threads that keep the image mapped.
 pub(super) fn holding(ledger: &Ledger) -> Vec<Arc<Started>> {
     // Checking the existence of threads is slow and done without the lock.
     let of_image: Vec<_> = lock(&STARTED).iter().filter(|started| started.is_of(ledger)).cloned().collect();
     of_image.into_iter().filter(|started| started.holds()).collect()
 }
 
-/// Returns the ids of all recorded threads.
 pub(super) fn numbers() -> Vec<i32> {
     lock(&STARTED).iter().map(|started| started.tid.load(Ordering::SeqCst)).collect()
 }
@@ -148,7 +142,6 @@ pub(super) fn find(handle: usize) -> Option<Arc<Started>> {
     lock(&STARTED).iter().find(is_it).cloned()
 }
 
-/// Removes the thread from the list.
 pub(super) fn strike(started: &Started) {
     lock(&STARTED).retain(|known| !ptr::eq(Arc::as_ptr(known), started));
 }

@@ -38,7 +38,6 @@ pub(super) const REPAIR: Repair = Repair {
 /// Maximum number of searched bytes of the image's own memory.
 const MOST_SEEN: usize = 16 << 20;
 
-/// Number of bytes read at once.
 const PIECE: usize = 64 * 1024;
 
 const WORD: usize = size_of::<usize>();
@@ -50,7 +49,6 @@ const ARENA: usize = 64 << 20;
 /// Images that are or were mapped.
 static LIVING: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
 
-/// Untracked mappings of one image.
 pub(super) struct Strays {
     /// Mappings from before the image; `None` if unknown.
     before: Option<Vec<Range<usize>>>,

@@ -51,25 +51,21 @@ struct Led {
     /// Functions and cookie of the module; `None` once cut off. Boxed, because a value inside an `Option` stays in memory when it
     /// becomes `None`, where a memory search would find a reference to the image.
     to: Mutex<Option<Box<To>>>,
-    /// Number of active calls to the functions.
     inside: AtomicUsize,
 }
 
-/// Target of a stream.
 #[derive(Clone, Copy)]
 struct To {
     functions: StreamFunctions,
     cookie: *mut c_void,
 }
 
-/// Stream that calls functions.
 struct Open {
     owner: usize,
     stream: *mut c_void,
     led: *const Led,
 }
 
-/// Stream that writes to memory.
 struct Bound {
     owner: usize,
     stream: *mut c_void,
@@ -125,7 +121,6 @@ pub(super) unsafe fn open(
     stream
 }
 
-/// Records a stream that writes to memory of an image.
 pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, place: *const *mut c_void) {
     lock(&BOUND).push(Bound { owner, stream, made_by, place });
 }
@@ -161,12 +156,10 @@ pub(super) fn notes() -> HashSet<usize> {
         .collect()
 }
 
-/// Removes the cut-off streams of an unmapped image.
 fn forget(owner: usize) {
     lock(&CUT).retain(|open| open.owner != owner);
 }
 
-/// Lists the streams that keep an image mapped.
 fn holders(owner: usize) -> Vec<Holder> {
     let holder = |name: String| Holder::new(HolderKind::Stream, name, Instant::now());
     let mut holders = Vec::new();

@@ -13,7 +13,6 @@ pub(super) const REPAIR: Repair = Repair { name: "the name for the system log", 
 /// Permanent copies without duplicates; a program uses few names.
 static NAMES: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
 
-/// Returns a permanent copy of the name.
 pub(super) fn keep(name: &CStr) -> *const c_char {
     let mut names = lock(&NAMES);
     if let Some(kept) = names.get(name) {

@@ -149,7 +149,6 @@ pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     detached
 }
 
-/// Describes a thread that keeps its image mapped.
 fn holder(started: &Started) -> Holder {
     let (name, thread) = match started.tid.load(Ordering::SeqCst) {
         0 => ("a thread that is starting".to_owned(), String::new()),
@@ -230,7 +229,6 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
     (state == libc::PTHREAD_CREATE_DETACHED, given)
 }
 
-/// Returns the address range of the calling thread's stack.
 pub(crate) fn thread_stack() -> Option<Range<usize>> {
     let mut attributes = mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut stack, mut len) = (ptr::null_mut(), 0_usize);

@@ -17,7 +17,6 @@ use crate::ledger::Ledger;
 /// Owners of the process's timers: the address of a ledger, or zero.
 static INTERVALS: Mutex<[usize; 3]> = Mutex::new([0; 3]);
 
-/// Timers created by images.
 static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
 
 struct Made {
@@ -27,7 +26,6 @@ struct Made {
     notification: Option<usize>,
 }
 
-/// Signals of the process's timers.
 pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
 /// `setitimer` of one image, executed by `set`; `stops` if it stops the timer. `see` only reads the timer.
@@ -111,7 +109,6 @@ pub(super) fn delete(timer: usize, delete: impl FnOnce() -> c_int) -> c_int {
     delete()
 }
 
-/// Returns the number of timers of an image.
 pub(super) fn held(owner: usize) -> u64 {
     let made = lock(&MADE).iter().filter(|timer| timer.owner == owner).count();
     let _quiet = Quiet::new();
@@ -154,7 +151,6 @@ pub(super) fn is_known(number: c_int) -> bool {
     lock(&MADE).iter().any(|made| made.timer.number() == number as usize)
 }
 
-/// Checks if one of the process's timers is running.
 pub(super) fn is_running(which: c_int) -> bool {
     let Some(now) = kernel::timer(which) else { return false };
     // An expired timer whose signal is pending has no time left, but an interval if it is periodic.

@@ -44,7 +44,6 @@ impl<F> Promised<F> {
 }
 
 impl Promised<Destructor> {
-    /// Returns the address of its code.
     pub(in crate::imp::linux) fn place(&self) -> usize {
         self.function as usize
     }
@@ -81,7 +80,6 @@ impl OfValues {
         Self(destructor)
     }
 
-    /// Returns the address of its code.
     pub(in crate::imp::linux) fn place(self) -> usize {
         self.0 as usize
     }

@@ -8,7 +8,6 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// Returns the id of the calling thread.
 #[inline]
 pub(in crate::imp::linux) fn own_tid() -> i32 {
     gettid()
@@ -35,7 +34,6 @@ pub(crate) fn unshare_folder() -> io::Result<()> {
     if unshare(libc::CLONE_FS) == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Returns the calling thread's `errno`.
 pub(in crate::imp::linux) fn errno() -> c_int {
     io::Error::last_os_error().raw_os_error().unwrap_or_default()
 }
@@ -89,7 +87,6 @@ pub(in crate::imp::linux) fn delete_timer(number: c_int) -> bool {
     unsafe { libc::syscall(libc::SYS_timer_delete, number) == 0 }
 }
 
-/// State of a child process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::imp::linux) enum Child {
     Runs,
@@ -124,7 +121,6 @@ pub(in crate::imp::linux) fn reap(pid: i32) {
     waitpid(pid, None, libc::WNOHANG);
 }
 
-/// Returns a resource limit of this process.
 pub(in crate::imp::linux) fn limits(resource: libc::__rlimit_resource_t) -> Option<libc::rlimit> {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     (getrlimit(resource, &mut limits) == 0).then_some(limits)
@@ -166,19 +162,16 @@ pub(in crate::imp::linux) fn ualarm(first: c_uint, then: c_uint) -> c_uint {
     c_ualarm(first, then)
 }
 
-/// Stops an interval timer of this process.
 pub(in crate::imp::linux) fn stop_timer(which: c_int) {
     // SAFETY: the kernel reads a whole timer, and writes nothing.
     unsafe { c_setitimer(which, &STOPPED, std::ptr::null_mut()) };
 }
 
-/// Stopped interval timer.
 const STOPPED: libc::itimerval = {
     let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
     libc::itimerval { it_interval: never, it_value: never }
 };
 
-/// Returns the state of an interval timer of this process.
 pub(in crate::imp::linux) fn timer(which: c_int) -> Option<libc::itimerval> {
     let mut now = STOPPED;
     (getitimer(which, &mut now) == 0).then_some(now)

@@ -90,22 +90,18 @@ const VARIABLES: [&CStr; 10] = [
     c"stdout",
 ];
 
-/// Entry of [`VARIABLES`].
 #[derive(Clone, Copy)]
 pub(in crate::imp::linux) struct Variable(usize);
 
 impl Variable {
-    /// Returns all existing variables.
     pub(in crate::imp::linux) fn all() -> impl Iterator<Item = Self> {
         VARIABLES.iter().filter_map(|name| Some(Self(loader::address_of(name)?.expose_provenance())))
     }
 
-    /// Returns its address.
     pub(in crate::imp::linux) fn place(self) -> usize {
         self.0
     }
 
-    /// Restores a previous value.
     pub(in crate::imp::linux) fn put_back(self, address: usize) {
         // SAFETY: the C library or the program has a variable of one word there for the lifetime of the process.
         let place = unsafe { &*ptr::with_exposed_provenance::<AtomicUsize>(self.0) };
@@ -113,7 +109,6 @@ impl Variable {
     }
 }
 
-/// Returns the address of `environ`.
 pub(in crate::imp::linux) fn environment() -> usize {
     (&raw const environ).addr()
 }

@@ -86,7 +86,6 @@ impl Listed<'_> {
         Some(unsafe { std::slice::from_raw_parts(place, end - address) })
     }
 
-    /// Returns the ranges of its segments.
     pub(in crate::imp::linux) fn segments(&self) -> impl Iterator<Item = Range<usize>> + Clone {
         self.of_kind(libc::PT_LOAD).map(|header| self.range(header))
     }
@@ -134,7 +133,6 @@ pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
 }
 
-/// Returns the address of a symbol in the default search order.
 pub(in crate::imp::linux) fn address_of(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the loader reads a C string, and the returned address is not dereferenced.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };

@@ -77,13 +77,11 @@ impl Walled {
         Ok(walled)
     }
 
-    /// Returns the range of the accessible pages.
     pub(in crate::imp::linux) fn whole(&self) -> Range<usize> {
         let start = self.all.addr() + self.wall;
         start..start + self.len
     }
 
-    /// Returns the accessible pages.
     pub(in crate::imp::linux) fn bytes(&mut self) -> &mut [u8] {
         let body = self.all.wrapping_byte_add(self.wall);
         // SAFETY: the pages were mapped for this value, readable, writable and zeroed.

@@ -68,7 +68,6 @@ pub(in crate::imp::linux) fn text(address: usize, most: usize) -> Option<Vec<u8>
     None
 }
 
-/// Splits bytes into words.
 pub(in crate::imp::linux) fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let (words, _) = bytes.as_chunks::<{ size_of::<usize>() }>();
     words.iter().map(|word| usize::from_ne_bytes(*word))

@@ -45,7 +45,6 @@ pub(in crate::imp::linux) fn wish(action: &libc::sigaction) -> Wish {
     }
 }
 
-/// Returns the default action.
 pub(in crate::imp::linux) fn nothing() -> libc::sigaction {
     // SAFETY: in the platform's headers, zeros are a valid action: the default one without flags and with an empty set.
     unsafe { mem::zeroed() }
@@ -113,7 +112,6 @@ pub(in crate::imp::linux) struct Stack {
 }
 
 impl Stack {
-    /// No alternate stack.
     pub(in crate::imp::linux) const NONE: Self = Self { start: 0, size: 0, flags: libc::SS_DISABLE };
 
     /// Makes an alternate stack in leaked memory, for one thread.
@@ -121,7 +119,6 @@ impl Stack {
         Self { start: memory.as_mut_ptr().expose_provenance(), size: memory.len(), flags: 0 }
     }
 
-    /// Makes a stack for comparisons.
     #[cfg(test)]
     pub(in crate::imp::linux) fn at(start: usize) -> Self {
         Self { start, size: 4096, flags: 0 }
@@ -152,7 +149,6 @@ impl Stack {
         }
     }
 
-    /// Returns its start address.
     pub(in crate::imp::linux) fn start(self) -> usize {
         self.start
     }
@@ -175,7 +171,6 @@ pub(in crate::imp::linux) fn bit(signal: c_int) -> u64 {
     if (1..COUNT as c_int).contains(&signal) { 1 << (signal - 1) } else { 0 }
 }
 
-/// Formats a signal by name and number.
 pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
     const NAMES: [&str; 31] = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",

@@ -9,7 +9,6 @@ use super::super::c::peek;
 use super::super::proc::{Mapped, Maps};
 use super::objects::without;
 
-/// Number of bytes read at once.
 const PIECE: usize = 16 * 1024;
 
 const PAGE: usize = 4096;

@@ -100,13 +100,10 @@ pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
 /// Memory of the open streams.
 #[derive(Default)]
 pub(super) struct Streams {
-    /// Addresses of the streams.
     pub(super) streams: HashSet<usize>,
-    /// Blocks of their buffers.
     pub(super) buffers: HashSet<usize>,
 }
 
-/// Lists all open streams.
 pub(super) fn streams() -> Streams {
     let mut found = Streams::default();
     let mut next = peek::word(library::first_stream()).unwrap_or_default();

@@ -10,7 +10,6 @@ use object::{LittleEndian, elf};
 use crate::elf::LARGEST;
 use crate::plain_file;
 
-/// Cache of file contents.
 #[derive(Default)]
 pub(super) struct Files(HashMap<PathBuf, Option<Names>>);
 
@@ -42,7 +41,6 @@ impl Files {
         found.map_or_else(|| format!("{address:#x}"), |(start, _, name)| behind(name, *start))
     }
 
-    /// Returns the start of a section.
     pub(super) fn section(&mut self, path: &Path, name: &str) -> Option<u64> {
         self.of(path)?.sections.iter().find(|(_, _, other)| other == name).map(|(start, ..)| *start)
     }

@@ -10,10 +10,8 @@ use object::elf::{DT_FINI, DT_INIT, DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, 
 use super::super::c::loader::{self, Listed};
 use super::super::companions;
 
-/// Size of the file header.
 const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
 
-/// A library or the program.
 #[derive(Debug)]
 pub(super) struct Object {
     /// Name in the loader's list; empty for the program.
@@ -22,9 +20,7 @@ pub(super) struct Object {
     pub(super) base: usize,
     /// Variables, including zeroed ones, excluding those that are constant after mapping.
     pub(super) variables: Vec<Range<usize>>,
-    /// Ranges of its code.
     pub(super) code: Vec<Range<usize>>,
-    /// Address of its dynamic table.
     pub(super) dynamic: Option<usize>,
     /// Parts that only the loader reads or calls. The loader's record of an image and the host's notes of segments contain many of
     /// these addresses, and both are left in free memory.
@@ -46,7 +42,6 @@ impl Object {
         }
     }
 
-    /// Returns the file name.
     pub(super) fn name(&self) -> String {
         match self.path.file_name() {
             Some(name) => name.to_string_lossy().into_owned(),
@@ -72,7 +67,6 @@ impl Object {
     }
 }
 
-/// Returns all mapped objects.
 pub(super) fn mapped() -> Vec<Object> {
     let mut objects: Vec<Object> = Vec::new();
     loader::walk(|listed| {
