@@ -8,7 +8,6 @@ use libffi::middle::{Arg, Cif, CodePtr, Type};
 
 use crate::shape::Number;
 
-/// Value passed or returned in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Register {
     Number(Number),
@@ -119,7 +118,6 @@ impl Stub {
         unsafe { self.call_with_places(words) }
     }
 
-    /// Passes the address of each value to `libffi`.
     #[inline]
     unsafe fn call_with_places(&self, words: &[u64]) -> u64 {
         const FEW: usize = 4;

@@ -210,12 +210,10 @@ impl Import {
         Ok(Imported { library, name, params, result, no_cwd, stub, spare: Cell::default() })
     }
 
-    /// Checks that all types can be represented in C.
     pub(crate) fn check(&self, layouts: &Layouts) -> Result<(), BindError> {
         self.shapes(layouts).map(drop)
     }
 
-    /// Returns the C layouts of the parameters and the result.
     fn shapes(&self, layouts: &Layouts) -> Result<Shapes, BindError> {
         let site = Site { function: &self.name, layouts, of_script: self.of_script };
         let param = |Declared { name, ty, is_out, len }: &Declared| {
@@ -349,7 +347,6 @@ impl Imported {
         self.params.iter().all(is_number) && matches!(result, None | Some(Returned::Number(_) | Returned::Bool(_)))
     }
 
-    /// Returns the parameter types of a plain function.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
         self.params.iter().filter_map(|param| match param.shape {
             Shape::Number(number) => Some(number),

@@ -42,7 +42,6 @@ pub(crate) struct Opened {
     pub(crate) layouts: Layouts,
     /// `None` if the library is missing; calls have no effect then.
     pub(crate) library: Option<UserLibrary>,
-    /// Dropped when the library is closed.
     kept: RefCell<Vec<Box<dyn Any>>>,
 }
 

@@ -11,7 +11,6 @@ use crate::shape::{Number, Shape};
 use crate::texts;
 use crate::zones::{self, RED_ZONE, ZONE};
 
-/// Alignment of buffers in bytes.
 pub(crate) const ALIGN: usize = 16;
 
 #[derive(Debug, Default)]
@@ -59,7 +58,6 @@ enum Name {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Slot {
-    /// Number, widened to eight bytes.
     Number(u64),
     /// Index of a buffer passed by address.
     Block(usize),
@@ -117,7 +115,6 @@ impl Plan {
         self.way(self.blocks[block].step)
     }
 
-    /// Sets the address of the bytes.
     pub(crate) fn place_all(&mut self, base: usize) {
         self.blocks.iter_mut().for_each(|block| block.address = base + block.start);
     }
@@ -148,7 +145,6 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns the value of a parameter after the memory was checked.
     pub(crate) fn value(&self, memory: &[u8], param: usize, block: usize, shape: &Shape) -> Result<Value, Found> {
         let Block { start, size, step, .. } = self.blocks[block];
         let found = match shape {
@@ -242,7 +238,6 @@ impl Plan {
         (self.blocks.len() - 1, start)
     }
 
-    /// Adds a buffer with a zero-terminated string.
     fn text(&mut self, step: usize, value: &Value, is_whole: bool) -> Result<usize, (usize, Breach)> {
         let Value::Text(text) = value else { return Err((step, wrong_type(value, "String"))) };
         if is_whole && text.contains('\0') {

@@ -39,7 +39,6 @@ pub(crate) use stays::Stays;
 /// Smallest page size of any supported host; every `PT_LOAD` must have at least this alignment.
 const PAGE: u64 = 4096;
 
-/// Machine that this host was built for.
 const HOST: Machine = if cfg!(target_arch = "x86_64") {
     EM_X86_64
 } else if cfg!(target_arch = "aarch64") {
@@ -65,7 +64,6 @@ pub(crate) enum Flaw {
 
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// All sections with bytes in the file.
     pub(crate) sections: Vec<SectionFacts>,
     /// Names of the needed libraries, in the order of the loader's search.
     pub(crate) needed: Vec<String>,

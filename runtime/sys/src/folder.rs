@@ -108,7 +108,6 @@ mod imp {
 
     const PRIVATE: u32 = 0o600;
 
-    /// Name of the lock file before it is locked.
     const UNLOCKED: &str = "lock.new";
 
     /// Prefix of the line in the lock file with the folder of a supervisor.
@@ -162,7 +161,6 @@ mod imp {
         Ok(is_new)
     }
 
-    /// Checks that only this user has access to the folder.
     fn check(path: &Path) -> io::Result<()> {
         let found = open_dir(path)?.metadata()?;
         match is_private(&found) {

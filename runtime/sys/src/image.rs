@@ -431,7 +431,6 @@ const CPP_KEEPS: [&str; 3] = [
 /// Installs a facet in a locale; harmless by itself.
 const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
-/// Sets the locale of all future streams.
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";
 
 /// Set the locale of a stream; relevant for the streams below.

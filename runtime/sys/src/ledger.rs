@@ -132,7 +132,6 @@ impl Ledger {
         Self::with(label, REPAIRS)
     }
 
-    /// Makes an empty ledger with these repairs only.
     pub(crate) fn with(label: &str, repairs: &'static [Repair]) -> Arc<Self> {
         repairs.iter().for_each(|repair| (repair.before)());
         Arc::new(Self {
@@ -219,7 +218,6 @@ impl Ledger {
         self.repairs.iter().for_each(|repair| (repair.ends)(self));
     }
 
-    /// Collects the facts that determine the next step of the ending.
     pub(crate) fn facts(&self, may_evict: bool) -> Facts {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));

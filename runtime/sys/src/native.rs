@@ -136,7 +136,6 @@ pub struct NativeFailure {
     pub error: NativeError,
 }
 
-/// Returns the file of the library `name` in `folder`.
 fn beside(folder: &Path, name: &str) -> Option<PathBuf> {
     spellings(name).into_iter().map(|file| folder.join(file)).find(|path| path.is_file())
 }

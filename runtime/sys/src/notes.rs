@@ -56,7 +56,6 @@ pub fn module(generation: u64, name: &str, copy: &Path) {
     note(|book| Some(book.module(generation, name, copy)));
 }
 
-/// Notes the addresses of a mapped copy.
 pub(crate) fn mapped(copy: &Path, ranges: &[Range<usize>]) {
     note(|book| Some(book.mapped(copy, ranges)));
 }

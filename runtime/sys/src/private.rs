@@ -12,7 +12,6 @@ use memmap2::{Mmap, MmapOptions};
 use crate::source::{Copied, Source};
 use crate::stage::{StageDir, StagedFile};
 
-/// Bytes of a library without its seal.
 #[derive(Debug)]
 pub(crate) struct Bytes {
     held: Held,
@@ -38,7 +37,6 @@ impl Bytes {
         Ok((Self::look_at(copy, file, copied.len())?, copied))
     }
 
-    /// Writes bytes to a copy in `dir` and maps it for reading.
     pub(crate) fn copy_bytes(bytes: &[u8], name: &Path, dir: &StageDir) -> io::Result<Self> {
         let (copy, mut file) = dir.fresh(&label(name))?;
         file.write_all(bytes)?;

@@ -22,7 +22,6 @@ use crate::source::open_regular;
 const MAGIC: [u8; 8] = *b"ALCSEAL\x01";
 const LEN: usize = MAGIC.len() + size_of::<u128>();
 
-/// Tag after a key and its signature.
 const SIGNED: [u8; 8] = *b"ALCSIGN\x01";
 
 const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
@@ -91,7 +90,6 @@ pub(crate) enum Seal<'a> {
 }
 
 pub(crate) struct Sealed<'a> {
-    /// Content without the trailer.
     pub(crate) content: &'a [u8],
     /// Digest of the content alone, so that seals and signatures do not change the identity of a build.
     pub(crate) digest: u128,

@@ -19,7 +19,6 @@ use crate::plain_file;
 /// Context of the signatures. Another format of the signed data gets another context.
 const CONTEXT: &[u8] = b"alcedo library 1";
 
-/// Maximum size of a key file in bytes.
 const LONGEST_KEY: u64 = 64 * 1024;
 
 /// Public key that a host trusts. Written as 64 hex digits, or as a file of `openssl pkey -pubout`.
@@ -217,7 +216,6 @@ impl fmt::Debug for SecretKey {
 }
 
 impl Signed {
-    /// Size in a file in bytes.
     pub(crate) const LEN: usize = 96;
 
     pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {

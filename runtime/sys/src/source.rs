@@ -153,7 +153,6 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), ImageError> 
     })
 }
 
-/// Checks that a library of that size may be read.
 pub(crate) fn check_len(path: &Path, len: u64, largest: u64) -> Result<(), ImageError> {
     let path = || path.to_owned();
     match len {
@@ -163,7 +162,6 @@ pub(crate) fn check_len(path: &Path, len: u64, largest: u64) -> Result<(), Image
     }
 }
 
-/// Reads the bytes of a library into memory.
 pub(crate) fn read(path: &Path, largest: u64) -> Result<(Vec<u8>, Copied<'_>), ImageError> {
     let source = Source::open(path, largest)?;
     let mut bytes = Vec::with_capacity(usize::try_from(source.len).unwrap_or_default());

@@ -71,7 +71,6 @@ struct Spares(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// Files to overwrite next.
     spares: Vec<(PathBuf, FileId)>,
     /// Files still under their names, oldest first: a panic report may still need them to resolve its calls.
     resting: VecDeque<(PathBuf, FileId)>,

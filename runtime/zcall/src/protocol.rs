@@ -67,7 +67,6 @@ pub(crate) fn free(address: &mut Reader<'_>, what: &'static str) -> Result<Strin
     Ok(address.all(what)?.to_owned())
 }
 
-/// Checks that `text` is a valid scheme.
 pub(crate) fn is_word(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
     let word = text.strip_suffix('!').unwrap_or(text);

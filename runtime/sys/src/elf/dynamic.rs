@@ -75,7 +75,6 @@ const LONGEST_NAME: usize = 255;
 /// Limit of file systems.
 const LONGEST_PATH: usize = 4095;
 
-/// Limit above the needs of any library.
 const MOST_NEEDED: usize = 1024;
 
 /// Parsed dynamic table: one value per tag, and the needed names separately, since they repeat.
@@ -261,7 +260,6 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         numbers.map_or(Ok(()), |raw| versions::check_numbers(raw, symbols, highest))
     }
 
-    /// Checks that everything the loader calls is code.
     fn check_code(&self) -> Result<(), Flaw> {
         for (tag, name) in [(DT_INIT, ".init"), (DT_FINI, ".fini")] {
             let section = self.elf.section_named(name).map(|section| section.addr);

@@ -167,7 +167,6 @@ fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), Flaw> {
     ensure(gap.iter().all(|byte| *byte == 0), || "there are uncounted program headers".to_owned())
 }
 
-/// Checks that no two sections overlap, in the file or in memory.
 fn check_section_order(elf: &Elf<'_>) -> Result<(), Flaw> {
     let mut row: Vec<_> = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0).collect();
     row.sort_by_key(|section| section.offset);

@@ -7,7 +7,6 @@ use object::pod::slice_from_all_bytes;
 
 use super::{Elf, Flaw, slice};
 
-/// Describes a file type other than a library.
 pub(super) fn named(kind: FileType) -> String {
     match kind {
         ET_EXEC => "a program".to_owned(),

@@ -18,7 +18,6 @@ use super::{Code, Elf, Flaw, HOST, ensure, malformed, records};
 
 const WORD: u64 = 8;
 
-/// Effect of a relocation in the loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Nothing,

@@ -21,7 +21,6 @@ const MOST_THREAD_LOCAL: u64 = 16 << 20;
 
 const MOST_THREAD_LOCAL_ALIGNMENT: u64 = PAGE;
 
-/// Checks that the loader can process every segment.
 pub(super) fn check(elf: &Elf<'_>) -> Result<(), Flaw> {
     check_loads(elf)?;
     elf.sections.iter().filter(|section| section.is_loaded()).try_for_each(|s| check_place(elf, s))?;
@@ -211,7 +210,6 @@ mod tests {
     use super::{MOST_THREAD_LOCAL, PAGE, PF_W, SHT_NOBITS, Section, check_loads, check_place, check_segment};
 
     const BYTES: &[u8] = &[0; ZEROES as usize];
-    /// Index of the program header that a fixture adds.
     const ADDED: usize = 4;
 
     fn loads(change: impl FnOnce(&mut Elf<'_>)) -> String {

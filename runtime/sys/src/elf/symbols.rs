@@ -10,7 +10,6 @@ use super::{Code, Elf, Flaw, ensure, malformed, records, text};
 /// C++ symbol names may have some kilobytes.
 pub(super) const LONGEST_NAME: usize = 65_535;
 
-/// Checked dynamic symbols of a file.
 pub(super) struct Symbols<'a> {
     entries: &'a [Sym64<LE>],
     /// Names of the undefined symbols, including weak ones.
@@ -93,7 +92,6 @@ impl<'a> Symbols<'a> {
         self.entries.len()
     }
 
-    /// Checks if a symbol may be a thread-local.
     pub(super) fn is_thread_local(&self, symbol: usize) -> bool {
         self.entries[symbol].st_info.0 & 0xf == STT_TLS.0
     }

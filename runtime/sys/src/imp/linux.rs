@@ -116,7 +116,6 @@ pub(crate) fn mapped_files() -> io::Result<Vec<PathBuf>> {
     Ok(Maps::read()?.all().filter_map(|mapped| Some(mapped.file()?.to_owned())).collect())
 }
 
-/// Checks if a folder does not allow mapping code.
 pub(crate) fn forbids_code(folder: &Path) -> bool {
     let found = rustix::fs::statvfs(folder);
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
@@ -156,7 +155,6 @@ pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
     Ok(fds)
 }
 
-/// Returns the target of a descriptor; `None` if it is not open.
 pub(crate) fn fd_target(fd: i32) -> Option<String> {
     Some(fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.to_string_lossy().into_owned())
 }
@@ -182,7 +180,6 @@ pub(crate) fn keys_in_use() -> io::Result<usize> {
     Ok(MOST_KEYS.saturating_sub(free))
 }
 
-/// `PTHREAD_KEYS_MAX` of glibc.
 const MOST_KEYS: usize = 1024;
 
 /// Wakes the threads that wait on this word as a futex.

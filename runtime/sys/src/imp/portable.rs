@@ -58,7 +58,6 @@ impl Mapping {
         &[]
     }
 
-    /// Returns `false`: the addresses of images are unknown.
     pub(crate) fn contains(&self, _address: usize) -> bool {
         false
     }
@@ -84,12 +83,10 @@ pub(crate) fn thread_stack() -> Option<std::ops::Range<usize>> {
     None
 }
 
-/// Returns `false`: there are no rings.
 pub(crate) fn own_ring(_fd: i32) -> bool {
     false
 }
 
-/// Returns `None`: there are no hooks that report names.
 pub(crate) fn told_name(_tid: i32) -> Option<String> {
     None
 }
@@ -154,7 +151,6 @@ impl Records {
         Self
     }
 
-    /// Returns `false`: the addresses of images are unknown.
     pub(crate) fn is_ours(&self, _ledger: &Ledger) -> impl Fn(usize) -> bool {
         |_| false
     }
@@ -165,7 +161,6 @@ pub(crate) fn at_exit(_handler: extern "C" fn()) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Does nothing: memory is not searched.
 pub(crate) fn note_for_all(_address: usize) {}
 
 pub(crate) fn opened_libraries() -> Vec<PathBuf> {
@@ -176,15 +171,12 @@ pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
     None
 }
 
-/// Does nothing: panics are not recorded.
 pub(crate) fn report_panics(_folder: File, _list: File) {}
 
-/// Returns `false`: panics are not recorded.
 pub(crate) fn panics_are_told() -> bool {
     false
 }
 
-/// Does nothing: panics are not recorded.
 pub(crate) fn tell_panic(_at: &crate::panic_places::At<'_>) {}
 
 /// Returns an error: the signals of the platform are unknown.

@@ -13,9 +13,7 @@ pub(crate) struct Facts {
     pub(crate) locals_elsewhere: bool,
     /// Threads may be evicted, and this poll has not tried it.
     pub(crate) may_evict: bool,
-    /// Signals still refer to the image.
     pub(crate) signals: bool,
-    /// A signal handler of the image is running.
     pub(crate) handler_runs: bool,
     pub(crate) exit_handlers: bool,
     /// Code outside of the image may enter it: the kernel may write for it, or a signal was set without the hooks.
@@ -28,7 +26,6 @@ pub(crate) enum Step {
     /// Forces threads out of blocking calls.
     Evict,
     Wait,
-    /// Removes the image's signal handlers.
     ReleaseSignals,
     /// Runs the exit handlers. They may create new work, which the next poll finds.
     RunExitHandlers,

@@ -12,7 +12,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum number of remembered unmapped images.
 const MOST_GONE: usize = 512;
 
 /// Minimum number of superfluous lines before the file is rewritten.
@@ -56,7 +55,6 @@ impl Book {
         self.line(line)
     }
 
-    /// Adds the addresses of a mapped copy.
     pub(super) fn mapped(&mut self, copy: &Path, ranges: &[Range<usize>]) -> String {
         let mut line = format!("mapped {}", of_path(copy));
         for range in ranges {

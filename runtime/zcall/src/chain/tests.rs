@@ -13,7 +13,6 @@ use crate::name::ZCallName;
 use crate::protocol::PlainProtocol;
 use crate::signature::CallSignature;
 
-/// Makes a function from a closure over the slots.
 pub(crate) fn body(
     side: Implementer,
     module: u64,
@@ -183,7 +182,6 @@ fn names_that_are_resolved_by_themselves_are_refused_and_the_row_is_printed() {
     assert_eq!(resolve(&chain, "db:/deep"), Ok(String::new()), "what was refused is not under way any more");
 }
 
-/// Protocol or resolver that panics.
 struct Panics(&'static str);
 
 impl crate::protocol::Protocol for Panics {

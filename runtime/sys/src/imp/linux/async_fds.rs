@@ -74,7 +74,6 @@ pub(super) fn tell_of_message(
     result
 }
 
-/// Checks if any notification of an image is pending.
 pub(super) fn held(owner: usize) -> bool {
     lock(&BOOK).iter().any(|asked| asked.owner == owner)
 }

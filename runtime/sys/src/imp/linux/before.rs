@@ -23,7 +23,6 @@ use super::{lock, timers};
 const LIMITS: [(c_uint, c_int, &str); 2] =
     [(libc::RLIMIT_CPU, libc::SIGXCPU, "RLIMIT_CPU"), (libc::RLIMIT_FSIZE, libc::SIGXFSZ, "RLIMIT_FSIZE")];
 
-/// Names of the interval timers in reports.
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
 /// Initial states of the mapped images: an image that ends first may leave its changes to another. Locked while state is restored, so
@@ -45,7 +44,6 @@ struct Found {
     alone: u64,
 }
 
-/// Result of removing signal sources.
 #[derive(Default)]
 pub(super) struct Undone {
     /// Signals that may be pending, one bit each.
@@ -105,7 +103,6 @@ impl Before {
         lock(&self.found).put_back(handled, &others)
     }
 
-    /// Checks if any thread has set a filter since the image was mapped.
     pub(super) fn is_filtered_since(&self) -> bool {
         let tasks = proc::numbers("task").unwrap_or_default();
         tasks.iter().any(|tid| filters(&format!("/proc/self/task/{tid}/status")) > self.filters)
@@ -219,7 +216,6 @@ fn read_list(text: &str) -> Vec<Listed> {
     found
 }
 
-/// Returns the number of system call filters of the calling thread.
 fn own_filters() -> u64 {
     match rustix::thread::secure_computing_mode() {
         Ok(SecureComputingMode::Disabled) => 0,

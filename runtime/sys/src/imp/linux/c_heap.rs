@@ -38,7 +38,6 @@ type Shard = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
 
 #[derive(Clone, Copy)]
 struct Block {
-    /// Address of the ledger of the image that allocated it.
     owner: usize,
     size: usize,
 }
@@ -108,7 +107,6 @@ fn held(owner: usize) -> (u64, u64) {
     sum
 }
 
-/// Returns the ranges of an image's blocks.
 pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     for shard in &BOOK {

@@ -178,7 +178,6 @@ impl Companions {
         }
     }
 
-    /// Returns `true` if the image uses other libraries than the C library.
     pub(super) fn has_others(&self) -> bool {
         self.has_others.load(SeqCst)
     }
@@ -253,7 +252,6 @@ impl Companions {
     }
 }
 
-/// Releases references to libraries that are no longer in use.
 fn review() {
     let mut shelf = lock(&SHELF);
     let held = mem::take(&mut shelf.held);
@@ -272,7 +270,6 @@ fn review() {
     note_gone();
 }
 
-/// Notes the unmapping of libraries that were mapped for images.
 fn note_gone() {
     let mut shelf = lock(&SHELF);
     if !shelf.brought.is_empty() {
@@ -281,7 +278,6 @@ fn note_gone() {
 }
 
 impl Shelf {
-    /// Removes libraries that are not among the mapped ones.
     fn drop_gone(&mut self, all: &[Loaded]) {
         self.brought.retain(|(known, _)| {
             let is_there = all.iter().any(|library| library.is(known));
@@ -306,7 +302,6 @@ impl Shelf {
 enum Keeper {
     /// The thread has this companion on its stack.
     Library(usize),
-    /// The stack of the thread is unknown.
     Perhaps,
     /// The thread has the image on its stack.
     Image,
@@ -392,7 +387,6 @@ fn is_in_use(library: &Loaded, since: Ticks) -> bool {
     handled_in(&library.ranges).is_some() || foreign_threads(since).iter().any(is_there)
 }
 
-/// Returns a signal whose handler is in one of these ranges.
 fn handled_in(ranges: &[Range<usize>]) -> Option<c_int> {
     (1..=libc::SIGRTMAX()).find(|signal| {
         signals::action(*signal).is_ok_and(|action| ranges.iter().any(|range| range.contains(&action.sa_sigaction)))

@@ -16,7 +16,6 @@ use super::loaded::{self, Loaded};
 use super::{lock, scan};
 use crate::ledger::repair::{CPP_LIBRARY, Repair};
 
-/// Supported library: the shared one of the GNU compiler.
 const FILE: &str = "libstdc++.so";
 
 /// Global value of the library: its getter and setter, its initial value (`None` for null), and its kind: a function, or an object

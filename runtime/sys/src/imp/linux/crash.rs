@@ -23,12 +23,10 @@ const OWN_STACK: usize = 64 * 1024;
 const KEPT_STACK: usize = 512 * 1024;
 const PAGE: usize = 4096;
 
-/// Output files, opened in advance.
 static FILES: OnceLock<[File; 3]> = OnceLock::new();
 /// Thread whose crash is reported; zero if none.
 static TELLING: AtomicI32 = AtomicI32::new(0);
 
-/// Previous actions of the signals.
 static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
 
 /// Reports fatal signals to these files: crash, stack, maps.
@@ -64,7 +62,6 @@ fn give_stack() -> io::Result<()> {
     Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice())).put().map_err(io::Error::from_raw_os_error)
 }
 
-/// State at the signal, as reported by the kernel.
 struct Moment {
     signal: c_int,
     code: c_int,
@@ -188,7 +185,6 @@ pub(super) fn tell_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
     begin
 }
 
-/// Executes the previous action of the signal.
 fn take_course(signal: c_int, code: c_int, thread: libc::pid_t) {
     let before = FATAL.into_iter().zip(BEFORE.get().into_iter().flatten()).find(|(fatal, _)| *fatal == signal);
     if let Some((_, before)) = before {
@@ -257,7 +253,6 @@ impl Text {
         self.push(b"\n");
     }
 
-    /// Appends the name of this thread as a line.
     pub(super) fn thread_name(&mut self) {
         self.push(b"name ");
         let name = kernel::own_short_name();

@@ -121,7 +121,6 @@ mod possible {
     /// Maximum number of frames; a thread with a deeper stack is not evicted.
     const DEEPEST: usize = 256;
 
-    /// Data for the handler, prepared in advance.
     struct Ready {
         signal: c_int,
         /// Code ranges of the C library.
@@ -187,7 +186,6 @@ mod possible {
         Some(Ready { signal: signal?, library, waiting })
     }
 
-    /// Installs the handler for an unused signal.
     fn take(signal: c_int) -> bool {
         let Ok(mut action) = signals::action(signal) else { return false };
         if action.sa_sigaction != libc::SIG_DFL {
@@ -220,7 +218,6 @@ mod possible {
         set_errno(error);
     }
 
-    /// Makes the start routine return null.
     fn go_back(started: &Started, registers: &mut [libc::greg_t]) {
         registers[libc::REG_RIP as usize] = started.way_back.code.load(Ordering::SeqCst) as i64;
         registers[libc::REG_RSP as usize] = started.way_back.stack.load(Ordering::SeqCst) as i64;

@@ -41,7 +41,6 @@ pub(super) enum Handler {
 }
 
 struct Exit {
-    /// Address of the ledger of the image that registered it.
     owner: usize,
     handler: Handler,
 }
@@ -80,7 +79,6 @@ pub(super) fn held(owner: usize) -> u64 {
     lock(&HANDLERS).iter().filter(|exit| exit.owner == owner).count() as u64
 }
 
-/// Drops the remaining handlers of an unmapped image.
 fn forget(owner: usize) {
     lock(&HANDLERS).retain(|exit| exit.owner != owner);
 }

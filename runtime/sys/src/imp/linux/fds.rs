@@ -31,7 +31,6 @@ pub(super) const REPAIR: Repair = Repair {
 static BOOK: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
 
 struct Opened {
-    /// Address of the ledger of the image that opened it.
     owner: usize,
     identity: Identity,
     /// Stream of the C library that owns the descriptor; `None` for a plain descriptor.
@@ -45,7 +44,6 @@ struct Stream {
     maker: Maker,
 }
 
-/// Function that created the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Maker {
     Fopen,
@@ -118,7 +116,6 @@ fn held(owner: usize) -> u64 {
     book.iter().filter(|(fd, opened)| opened.owner == owner && is_still(**fd, opened)).count() as u64
 }
 
-/// Checks if another image has opened it.
 pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
     lock(&BOOK).get(&fd).is_some_and(|opened| opened.owner != owner && is_still(fd, opened))
 }

@@ -7,10 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::c::pages::Walled;
 use crate::imp::FENCE;
 
-/// Maximum number of fences in the table.
 const MOST: usize = 64;
 
-/// Maximum number of stored bytes of a label.
 const LONGEST: usize = 240;
 
 /// Table of fences, with a fixed size, so that a handler may read it at any time.
@@ -70,7 +68,6 @@ impl Drop for Fence {
     }
 }
 
-/// Allocates an entry, if one is free.
 fn enter(before: usize, behind: usize, label: &[u8]) -> Option<usize> {
     const TAKEN: usize = 1;
     let free = |entry: &Entry| entry.behind.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();

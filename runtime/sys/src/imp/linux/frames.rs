@@ -16,7 +16,6 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 struct Table {
-    /// Address of the ledger of the image that registered it.
     owner: usize,
     taking_back: Promised<Deregister>,
 }

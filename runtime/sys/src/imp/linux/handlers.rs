@@ -39,12 +39,10 @@ struct Run {
     frame: FrameCell,
 }
 
-/// Stack position of a handler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Frame {
     /// Address in the dispatcher's own frame: frames of its handlers are below it on the same stack.
     pub(super) top: usize,
-    /// Stack pointer of the interrupted code.
     pub(super) interrupted: usize,
     /// Alternate stack of the thread; empty if there is none.
     pub(super) alternate: Range<usize>,

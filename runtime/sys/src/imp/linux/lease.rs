@@ -7,7 +7,6 @@ use std::os::fd::AsRawFd as _;
 use super::c::descriptors::{self, Command};
 use crate::imp::Writers;
 
-/// Read lease, released on drop.
 #[derive(Debug)]
 pub(crate) struct Lease<'a>(&'a File);
 
@@ -43,7 +42,6 @@ impl Drop for Lease<'_> {
     }
 }
 
-/// Returns the result of a command; `None` on failure.
 fn ask(file: &File, command: Command, argument: libc::c_int) -> Option<libc::c_int> {
     let answer = descriptors::ask(file.as_raw_fd(), command, argument);
     (answer >= 0).then_some(answer)

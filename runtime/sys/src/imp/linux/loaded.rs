@@ -51,7 +51,6 @@ impl Loaded {
         self.base == other.base && self.name == other.name
     }
 
-    /// Returns the path of its file in the loader's list.
     pub(super) fn path(&self) -> PathBuf {
         PathBuf::from(OsStr::from_bytes(&self.name))
     }

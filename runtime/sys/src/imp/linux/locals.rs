@@ -79,9 +79,7 @@ struct Owed {
     locals: Vec<Local>,
     values: Vec<Value>,
     running: Vec<Running>,
-    /// Set if [`at_end`] is registered.
     armed: bool,
-    /// The image's thread that this one is.
     started: Option<Arc<Started>>,
 }
 
@@ -99,7 +97,6 @@ struct Value {
     since: Instant,
 }
 
-/// Destructor running on this thread's stack.
 struct Running {
     ledger: Arc<Ledger>,
     since: Instant,
@@ -139,7 +136,6 @@ struct Whereabouts {
 }
 
 impl Locals {
-    /// Adds a destructor to the calling thread's list.
     pub(super) fn register(&self, ledger: Arc<Ledger>, destructor: Promised<Destructor>) {
         let record = Record::here();
         self.know(&record);
@@ -269,7 +265,6 @@ impl Record {
         record
     }
 
-    /// Checks if the calling thread has a record.
     fn is_any_here() -> bool {
         HERE.with(|here| here.borrow().is_some())
     }
@@ -392,19 +387,16 @@ impl Owed {
     }
 }
 
-/// Runs the calling thread's pending destructors of this image.
 fn settle_here(ledger: &Ledger) -> u64 {
     altstack::put_back(|other| other.is(ledger));
     if !Record::is_any_here() { 0 } else { Record::here().settle(|other| other.is(ledger)) }
 }
 
-/// Runs the calling thread's pending destructors of ending images.
 pub(super) fn settle_ending() -> u64 {
     altstack::put_back(Ledger::is_ending);
     if !Record::is_any_here() { 0 } else { Record::here().settle(Ledger::is_ending) }
 }
 
-/// Runs all pending destructors of the calling thread.
 pub(super) fn settle_all() -> u64 {
     altstack::put_back(|_| true);
     if !Record::is_any_here() { 0 } else { Record::here().settle(|_| true) }

@@ -71,7 +71,6 @@ impl Pages {
         }
     }
 
-    /// Returns the part of these pages that belongs to the image.
     fn of_image(&self, pages: &Range<usize>) -> Option<Range<usize>> {
         let image = self.image.get()?;
         let part = pages.start.max(image.start)..pages.end.min(image.end);
@@ -215,7 +214,6 @@ impl Pages {
         }
     }
 
-    /// Returns all mappings, heap pages and segments.
     pub(super) fn all(&self) -> Vec<Range<usize>> {
         let mut all = lock(&self.maps).all();
         all.extend(lock(&self.heap).all());
@@ -266,7 +264,6 @@ fn len_of(segment: c_int) -> Option<usize> {
     }
 }
 
-/// Returns the whole pages of a mapping of `len` bytes.
 fn pages(start: *mut c_void, len: usize) -> Range<usize> {
     start.addr()..start.addr().saturating_add(len.checked_next_multiple_of(PAGE).unwrap_or(len))
 }

@@ -30,7 +30,6 @@ pub(super) struct Event {
 type Function = unsafe extern "C-unwind" fn(usize);
 
 struct Notification {
-    /// Address of the ledger of the image to call.
     owner: usize,
     function: usize,
     value: usize,

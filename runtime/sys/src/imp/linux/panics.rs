@@ -16,7 +16,6 @@ use super::{locals, lock};
 use crate::notes;
 use crate::panic_places::{At, Slots};
 
-/// Set if panics are reported.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 /// Locked while a panic is written; concurrent panics are skipped.
 static WRITING: Mutex<Writing> = Mutex::new(Writing { slots: Slots::new(), files: None });
@@ -27,9 +26,7 @@ struct Writing {
 }
 
 struct Files {
-    /// Folder of the reports.
     folder: File,
-    /// List of the written reports.
     list: File,
 }
 
@@ -39,7 +36,6 @@ pub(crate) fn report_panics(folder: File, list: File) {
     IS_TOLD.store(true, Ordering::Release);
 }
 
-/// Returns `true` if panics are reported. Costs one load.
 pub(crate) fn panics_are_told() -> bool {
     IS_TOLD.load(Ordering::Acquire)
 }
@@ -96,7 +92,6 @@ pub(crate) fn tell_panic(at: &At<'_>) {
     list.write(listed.as_fd());
 }
 
-/// Creates an empty file in the folder.
 fn create(folder: BorrowedFd<'_>, what: &[u8], slot: usize) -> Option<OwnedFd> {
     let mut name = [0_u8; 16];
     let digits = [b'0' + (slot / 10 % 10) as u8, b'0' + (slot % 10) as u8];

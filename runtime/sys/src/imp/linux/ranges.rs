@@ -14,7 +14,6 @@ impl Ranges {
         Self { ends: BTreeMap::new() }
     }
 
-    /// Adds a range, replacing existing parts.
     pub(super) fn insert(&mut self, range: Range<usize>) {
         if !range.is_empty() {
             self.remove(range.clone());
@@ -22,7 +21,6 @@ impl Ranges {
         }
     }
 
-    /// Removes a range; returns the parts that existed.
     pub(super) fn remove(&mut self, range: Range<usize>) -> Vec<Range<usize>> {
         let touched: Vec<_> = self
             .ends
@@ -51,7 +49,6 @@ impl Ranges {
         self.ends.iter().map(|(start, end)| *start..*end).collect()
     }
 
-    /// Checks if an address is in one of the ranges.
     pub(super) fn contains(&self, address: usize) -> bool {
         self.ends.range(..=address).next_back().is_some_and(|(_, end)| address < *end)
     }

@@ -53,7 +53,6 @@ unsafe extern "C" fn forget_table(_table: *const c_void) {}
 
 unsafe extern "C" fn at_exit(_status: i32, _argument: *mut c_void) {}
 
-/// Calls hooks of an image.
 type Call = fn(*const c_void);
 
 /// Repairs, each with calls of its hooks. The created resources outlive the image.

@@ -31,7 +31,6 @@ pub(super) const REPAIR: Repair = Repair {
 /// completion, without using it.
 static EVER_GIVEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
-/// Limit of remembered addresses.
 const MOST_REMEMBERED: usize = 1 << 16;
 
 static BOOK: Mutex<Book> = Mutex::new(Book { requests: Vec::new(), signals: Vec::new() });
@@ -237,7 +236,6 @@ fn is_nothing(block: usize) -> bool {
     read_word(block + offset_of!(IoBlock, what)) == Seen::Word(NOTHING)
 }
 
-/// Result of reading an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Seen {
     Word(c_int),
@@ -247,7 +245,6 @@ enum Seen {
     Unknown,
 }
 
-/// Reads a word of this process's memory.
 fn read_word(address: usize) -> Seen {
     let mut word = [0; size_of::<c_int>()];
     match peek::copy(address, &mut word) {

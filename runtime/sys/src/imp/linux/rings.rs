@@ -73,7 +73,6 @@ impl Rings {
         found.into_keys().for_each(|ring| note(&mut own, ring));
     }
 
-    /// Returns a ring that keeps the image mapped.
     fn kept(&self, owner: usize) -> Option<Holder> {
         let found = self.of_image(owner);
         let now = Instant::now();
@@ -125,7 +124,6 @@ fn note(own: &mut Own, ring: Ring) {
     }
 }
 
-/// Returns the ring of a descriptor.
 pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
     let Identity { device, number, kind } = identity(fd)?;
     // Files without a type in the inode include rings; this check avoids reading the links of most descriptors.
@@ -163,7 +161,6 @@ fn in_words(presence: &Presence) -> Option<String> {
     }
 }
 
-/// State of the requests of a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Requests {
     /// No request was ever submitted.

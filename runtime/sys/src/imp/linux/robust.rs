@@ -37,7 +37,6 @@ fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
     proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| leads_to(head, &is_ours)))
 }
 
-/// Returns the address of a thread's list.
 fn list_of(tid: i32) -> Option<usize> {
     let (head, len) = kernel::robust_list(tid)?;
     (head != 0 && len == HEAD).then_some(head)

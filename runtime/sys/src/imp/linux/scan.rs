@@ -63,14 +63,11 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Maximum number of reported references.
 const MOST_FOUND: usize = 16;
 
-/// Limits on the visited C heap.
 const MOST_BLOCKS: usize = 1 << 18;
 const MOST_BYTES: usize = 64 << 20;
 
-/// Maximum duration of one search.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 /// Maximum distance of followed blocks from a variable: farther blocks contain more stale words than references.
@@ -114,7 +111,6 @@ pub(super) fn images() -> Vec<Range<usize>> {
 /// Memory that is about to be freed or unmapped.
 struct Going<'a> {
     image: &'a [Range<usize>],
-    /// Heap and mappings of the image.
     memory: Vec<Range<usize>>,
     /// Blocks of the C heap to be freed with the image, sorted by address.
     blocks: Vec<Range<usize>>,

@@ -45,10 +45,8 @@ pub(super) struct Table {
     pub(super) effect: Effect,
 }
 
-/// Action requested by one image.
 #[repr(C)]
 pub(super) struct Entry {
-    /// Address of the image's ledger.
     pub(super) owner: usize,
     pub(super) action: libc::sigaction,
     /// A one-shot handler has been called.
@@ -75,12 +73,10 @@ impl Tables {
         current(signal)
     }
 
-    /// Installs the table of a signal.
     pub(super) fn lead(&mut self, signal: c_int, table: &'static Table) {
         TABLES[signal as usize].store(ptr::from_ref(table).cast_mut(), Ordering::SeqCst);
     }
 
-    /// Adds a replaced table to the list.
     pub(super) fn retire(&mut self, table: &'static Table) {
         table.next.set(self.retired.0);
         self.retired.0 = ptr::from_ref(table).cast_mut();

@@ -138,7 +138,6 @@ fn put(signal: c_int, action: &libc::sigaction, fate: Fate) -> Result<(), c_int>
     unsafe { signals::act(signal, action) }
 }
 
-/// Checks if the image has set an action of this signal.
 pub(super) fn has(owner: usize, signal: c_int) -> bool {
     Tables::lock().current(signal).is_some_and(|table| table.has(owner))
 }

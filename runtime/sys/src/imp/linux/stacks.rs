@@ -77,7 +77,6 @@ impl Thread {
     }
 }
 
-/// Returns all threads of the process except the calling one.
 pub(super) fn others() -> Vec<Thread> {
     let me = kernel::own_tid();
     let numbers = proc::numbers("task").unwrap_or_default();
@@ -169,7 +168,6 @@ fn is_record(place: usize) -> bool {
     read_own(place, &mut words) == Some(3) && words[0] == place && words[2] == place
 }
 
-/// Returns the start routine in a thread record.
 fn start_routine(record: usize) -> Option<usize> {
     static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
     let offset = (*OFFSET.get_or_init(find_offset))?;

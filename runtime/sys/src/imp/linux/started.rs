@@ -127,7 +127,6 @@ pub(super) fn numbers() -> Vec<i32> {
     lock(&STARTED).iter().map(|started| started.tid.load(Ordering::SeqCst)).collect()
 }
 
-/// Returns the running thread with this id.
 pub(super) fn of_number(tid: i32) -> Option<Arc<Started>> {
     let is_it = |started: &&Arc<Started>| started.tid.load(Ordering::SeqCst) == tid && !lock(&started.life).ended;
     lock(&STARTED).iter().find(is_it).cloned()

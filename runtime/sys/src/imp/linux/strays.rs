@@ -35,7 +35,6 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Maximum number of searched bytes of the image's own memory.
 const MOST_SEEN: usize = 16 << 20;
 
 const PIECE: usize = 64 * 1024;
@@ -46,7 +45,6 @@ const PAGE: usize = 4096;
 /// Size and alignment of the C library's thread arenas.
 const ARENA: usize = 64 << 20;
 
-/// Images that are or were mapped.
 static LIVING: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
 
 pub(super) struct Strays {

@@ -133,12 +133,10 @@ pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
     at.map_or(ptr::null(), |at| bound.swap_remove(at).place)
 }
 
-/// Checks if an image has streams that call its functions.
 fn lead_to(owner: usize) -> bool {
     lock(&OPEN).iter().any(|open| open.owner == owner)
 }
 
-/// Checks if the address is that of a stream created by an image.
 pub(super) fn is_of(owner: usize, address: usize) -> bool {
     let is_in = |streams: &Mutex<Vec<Open>>| {
         lock(streams).iter().any(|open| open.owner == owner && open.stream.addr() == address)

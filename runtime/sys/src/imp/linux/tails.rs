@@ -9,7 +9,6 @@ use std::ops::Range;
 use super::c::loader::{enclosing, len_of};
 use super::c::peek;
 
-/// Maximum number of scanned bytes of a function.
 const LONGEST: usize = 4096;
 
 /// Returns the functions that the one at this address ends in, directly or indirectly, by jumps within `library`.

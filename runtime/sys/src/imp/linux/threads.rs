@@ -40,7 +40,6 @@ pub(super) const REPAIR: Repair = Repair {
 /// Maximum time from leaving the image's code to the end of a thread.
 const REST_OF_THE_WAY: Duration = Duration::from_millis(200);
 
-/// Argument of the new thread, which frees it.
 struct NewThread {
     started: Arc<Started>,
     argument: *mut c_void,

@@ -43,12 +43,10 @@ pub(super) fn set(
     })
 }
 
-/// `alarm` of one image.
 pub(super) fn alarm(ledger: &Ledger, seconds: c_uint) -> c_uint {
     armed(ledger, libc::ITIMER_REAL, seconds == 0, || kernel::alarm(seconds)).unwrap_or(0)
 }
 
-/// `ualarm` of one image.
 pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
     armed(ledger, libc::ITIMER_REAL, first == 0, || kernel::ualarm(first, then)).unwrap_or(0)
 }

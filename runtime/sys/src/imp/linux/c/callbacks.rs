@@ -84,7 +84,6 @@ impl OfValues {
         self.0 as usize
     }
 
-    /// Destroys the calling thread's value of its key.
     pub(in crate::imp::linux) fn destroy(self, key: c_uint) {
         let value = keys::take(key);
         if !value.is_null() {

@@ -14,7 +14,6 @@ pub(in crate::imp::linux) struct Identity {
     pub(in crate::imp::linux) kind: libc::mode_t,
 }
 
-/// Returns the target of a descriptor; `None` if it is not open.
 pub(in crate::imp::linux) fn identity(fd: c_int) -> Option<Identity> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the C library writes to `stat`, and has initialized it on success.
@@ -51,7 +50,6 @@ impl Command {
     }
 }
 
-/// Executes a command; returns a negative number on failure.
 pub(in crate::imp::linux) fn ask(fd: c_int, command: Command, argument: c_int) -> c_int {
     // SAFETY: each `Command` takes and returns a number, and the C library rejects invalid descriptors.
     unsafe { libc::fcntl(fd, command.number(), argument) }
@@ -65,7 +63,6 @@ pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, le
     usize::try_from(written).ok()
 }
 
-/// Removes this process's notification from a message queue.
 pub(in crate::imp::linux) fn forget_asker(queue: c_int) {
     // SAFETY: without an event the C library takes a number, and rejects one that is not a queue.
     unsafe { c_mq_notify(queue, std::ptr::null()) };

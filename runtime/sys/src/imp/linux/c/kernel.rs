@@ -13,7 +13,6 @@ pub(in crate::imp::linux) fn own_tid() -> i32 {
     gettid()
 }
 
-/// Returns the `pthread_t` of the calling thread.
 pub(in crate::imp::linux) fn own_handle() -> usize {
     pthread_self() as usize
 }
@@ -24,7 +23,6 @@ pub(in crate::imp::linux) fn signal_thread(tid: i32, signal: c_int) -> bool {
     unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), tid, signal) == 0 }
 }
 
-/// Checks if this process has a thread with that id.
 pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
     signal_thread(tid, 0)
 }
@@ -60,7 +58,6 @@ pub(crate) fn coarse_clock() -> Duration {
     time_of(libc::CLOCK_MONOTONIC_COARSE)
 }
 
-/// Returns the time since the start of the system, including suspended time.
 pub(in crate::imp::linux) fn since_boot() -> Duration {
     time_of(libc::CLOCK_BOOTTIME)
 }
@@ -116,7 +113,6 @@ pub(in crate::imp::linux) fn child(pid: i32) -> Child {
     }
 }
 
-/// Reaps a child that has exited.
 pub(in crate::imp::linux) fn reap(pid: i32) {
     waitpid(pid, None, libc::WNOHANG);
 }

@@ -55,7 +55,6 @@ pub(in crate::imp::linux) enum Closes {
     Descriptor(c_int),
     Stream(usize),
     Folder(usize),
-    /// Waits for its process.
     Pipe(usize),
 }
 

@@ -32,7 +32,6 @@ impl Listed<'_> {
         start..start.saturating_add(header.p_memsz as usize)
     }
 
-    /// Returns the headers of one kind.
     pub(in crate::imp::linux) fn of_kind(&self, kind: u32) -> impl Iterator<Item = &libc::Elf64_Phdr> + Clone {
         self.headers.iter().filter(move |header| header.p_type == kind)
     }

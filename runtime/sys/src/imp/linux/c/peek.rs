@@ -39,7 +39,6 @@ fn through_the_file(address: usize, into: &mut [u8]) -> usize {
     memory.as_ref().and_then(|memory| memory.read_at(into, address as u64).ok()).unwrap_or(0)
 }
 
-/// Returns the word at `address`; `None` if it is unmapped.
 pub(in crate::imp::linux) fn word(address: usize) -> Option<usize> {
     let mut bytes = [0; size_of::<usize>()];
     (read(address, &mut bytes) == bytes.len()).then(|| usize::from_ne_bytes(bytes))

@@ -50,7 +50,6 @@ pub(in crate::imp::linux) fn nothing() -> libc::sigaction {
     unsafe { mem::zeroed() }
 }
 
-/// Returns the current action of a signal; the error is an error number.
 pub(in crate::imp::linux) fn action(signal: c_int) -> Result<libc::sigaction, c_int> {
     let mut now = nothing();
     // SAFETY: the C library sets nothing, and writes only to `now`.

@@ -24,7 +24,6 @@ const IS_MAPPED: usize = 2;
 const OF_A_THREAD: usize = 4;
 const FLAGS: usize = 15;
 
-/// Limit of block sizes.
 const LARGEST: usize = 1 << 40;
 
 /// Memory that may contain blocks, and a cache of its content.
@@ -119,12 +118,10 @@ impl Blocks {
         None
     }
 
-    /// Returns the readable words at an address as bytes.
     pub(super) fn bytes(&mut self, address: usize, len: usize) -> Vec<u8> {
         (0..len / WORD).filter_map(|at| self.word(address + at * WORD)).flat_map(usize::to_ne_bytes).collect()
     }
 
-    /// Returns the word at an address, if it is readable.
     pub(super) fn word(&mut self, address: usize) -> Option<usize> {
         let (start, at) = (address - address % PIECE, address % PIECE);
         let piece = self.pieces.entry(start).or_insert_with(|| piece(start));

@@ -21,7 +21,6 @@ const BEFORE_BINS: usize = 12 * WORD;
 /// Minimum number of empty bins that identifies an arena.
 const FEWEST_EMPTY: usize = 16;
 
-/// Limit of the number of streams.
 const MOST_STREAMS: usize = 1 << 16;
 
 // Offsets in `struct _IO_FILE` and `struct _IO_wide_data` of glibc on 64-bit machines.
@@ -56,7 +55,6 @@ pub(super) fn is_name(bytes: &[u8]) -> bool {
     is_text(bytes) && bytes.iter().take(SHORTEST).all(|byte| *byte != 0)
 }
 
-/// Returns the range of the C library's free lists.
 pub(super) fn free_lists(object: &Object) -> Option<Range<usize>> {
     if !object.is_c_library() {
         return None;
@@ -97,7 +95,6 @@ pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
     (0..FORK_ENTRY).any(|word| is_entry(at - word * WORD))
 }
 
-/// Memory of the open streams.
 #[derive(Default)]
 pub(super) struct Streams {
     pub(super) streams: HashSet<usize>,
