@@ -24,7 +24,7 @@ thread_local! {
     static LAST_SERIAL: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// Returns how often stores created on this thread reuse each slot of objects or conjugates.
+/// Returns how many objects or conjugates use each slot, one after the other, in stores created on this thread.
 pub fn last_serial() -> u32 {
     LAST_SERIAL.get()
 }

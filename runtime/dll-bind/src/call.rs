@@ -41,7 +41,7 @@ const FLOATS: usize = 8;
 /// Opens a library of the folder.
 ///
 /// # Safety
-/// As for [`UserLibrary::open`].
+/// The requirements of [`UserLibrary::open`].
 pub(crate) unsafe fn open(folder: &Path, name: &str) -> Result<UserLibrary, UserLibraryError> {
     // SAFETY: our caller vouches for the libraries of the folder.
     unsafe { UserLibrary::open(folder, name) }

@@ -87,7 +87,7 @@ impl LedgerShare {
 impl Ending {
     /// # Safety
     ///
-    /// As for [`Image::begin_end`](crate::Image::begin_end).
+    /// The requirements of [`Image::begin_end`](crate::Image::begin_end).
     pub(crate) unsafe fn new(mapping: Mapping, staged: StagedFile, share: LedgerShare, policy: EndPolicy) -> Self {
         if let Some(ledger) = share.ledger() {
             ledger.begin_ending();

@@ -66,7 +66,7 @@ fn lock(path: &Path) -> Option<fs::File> {
     lock.ok()
 }
 
-/// Checks if a file is in the folder of a running host of this machine, and thus a private copy of an image.
+/// Checks by the folder name if a file is a host's private copy of an image.
 pub(crate) fn is_copy(path: &Path) -> bool {
     let folder = path.parent().and_then(Path::file_name);
     folder.is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))

@@ -166,7 +166,7 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// As for [`Image::symbol`].
+    /// The requirements of [`Image::symbol`].
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// As for [`Image::begin_end`].
+    /// The requirements of [`Image::begin_end`].
     pub unsafe fn unmap(self) -> Unmapped {
         // SAFETY: our caller promises the same.
         let mut ending = unsafe { self.begin_end(EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }) };

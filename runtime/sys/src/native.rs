@@ -52,7 +52,7 @@ impl NativeLibrary {
     /// library.
     ///
     /// # Safety
-    /// As for [`Self::open`].
+    /// The requirements of [`Self::open`].
     ///
     /// # Errors
     /// A file of that name is in the folder, but the loader rejected it.
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn the_system_is_not_asked_for_a_path() {
         for name in ["no-such-library", "./no-such-library"] {
-            // SAFETY: there is no library of that name.
+            // SAFETY: no library has that name.
             let found = unsafe { NativeLibrary::find(NativePlace::System, name) };
             assert!(found.is_ok_and(|found| found.is_none()), "{name}");
         }

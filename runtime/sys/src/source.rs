@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
     fn settle(&self) -> io::Result<()> {
         let written = self.file.metadata()?.modified()?;
         let age = SystemTime::now().duration_since(written);
-        // A future timestamp comes from another machine's clock.
+        // A future timestamp was set by another machine's clock.
         thread::sleep(QUIET.saturating_sub(age.unwrap_or_default()));
         Ok(())
     }

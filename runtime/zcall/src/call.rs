@@ -36,7 +36,7 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
     }
 }
 
-/// One call: the arguments of the caller and the slot for the result, described by the signature that the caller was checked
+/// A call: the arguments of the caller and the slot for the result, described by the signature that the caller was checked
 /// against.
 #[derive(Debug)]
 pub struct Call<'a> {

@@ -106,7 +106,7 @@ mod tests {
         check_refused(&db, "db:/two words", 7, NameFlaw::Unexpected(' '));
     }
 
-    /// `at:/row,column`, where the row may have leading zeros.
+    /// `at:/row.column`, where the row may have leading zeros.
     struct Cells;
 
     impl Protocol for Cells {

@@ -108,7 +108,7 @@ impl ZCallTable {
 
     /// Calls the function of `handle`. Panics of host code stop here; a module stops its own.
     ///
-    /// Returns the ABI status of the error as well. The slots are unchanged unless the error comes from the dispatcher.
+    /// Returns the ABI status of the error as well. The slots are unchanged unless the dispatcher failed.
     #[inline]
     pub fn dispatch(
         &self,

@@ -100,7 +100,7 @@ pub(crate) fn forbids_code(_folder: &Path) -> bool {
     false
 }
 
-/// Uninhabited: there are no fences.
+/// Uninhabited: fences are not supported.
 #[derive(Debug)]
 pub(crate) enum Fence {}
 

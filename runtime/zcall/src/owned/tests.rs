@@ -20,7 +20,7 @@ fn a_missing_slot_is_refused_by_every_verb() {
         buffer.set(0, 1_u8).err(),
         buffer.text_in(0, "x").err(),
         buffer.text_out(0).err(),
-        // SAFETY: there is no slot, so the address is never dereferenced.
+        // SAFETY: the buffer has no slots, so the address is never dereferenced.
         unsafe { buffer.value_at(0, std::ptr::dangling_mut()) }.err(),
         buffer.take_text(0).err(),
         buffer.get::<u8>(0).err(),

@@ -3,7 +3,7 @@
 //! The roots are the variables of all libraries and of the program. Blocks of the C heap reachable from a *library* are followed,
 //! because tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale words of freed
 //! data. Pointers of the program and of other images are not followed: on the C heap they store the host's own data about images.
-//! Pointers of the C library are followed only a little: they lead to memory of the whole process, and its registrations are recorded
+//! Pointers of the C library are followed only a little: they refer to memory of the whole process, and its registrations are recorded
 //! elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks usually belong to other code.
 //! Consecutive blocks of equal size count as one, because lists are long but still near. Not followed: free memory, stream buffers,
 //! environment strings, and completed requests of the C library. Stacks, registers and thread-locals are excluded, as is the loader,

@@ -240,7 +240,7 @@ impl Reading {
     ///
     /// # Safety
     ///
-    /// As for [`call`].
+    /// The requirements of [`call`].
     unsafe fn call(
         &self,
         owner: usize,
@@ -272,7 +272,7 @@ impl Reading {
 impl Drop for Reading {
     fn drop(&mut self) {
         if !self.run.as_ref().is_none_or(Taken::leave) {
-            // Another thread has ended the run and released its table.
+            // The run was ended by another thread, which has released its table.
             mem::forget(self.table.take());
         }
     }
