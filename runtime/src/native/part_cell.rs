@@ -160,7 +160,7 @@ pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     ))
 }
 
-/// One borrow or loan. Its drop restores the previous state, also during unwinding.
+/// A borrow or loan. Its drop restores the previous state, also during unwinding.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     end: Event,
