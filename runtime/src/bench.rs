@@ -64,7 +64,7 @@ impl Stores<'_> {
     /// Sets the container in a property to the state after `epoch` changes.
     ///
     /// # Errors
-    /// When the object is gone, or has no such container.
+    /// When the object is destroyed or has no such container.
     pub fn age(&self, object: ObjectHandle, property: &str, epoch: u64) -> Result<(), CallError> {
         self.0.world.objects.with_body_to_write(object, |body| {
             let found = body.class().find_property(property).ok_or(CallError::Stale { handle: object })?;

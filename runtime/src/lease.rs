@@ -31,7 +31,7 @@ pub enum LeaseKind {
     Thread,
     /// A contextual scope that was not left.
     Scope,
-    /// Another module that depends on this one.
+    /// A dependent module.
     Dependent,
     /// A delegate bound to the module's code.
     Delegate,
@@ -128,7 +128,7 @@ impl fmt::Display for Blocker {
     }
 }
 
-/// A lease on a module of the living Master.
+/// A lease on a module of the current Master.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModuleBlocker {
     /// Name of the module.
@@ -169,7 +169,7 @@ pub(crate) fn place_of(at: &Location<'_>) -> Arc<str> {
 }
 
 thread_local! {
-    /// Location in the host's source of the public function that runs on this thread.
+    /// Location of the host call whose public function runs on this thread.
     static ASKED_AT: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 

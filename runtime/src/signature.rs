@@ -40,7 +40,7 @@ impl fmt::Display for Signature {
 impl Signature {
     /// Computes the fingerprint as a module does.
     pub(crate) fn fingerprint(&self) -> u64 {
-        const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
+        const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
         let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
         let arguments = self.0.arguments.iter().enumerate();
         let print = arguments.fold(Fingerprint::START, |print, (at, word)| {
@@ -76,7 +76,7 @@ pub(crate) enum Travel {
     Slot,
     /// Argument as a borrowed string, result through a sink.
     Text,
-    /// As the address of a value in memory.
+    /// Address of a value in memory.
     Address,
 }
 

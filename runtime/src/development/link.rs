@@ -117,7 +117,7 @@ pub enum FromHost {
     },
     /// Answer of the console to a line.
     Answer {
-        /// One or more lines.
+        /// Text of one or more lines.
         text: String,
     },
     /// Completions of a line.

@@ -20,10 +20,8 @@ use crate::object::type_text::SignatureText;
 use crate::runtime::{Runtime, WeakRuntime};
 use crate::trap::caught;
 
-/// Package of the generated classes.
 const PACKAGE: &str = "Core";
 
-/// Name of the bound function.
 const CALL: &str = "call";
 
 type Closure<A, R> = dyn Fn(&Runtime, A) -> Result<R, CallError>;
@@ -95,7 +93,6 @@ pub(super) fn listen<A: ValueParams, R: NativeResult>(
     Ok(listener)
 }
 
-/// Creates the object of a closure.
 #[track_caller]
 fn made<A: ValueParams, R: NativeResult>(
     runtime: &Runtime,

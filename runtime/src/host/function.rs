@@ -85,10 +85,6 @@ impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
     }
 }
 
-/// Calls a function by its pointer.
-///
-/// # Errors
-/// Returns the errors of [`HotFunction::call`].
 #[inline]
 pub(crate) fn call_hot<A: ValueParams, R: NativeResult, E: From<CallError>>(
     shell: &HotShell<'_>,
@@ -124,7 +120,6 @@ pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &Signa
         && result == R::VALUE.map(|(kind, _)| kind)
 }
 
-/// Types of the parameters and of the result.
 type Types = (Vec<PropertyType>, Option<PropertyType>);
 
 impl<A, R> fmt::Debug for TypedFunction<A, R> {

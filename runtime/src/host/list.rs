@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::handles::ObjectHandle;
 use crate::runtime::Runtime;
 
-/// Number of list versions on all threads: a list may be filled on one thread and called on another.
+/// Shared by all threads: a list may be filled on one thread and called on another.
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
 fn next_version() -> u64 {

@@ -110,7 +110,7 @@ impl Host {
 
     fn lend(&self, place: ValuePlace) -> Asked<ConjugateHandle> {
         asked(ConjugateHandle::NONE, |out, failure| {
-            // SAFETY: the host context is the host's own; the tests lend values that outlive the frame, or expect an error.
+            // SAFETY: the host context is the host's own; the tests pass values that outlive the frame, or expect an error.
             unsafe { values().conjugate_lend()(self.host_context.to_ref(), &place, out, failure) }
         })
     }
@@ -204,7 +204,7 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
                 // SAFETY: the host context is the host's own, which outlives this thread.
                 share.iter().for_each(|black| unsafe { values().black_drop()(host_context, *black) });
                 let refused = asked(BlackHandle::NONE, |out, failure| {
-                    // SAFETY: the host context outlives this thread, and null stands for a value of zero bytes.
+                    // SAFETY: the host context outlives this thread, and null represents a value of zero bytes.
                     unsafe { values().black_new()(host_context, MODULE.0, ty, std::ptr::null(), &site(), out, failure) }
                 });
                 assert_eq!(refused.expect_err("only the game thread makes one").kind, FailureKind::WRONG_THREAD);
@@ -294,7 +294,7 @@ fn slot(conjugate: ConjugateHandle) -> Slot {
 fn call(host: &Host, name: &str, slots: &mut [Slot]) -> (ZCallStatus, Failure) {
     let handle = host.core.zcalls.resolve(&host.core.chain, name, 0).expect("it is registered");
     let (mut failure, mut buffer) = (Failure::none(), ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() });
-    // SAFETY: the host context is the host's own, and the buffer lends the slots for the call.
+    // SAFETY: the host context is the host's own, and the buffer borrows the slots for the call.
     let status =
         unsafe { values().conjugate_zcall()(host.host_context.to_ref(), MODULE.0, handle, &mut buffer, &mut failure) };
     (status, failure)

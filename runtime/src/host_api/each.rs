@@ -21,7 +21,7 @@ use crate::zcall::call::Slots;
 /// Maximum number of parameters.
 const MOST: usize = 8;
 
-/// Buffers that a module lends for calls on several objects.
+/// Borrowed buffers of a module for calls on several objects.
 pub(super) struct EachMut<'c> {
     objects: &'c [ObjectHandle],
     slots: &'c mut [Slot],
@@ -33,7 +33,7 @@ pub(super) struct EachMut<'c> {
 impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
     unsafe fn given(self, _host: Host) -> EachMut<'c> {
         let EachCall { objects, count, slots, len, results, told, failed } = *self;
-        // SAFETY: the caller promises that the module lends this number of objects, results and slots, unshared for the call.
+        // SAFETY: the caller promises that the module provides this number of objects, results and slots, unshared during the call.
         unsafe {
             EachMut {
                 objects: if count == 0 { &[] } else { std::slice::from_raw_parts(objects, count) },
@@ -86,7 +86,7 @@ pub(super) fn zcall_each(
             && core.world.mode.direct_version() != alcedo_abi::black_direct::CLOSED
         {
             // SAFETY: this is the game thread, as the trampoline of this function has checked, and not before a commit. The code has
-            // this signature, and the module lends values for it; direct code exists only if all values fit into slots.
+            // this signature, and the module provides values for it; direct code exists only if all values fit into slots.
             let answer = unsafe { code.call_each(&each.objects[at..], &bits, &mut each.results[at..]) };
             at += answer.bits as usize;
             match answer.status {

@@ -31,7 +31,7 @@ pub(super) trait Given<Host, As> {
     ///
     /// # Safety
     /// A module passed the parameter for the one call that lasts `'c`, with the promises of the lists: strings are readable; a sink
-    /// copies the data it receives and does not unwind; a buffer lends its slots, unshared, with valid pointers for the call; a host
+    /// copies the data it receives and does not unwind; a buffer has unshared slots with valid pointers for the call; a host
     /// context is the module's own and its runtime exists; a type number is of the core `host`. The promises in the docs of `As` about
     /// an address hold until the call ends, unless the body itself ends them.
     unsafe fn given(self, host: Host) -> As;
@@ -53,7 +53,7 @@ impl<'c, Host> Given<Host, &'c str> for RStr<'c> {
 impl<'c, Host> Given<Host, BufferMut<'c>> for &'c mut ZCallBuffer {
     #[inline]
     unsafe fn given(self, _host: Host) -> BufferMut<'c> {
-        // SAFETY: the caller promises that the module lends the slots, unshared and valid for the call.
+        // SAFETY: the caller promises that the module provides the slots, unshared and valid for the call.
         unsafe { BufferMut::from_raw(self) }
     }
 }
@@ -76,7 +76,7 @@ impl LentText<'_> {
         if len == 0 {
             return String::new();
         }
-        // SAFETY: the module lends the bytes, as the code that made this value has promised.
+        // SAFETY: the module provides the bytes, as the code that made this value has promised.
         let bytes = unsafe { std::slice::from_raw_parts(data, len) };
         String::from_utf8_lossy(bytes).into_owned()
     }
@@ -225,7 +225,7 @@ impl<'c> LiveValue<'c> {
         if self.ty.kind() != PropertyKind::ANSI_STRING {
             return Err(wrong_kind(&self.ty, "ansi_assign"));
         }
-        // SAFETY: the module promised an initialized value of the type at this address, which is a byte string; it lends the bytes for
+        // SAFETY: the module promised an initialized value of the type at this address, which is a byte string; it provides the bytes for
         // the call, to which both their address and their length belong.
         unsafe { text_assign_raw(self.place.raw.at.cast(), bytes.0, len.0) };
         Ok(())
@@ -357,7 +357,7 @@ pub(super) struct LentWaker(ManuallyDrop<Arc<waking::Waking>>);
 
 impl<Host> Given<Host, LentWaker> for *const () {
     unsafe fn given(self, _host: Host) -> LentWaker {
-        // SAFETY: the list demands a waker that the host has lent or created, so this is the address of a counted reference, which is
+        // SAFETY: the list demands a waker that the host has passed or created, so this is the address of a counted reference, which is
         // held until the call returns; `ManuallyDrop` does not release it.
         LentWaker(ManuallyDrop::new(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }))
     }

@@ -176,7 +176,7 @@ fn a_module_binds_calls_and_unbinds() {
     assert_eq!(HEARD.take(), []);
 }
 
-/// Binds two objects to the first delegate of an array and calls the delegate. `meanwhile` runs in the first callee and changes the
+/// Binds two objects to the first delegate of an array and calls the delegate. The callback runs in the first callee and changes the
 /// host and the array; `is_called` states whether the second object is still called.
 fn check_while_called(kind: &str, meanwhile: fn(&Host, &ValuePlace, &str), is_called: bool) {
     let host = Rc::new(Host::new());

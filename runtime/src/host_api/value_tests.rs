@@ -32,11 +32,11 @@ struct Held {
 const MODULE: u64 = 7;
 
 /// # Safety
-/// The promises of a sink: the context is of `Module::print`, and the bytes are lent.
+/// The promises of a sink: the context is of `Module::print`, and the bytes are borrowed for the call.
 unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
     // SAFETY: the only caller passes a string of its own.
     let text = unsafe { &mut *context.cast::<String>() };
-    // SAFETY: the host lends this number of UTF-8 bytes.
+    // SAFETY: the host provides this number of UTF-8 bytes.
     let bytes = unsafe { std::slice::from_raw_parts(data, len) };
     text.push_str(std::str::from_utf8(bytes).expect("it is UTF-8"));
 }
@@ -63,7 +63,7 @@ impl Module {
 
     fn number(&self, words: &str) -> Result<TypeNumber, String> {
         let mut number = TypeNumber::NONE;
-        // SAFETY: the host context is of a runtime, and the string is lent for the call.
+        // SAFETY: the host context is of a runtime, and the string is borrowed for the call.
         let ask = |failure: &mut Failure| unsafe {
             self.table.type_resolve()(self.host(), MODULE, TextView::of(words), &mut number, failure)
         };
@@ -81,7 +81,7 @@ impl Module {
 
     fn parse(&self, held: &Held, owner: ObjectHandle, text: &str) -> Option<String> {
         let place = held.place(owner);
-        // SAFETY: the place is of a value of the type, and the string is lent for the call.
+        // SAFETY: the place is of a value of the type, and the string is borrowed for the call.
         Self::outcome(|failure| unsafe { self.table.parse()(self.host(), &place, TextView::of(text), failure) })
     }
 
@@ -210,7 +210,7 @@ fn a_text_of_one_byte_a_character_takes_bytes() {
     let text = module.hold("AnsiString", "a");
     let place = text.place(ObjectHandle::NONE);
     let bytes = [0xfc, 0x21];
-    // SAFETY: the place is of a byte string, and the bytes are lent.
+    // SAFETY: the place is of a byte string, and the bytes are borrowed for the call.
     let assigned = Module::outcome(|failure| unsafe {
         module.table.ansi_assign()(module.host(), &place, bytes.as_ptr(), bytes.len(), failure)
     });

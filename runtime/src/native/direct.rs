@@ -40,7 +40,6 @@ struct Context<C> {
 
 type BitsOf<A> = <A as SlotRow>::Bits;
 
-/// Returns whether all parameters and the result fit into slots.
 const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
@@ -252,7 +251,6 @@ fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {
     })
 }
 
-/// Code of a function without an object.
 struct StaticShell<M>(PhantomData<M>);
 
 impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticShell<M> {

@@ -119,7 +119,6 @@ pub struct Function<C: 'static> {
 }
 
 impl<C: 'static> Function<C> {
-    /// Returns the declaration of the function for these parts.
     pub(super) fn declared(&self, parts: &Rc<Parts<C>>) -> FunctionDecl {
         (self.declare)(self, parts)
     }

@@ -177,7 +177,6 @@ pub(crate) fn run_for<C: Class, R>(
     failing(|| Ok(code(This::new(world, object))))
 }
 
-/// Runs a static function.
 pub(super) fn run_static<M: StaticMethod>(args: <M::Args as NativeParams>::Seen) -> Result<M::Result, CallError> {
     failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
 }

@@ -22,7 +22,6 @@ pub struct PartCell<C> {
 }
 
 impl<C> PartCell<C> {
-    /// Creates fields that are not borrowed.
     pub(super) const fn new(part: C) -> Self {
         Self {
             borrows: Cell::new(Borrows::FREE),
@@ -127,7 +126,6 @@ impl<C> PartCell<C> {
         Some(code(unsafe { self.pointer().as_mut() }))
     }
 
-    /// Returns whether a method uses the fields.
     pub(super) fn is_in_use(&self) -> bool {
         self.borrows.get() != Borrows::FREE
     }

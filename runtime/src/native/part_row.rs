@@ -17,7 +17,6 @@ struct Place<C> {
 }
 
 impl<C> PartRow<C> {
-    /// Returns an empty table.
     pub(super) const fn new() -> Self {
         Self(UnsafeCell::new(Vec::new()))
     }

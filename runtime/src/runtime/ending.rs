@@ -166,7 +166,6 @@ impl Inner {
 }
 
 impl Runtime {
-    /// Returns the sites of callbacks that may own a handle to this runtime.
     pub(super) fn callbacks_that_own(&self) -> Vec<Site> {
         self.inner.sites()
     }

@@ -159,7 +159,6 @@ impl Calls<'_> {
     ///
     /// # Errors
     /// Errors of [`Calls::register`].
-    /// As [`Calls::register`].
     #[track_caller]
     pub fn register_pure(
         &self,

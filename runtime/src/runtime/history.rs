@@ -26,7 +26,6 @@ impl<T, const MOST: usize> History<T, MOST> {
         drop(oldest);
     }
 
-    /// Removes and returns all entries, oldest first.
     pub(super) fn take(&self) -> Vec<T> {
         self.0.take().into()
     }

@@ -28,13 +28,11 @@ impl<B> KeptBody<B> {
         Self(UnsafeCell::new(Some(Rc::new(body))))
     }
 
-    /// Returns a counted reference to the body.
     pub(super) fn share(&self) -> Option<Rc<B>> {
         // SAFETY: the cell belongs to one thread, and no other code runs while this reference exists: cloning only counts.
         unsafe { (*self.0.get()).clone() }
     }
 
-    /// Takes the body out.
     pub(super) fn take(&self) -> Option<Rc<B>> {
         // SAFETY: as in `share`; nothing is dropped here. Callers of `look` have promised that `take` is not called during the borrow.
         unsafe { (*self.0.get()).take() }

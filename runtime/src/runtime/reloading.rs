@@ -123,7 +123,6 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Adds script packages to all further loads.
     #[cfg(feature = "script")]
     pub(crate) fn add_scripts(&self, folders: Vec<PathBuf>) {
         self.inner.scripts.borrow_mut().extend(folders);

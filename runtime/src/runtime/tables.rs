@@ -335,7 +335,6 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     ///
     /// # Errors
     /// [`ContextError::ContextUnloading`] once its generation unloads.
-    /// [`ContextError::ContextUnloading`] once its generation unloads.
     #[track_caller]
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, ContextError> {
         self.entry.within(Location::caller(), |shell| code(HotFunction::new(shell)))

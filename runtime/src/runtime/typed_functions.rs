@@ -201,7 +201,6 @@ fn other_arguments(path: &str) -> CallError {
     CallError::Buffer { message: format!("`{path}`: a slot holds another type than its signature says") }
 }
 
-/// Body of a typed function.
 trait Body: 'static {
     type Args: ValueParams + SlotRow<Read = Self::Args>;
     type Returned: NativeReturned;
@@ -210,7 +209,6 @@ trait Body: 'static {
     where
         Self: Sized;
 
-    /// Runs the body.
     fn run(&self, args: Self::Args) -> Result<Self::Returned, CallError>;
 
     /// Runs the body in a red frame; returns `None` if the host has ended.
@@ -255,12 +253,10 @@ fn ended() -> CallError {
     CallError::Unavailable { what: "the runtime".into() }
 }
 
-/// Returns the address of the code with that body.
 fn address<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
     Bits::address(Bits::code_of::<B>())
 }
 
-/// Body with access to the runtime.
 struct WithRuntime<F, A, R> {
     runtime: WeakRuntime,
     body: F,
@@ -296,10 +292,8 @@ where
     }
 }
 
-/// Body without context.
 struct Leaf<F, A, R>(F, PhantomData<fn(A) -> R>);
 
-/// Returns the code of a leaf.
 fn leaf_code<F, A, R>() -> LeafCode
 where
     F: Fn(A) -> R + Copy + Send + Sync + 'static,
@@ -381,7 +375,6 @@ impl<F: Send + Sync + 'static> Stateless<F> {
     }
 }
 
-/// Direct code of a function with a context.
 struct Code<B>(PhantomData<B>);
 
 impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
@@ -409,7 +402,6 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
     }
 }
 
-/// Direct code of a leaf.
 struct LeafBody<F, A, R>(PhantomData<Leaf<F, A, R>>);
 
 #[cold]

@@ -20,7 +20,6 @@ pub struct ClassRef {
     found: RefCell<Found>,
 }
 
-/// Cached resolution of the path, with its epoch.
 #[derive(Clone, Debug)]
 struct Found {
     stamp: u64,

@@ -71,7 +71,7 @@ impl Unloads<'_> {
     /// module. `owner` names the reason in reports.
     ///
     /// # Errors
-    /// When there is no such module, or it is unloading.
+    /// When the module is unknown or unloading.
     #[track_caller]
     pub fn lease(&self, module: &str, owner: &str) -> Result<Lease, Error> {
         let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();

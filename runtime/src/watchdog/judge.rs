@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing is to be reported.
+    /// No report is due.
     Fine,
     /// An activity has not changed for too long.
     Stuck {
