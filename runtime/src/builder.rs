@@ -45,7 +45,6 @@ const HANG: Duration = Duration::from_secs(1);
 
 const DEV: &str = "alcedo dev";
 
-/// Package of the root class.
 const ROOT_PACKAGE: &str = "Core";
 
 /// Builds a [`Runtime`].
@@ -495,14 +494,12 @@ impl Builder {
     }
 }
 
-/// Combined contents of all [`Natives`].
 #[derive(Default)]
 struct Taken {
     batch: Batch,
     tickers: Vec<Registered<Ticker>>,
     before_destroy: Vec<Registered<DestroyHook>>,
     net_structs: NetStructs,
-    /// Structs whose `f64` fields are `float` in C.
     c_floats: Vec<String>,
     #[cfg(feature = "dll-bind")]
     c_bodies: Vec<c_bodies::CBody>,

@@ -37,7 +37,6 @@ impl Site {
         Self { number, kind, name: None, place: Location::caller(), owns: size_of_val(callback) != 0 }
     }
 
-    /// Names the newest of these callbacks.
     pub(crate) fn name_newest<'a>(sites: impl Iterator<Item = &'a mut Self>, name: &'static str) {
         match sites.max_by_key(|site| site.number) {
             Some(site) => site.name = Some(name),
@@ -64,7 +63,6 @@ impl fmt::Display for Site {
     }
 }
 
-/// A callback with its site.
 #[derive(Clone)]
 pub(crate) struct Registered<C> {
     pub code: C,
@@ -235,7 +233,6 @@ impl<C> Guarded<C> {
         Self(Some(code))
     }
 
-    /// Returns the code, to be called once.
     pub(crate) fn take(mut self) -> C {
         self.0.take().expect("it goes with this")
     }

@@ -188,7 +188,6 @@ impl EntryGate {
         blockers
     }
 
-    /// Returns true if no call is inside.
     #[cfg(test)]
     fn is_empty(&self) -> bool {
         let is_here = |row: &Arc<Row>| row.places.iter().any(|place| place.gate.load(Ordering::SeqCst) == self.number);

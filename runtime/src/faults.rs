@@ -21,7 +21,7 @@ pub enum ReloadStep {
     Map,
     /// Layout of the root module was compared.
     LayoutCheck,
-    /// Root module was attached to the host.
+    /// A library was attached to the host.
     Attach,
     /// Old names are set aside and shadow types are active.
     Shadow,

@@ -50,9 +50,7 @@ impl Signature {
     }
 
     /// Checks that a function of this signature can be called on any thread: every argument and the result is a string or fits a slot.
-    ///
-    /// # Errors
-    /// [`CallError::Buffer`] with the first type that needs the runtime.
+    /// Otherwise fails with [`CallError::Buffer`], which names the type.
     pub(crate) fn needs_no_runtime(&self, name: &str) -> Result<(), CallError> {
         match self.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
             None => Ok(()),
@@ -80,7 +78,6 @@ pub(crate) enum Travel {
     Address,
 }
 
-/// Returns the passing mode of a kind.
 pub(crate) fn travel(kind: PropertyKind) -> Travel {
     match kind {
         PropertyKind::STRING => Travel::Text,
@@ -116,10 +113,7 @@ pub(crate) fn described_by_module(words: &str, fingerprint: u64) -> CallSignatur
     described(&honest_words(words, fingerprint), fingerprint)
 }
 
-/// Returns the types of a callee.
-///
-/// # Errors
-/// When its signature string is invalid.
+/// Returns the types of a callee. Fails if its signature string is invalid, or if only its dispatcher knows the types.
 #[inline]
 pub(crate) fn types(callee: &Callee) -> Result<&Signature, CallError> {
     match callee.types::<Types>() {

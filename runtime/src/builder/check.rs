@@ -24,7 +24,6 @@ struct Text {
     at: usize,
     folder: PathBuf,
     package: Package,
-    /// Required modules with their version ranges.
     needs: Vec<(String, VersionReq)>,
 }
 
@@ -99,7 +98,6 @@ fn in_order(texts: &[Text], libraries: &[Library]) -> Vec<Vec<usize>> {
     batches(&asked.collect::<Vec<_>>())
 }
 
-/// Declares the types of all libraries together.
 fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
     let mut batch = Batch::default();
     for library in libraries {

@@ -16,7 +16,6 @@ use crate::runtime::Runtime;
 use crate::script::declare::batch;
 use crate::script::package::rendered;
 
-/// Package of the temporary class.
 const PACKAGE: &str = "__eval__";
 /// Name of the class. Only one exists at a time.
 const CLASS: &str = "Evaluated";
@@ -196,7 +195,6 @@ enum Place<'a> {
     Word,
 }
 
-/// Returns the last word of a string.
 fn last_word(text: &str) -> &str {
     &text[text.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len()..]
 }

@@ -29,13 +29,11 @@ pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, 
     Ok(lines.join("\n"))
 }
 
-/// Lists the classes of the loaded modules.
 pub(super) fn classes(runtime: &Runtime) -> String {
     let classes: Vec<_> = runtime.types().dynamic_classes().iter().map(|class| short(class).to_owned()).collect();
     if classes.is_empty() { "no module has declared a class".to_owned() } else { classes.join("\n") }
 }
 
-/// Prints all properties of an object.
 pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let mut lines = vec![title(runtime, object)];
@@ -46,7 +44,6 @@ pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
     Ok(lines.join("\n"))
 }
 
-/// Prints one property.
 pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<String, String> {
     let handle = find(runtime, object)?;
     let class = class_of(runtime, handle)?;
@@ -57,7 +54,6 @@ pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<Str
     Ok(print(runtime, &value))
 }
 
-/// Writes one property, and prints its new value.
 pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -> Result<String, String> {
     let handle = find(runtime, object)?;
     let class = class_of(runtime, handle)?;
@@ -86,13 +82,11 @@ pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &
     }
 }
 
-/// Creates an object of a class.
 pub(super) fn spawn(runtime: &Runtime, class: &str) -> Result<String, String> {
     let object = runtime.objects().spawn(&class_path(runtime, class)?).map_err(|error| error.to_string())?;
     Ok(title(runtime, object))
 }
 
-/// Destroys an object.
 pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let told = title(runtime, object);

@@ -22,7 +22,6 @@ use crate::runtime::Runtime;
 use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoad;
 
-/// Interval between status messages to the tool.
 const GLANCE: Duration = Duration::from_millis(200);
 /// Timeout for the greeting. A running tool answers sooner, and a missing tool must not block the host.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -52,10 +51,8 @@ impl Voice {
 }
 
 impl Invitation {
-    /// Connects to the tool and greets it. Returns `None` without a tool.
-    ///
-    /// # Errors
-    /// When the tool cannot be reached at the path in the variable, or has another version.
+    /// Connects to the tool and greets it. Returns `None` without a tool, and an error if the tool cannot be reached or has another
+    /// version.
     pub(crate) fn from_environment() -> Result<Option<Self>, Error> {
         let Some(socket) = std::env::var_os(SOCKET) else { return Ok(None) };
         let socket = PathBuf::from(socket);
@@ -104,10 +101,7 @@ impl Invitation {
         }
     }
 
-    /// Starts reading requests of the tool.
-    ///
-    /// # Errors
-    /// When no thread can be started.
+    /// Starts reading requests of the tool. Returns an error if no thread can be started.
     pub(crate) fn accept(self, poster: Poster) -> io::Result<Agent> {
         let Self { voice, mut from, autosave, live } = self;
         let (sender, orders) = unbounded();
@@ -169,7 +163,6 @@ pub(crate) struct Agent {
     live: Rc<Cell<Option<Instant>>>,
     begun: Instant,
     autosave: Option<(PathBuf, Cell<Autosave>)>,
-    /// Time of the last status message.
     told: Cell<Duration>,
     /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
@@ -181,7 +174,6 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Returns whether the tool has requested the end of the host.
     pub(crate) fn is_asked_to_end(&self) -> bool {
         self.is_asked_to_end.get()
     }
@@ -205,7 +197,6 @@ impl Agent {
         Err(Error::Ended)
     }
 
-    /// Records a tick.
     pub(crate) fn ticked(&self) {
         let now = self.begun.elapsed();
         let mut ticks = self.ticks.borrow_mut();

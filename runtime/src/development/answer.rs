@@ -18,7 +18,6 @@ pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 /// Environment variable with folders of script packages to check, and plugin libraries whose types they use, in the format of `PATH`.
 pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
 
-/// Maximum size of an answer in bytes.
 const LARGEST: u64 = 1 << 28;
 
 /// Incremented whenever the answer changes.
@@ -28,7 +27,6 @@ pub const VERSION: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Answer {
     version: u32,
-    /// Version of the host's runtime.
     runtime: String,
     /// Answer, or the error of declaring the native types.
     declared: Result<Answered, String>,
@@ -81,7 +79,6 @@ pub(crate) fn scripts() -> Vec<PathBuf> {
     std::env::var_os(SCRIPTS).map(|folders| std::env::split_paths(&folders).collect()).unwrap_or_default()
 }
 
-/// Writes the answer, and ends the process.
 #[expect(clippy::print_stderr, reason = "the process ends here, and has no other way to say why")]
 pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     let declared = declared.map_err(|error| error.to_string());

@@ -156,9 +156,6 @@ impl Runtime {
     }
 
     /// Returns an entry of a table of a module of the Master, valid for the current generation.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Runtime::function`].
     pub(crate) fn entry<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = self.unresolved(name)?;
         function.entry.set(Some(self.calls().resolve(name)?));

@@ -116,10 +116,7 @@ impl<'c> Given<&'c Core, CallType<'c>> for TypeNumber {
 }
 
 impl<'c> CallType<'c> {
-    /// Returns the type itself.
-    ///
-    /// # Errors
-    /// When the number is unknown, or its module has ended.
+    /// Returns the type itself. Fails if the number is unknown or its module has ended.
     pub(super) fn known(self) -> Result<KnownType<'c>, CallError> {
         Ok(KnownType { ty: self.core.value_types.get(self.number)?, call: PhantomData })
     }
@@ -160,18 +157,12 @@ impl<'c> Given<&'c Core, Place<'c>> for &'c ValuePlace {
 }
 
 impl<'c> Place<'c> {
-    /// Returns the value for reads, and for writes if [`LiveValue::may_write`] allows them.
-    ///
-    /// # Errors
-    /// When its type is unknown.
+    /// Returns the value for reads, and for writes if [`LiveValue::may_write`] allows them. Fails if its type is unknown.
     pub(super) fn open(self) -> Result<LiveValue<'c>, CallError> {
         Ok(LiveValue { place: self, ty: self.ty.known()? })
     }
 
-    /// Returns the value for writes.
-    ///
-    /// # Errors
-    /// When its type is unknown, or its owner must not be written now.
+    /// Returns the value for writes. Fails if its type is unknown, or its owner must not be written now.
     pub(super) fn writable(self) -> Result<LiveValue<'c>, CallError> {
         let value = self.open()?;
         value.may_write()?;
@@ -190,10 +181,7 @@ impl<'c> LiveValue<'c> {
         &self.ty
     }
 
-    /// Checks that the owner may be written now.
-    ///
-    /// # Errors
-    /// When the owner must not be written now.
+    /// Checks that the owner, if any, may be written now.
     pub(super) fn may_write(&self) -> Result<(), CallError> {
         match self.place.raw.owner {
             owner if owner.is_none() => Ok(()),
@@ -217,10 +205,7 @@ impl<'c> LiveValue<'c> {
         (unsafe { PtrMut::new(self.place.raw.at, &self.ty) }, &self.ty)
     }
 
-    /// Overwrites the value with bytes, which may be its own.
-    ///
-    /// # Errors
-    /// When the value is not a byte string.
+    /// Overwrites the value with bytes, which may be its own. Fails if the value is not a byte string.
     pub(super) fn assign_bytes(&mut self, bytes: BytesAt<'c>, len: BytesLen<'c>) -> Result<(), CallError> {
         if self.ty.kind() != PropertyKind::ANSI_STRING {
             return Err(wrong_kind(&self.ty, "ansi_assign"));
@@ -315,10 +300,7 @@ impl<'c> Given<&'c Core, LastingPlace<'c>> for &'c ValuePlace {
 }
 
 impl LastingPlace<'_> {
-    /// Returns a conjugate of the value, valid until the innermost frame closes.
-    ///
-    /// # Errors
-    /// The errors of [`conjugates::lend`].
+    /// Returns a conjugate of the value, valid until the innermost frame closes. Fails as [`conjugates::lend`] does.
     pub(super) fn lend(self) -> Result<ConjugateHandle, CallError> {
         let Place { raw: ValuePlace { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
         let value = Opened { owner, at, ty: core.value_types.get(number)?, number };

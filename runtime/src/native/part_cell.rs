@@ -31,10 +31,7 @@ impl<C> PartCell<C> {
         }
     }
 
-    /// Runs a `&self` method.
-    ///
-    /// # Errors
-    /// [`CallError::ReentrantBorrow`] while a `&mut self` method runs that has not lent its `self`.
+    /// Runs a `&self` method. Fails with [`CallError::ReentrantBorrow`] while a `&mut self` method runs that has not lent its `self`.
     #[inline]
     pub(super) fn share<R>(
         &self,
@@ -48,10 +45,7 @@ impl<C> PartCell<C> {
         Ok(code(unsafe { self.pointer().as_ref() }))
     }
 
-    /// Runs a `&mut self` method.
-    ///
-    /// # Errors
-    /// [`CallError::ReentrantBorrow`] while any method runs that has not lent its `self`.
+    /// Runs a `&mut self` method. Fails with [`CallError::ReentrantBorrow`] while any method runs that has not lent its `self`.
     #[inline]
     pub(super) fn take<R>(
         &self,

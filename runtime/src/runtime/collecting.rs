@@ -105,10 +105,8 @@ impl Runtime {
 }
 
 impl Core {
-    /// Destroys every unreachable object and returns their number. At safe points only.
-    ///
-    /// # Errors
-    /// When an `add_references` panics; nothing is destroyed then.
+    /// Destroys every unreachable object and returns their number. At safe points only. If an `add_references` panics, returns the
+    /// error and destroys nothing.
     fn collect(&self) -> Result<usize, CallError> {
         Ok(self.end_all(&unreachable(&self.world, self)?))
     }
@@ -122,10 +120,7 @@ impl Core {
     }
 
     /// Continues a mark in slices in progress, while `has_time` returns true. Returns the number of destroyed objects and of slices
-    /// when the mark is done. At safe points only.
-    ///
-    /// # Errors
-    /// When an `add_references` panics; the mark is aborted.
+    /// when the mark is done. At safe points only. If an `add_references` panics, aborts the mark and returns the error.
     fn go_on_collecting(&self, has_time: &mut dyn FnMut() -> bool) -> Result<Option<(usize, u32)>, CallError> {
         if !self.world.objects.is_marking() {
             return Ok(None);

@@ -107,9 +107,6 @@ impl Calls<'_> {
 
     /// Registers an entry of a table for all modules. For modules of the Master it is a leaf if it has no captures, and otherwise like
     /// a function of [`Calls::register_typed`].
-    ///
-    /// # Errors
-    /// Returns the errors of [`Calls::register`].
     #[track_caller]
     pub(super) fn register_entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
         &self,

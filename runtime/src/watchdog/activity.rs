@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// An activity of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
     /// A phase of a host operation.
@@ -13,7 +12,6 @@ pub(crate) enum Activity {
     Call {
         /// Module name; empty if unknown.
         module: String,
-        /// Called function.
         function: String,
     },
 }
@@ -73,7 +71,6 @@ impl Drop for Entered<'_> {
 }
 
 impl Activities {
-    /// Enables publishing.
     pub(crate) fn turn_on(&self) {
         self.on.store(true, Ordering::Relaxed);
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// Result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// No report is due.
@@ -11,7 +10,6 @@ pub(super) enum Verdict {
     Stuck {
         /// Index of the activity, counted from the outermost.
         at: usize,
-        /// Observed duration.
         since: Duration,
     },
     /// The activity reported last has ended.

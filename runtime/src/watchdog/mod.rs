@@ -79,10 +79,7 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts to observe `sources`, with `limit` as the maximum duration.
-    ///
-    /// # Errors
-    /// When no thread can be started.
+    /// Starts to observe `sources`, with `limit` as the maximum duration. Fails if no thread can be started.
     pub(crate) fn start(
         limit: Duration,
         sources: Vec<Source>,

@@ -13,10 +13,7 @@ use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, 
 /// Maximum number of names of a path in an error.
 const TOLD: usize = 8;
 
-/// Checks that every record of the file is valid.
-///
-/// # Errors
-/// The first violation.
+/// Checks that every record of the file is valid. Returns the first violation.
 pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
     let mut paths = FxHashSet::default();
     for structure in &file.structs {

@@ -11,10 +11,7 @@ use tempfile::NamedTempFile;
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
 
-/// Replaces a file atomically.
-///
-/// # Errors
-/// When the system refuses a step; the old file is unchanged then.
+/// Replaces a file atomically. On an error the old file is unchanged.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -29,9 +26,6 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
 
 /// Reads a file that may be a saved world. Only regular files are opened, because opening others may block forever. If the head is not
 /// of a world, the rest is not read.
-///
-/// # Errors
-/// When the file cannot be read or is not a world.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let failed = |source| WorldError::Disk { doing: "reading", path: path.to_owned(), source };
     let (mut file, found) =

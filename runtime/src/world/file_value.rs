@@ -83,11 +83,9 @@ pub(crate) enum FileValue {
 pub(crate) struct FileBinding {
     /// The object; none if unbound.
     pub(crate) object: FileReference,
-    /// Function name.
     pub(crate) function: String,
 }
 
-/// A reference to an object.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FileReference {
     /// Reference to none or to a destroyed object.

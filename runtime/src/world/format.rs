@@ -18,10 +18,7 @@ pub(super) const HEAD: usize = 24;
 const TAIL: usize = 8;
 
 impl WorldFile {
-    /// Encodes the whole file. Equal worlds have equal bytes.
-    ///
-    /// # Errors
-    /// [`FormatError::Malformed`] when a record does not serialize.
+    /// Encodes the whole file. Equal worlds have equal bytes. Fails if a record does not serialize.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, FormatError> {
         let mut bytes = Vec::new();
         bytes.extend(MAGIC);
@@ -35,10 +32,7 @@ impl WorldFile {
         Ok(bytes)
     }
 
-    /// Decodes a whole file and validates its records with [`check`].
-    ///
-    /// # Errors
-    /// [`FormatError`] unless the bytes are a complete file of a known version.
+    /// Decodes a complete file of a known version and validates its records with [`check`].
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut rest = body(bytes)?;
         let file: Self = ciborium::from_reader(&mut rest).map_err(of_cbor)?;
@@ -62,10 +56,7 @@ fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
     })
 }
 
-/// Checks the head of a file with `found` bytes.
-///
-/// # Errors
-/// When the head is not of a world, of a later version, or states another length.
+/// Checks the head of a file with `found` bytes: magic, version and length.
 pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     let is_ours = bytes.iter().zip(MAGIC).all(|(found, wanted)| *found == wanted);
     if !is_ours || bytes.is_empty() {
@@ -340,7 +331,6 @@ mod tests {
         assert!(matches!(refusal(&bytes), FormatError::Malformed { .. }));
     }
 
-    /// Returns a whole file with this body.
     fn with_body(body: &[u8]) -> Vec<u8> {
         let mut bytes =
             [&super::MAGIC, &super::VERSION.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();

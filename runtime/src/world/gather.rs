@@ -53,10 +53,7 @@ fn is_closure(class: &Class) -> bool {
     &*class.package == "Core" && class.name.starts_with(CLOSURE)
 }
 
-/// Converts the whole world.
-///
-/// # Errors
-/// When a kept field does not serialize.
+/// Converts the whole world. Fails if a kept field does not serialize.
 pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     let world = &core.world;
     let mut living = world.objects.living();

@@ -23,10 +23,7 @@ use crate::world::plan::{ClassPlan, plan_class};
 use crate::world::records::WorldFile;
 use crate::world::report::WorldLoad;
 
-/// Replaces the current world by the world of a file. Must be called at a safe point.
-///
-/// # Errors
-/// When the file is not a complete world, or an object cannot be created; the world is unchanged then.
+/// Replaces the current world by the world of a file. Must be called at a safe point. On an error the world is unchanged.
 pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError> {
     let bytes = disk::read(path)?;
     let file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;

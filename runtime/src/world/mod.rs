@@ -24,10 +24,8 @@ use std::path::Path;
 
 use crate::bridge::core::Core;
 
-/// Saves all alive objects to a file, which is replaced atomically, and returns their number. Must be called at a safe point.
-///
-/// # Errors
-/// When a kept field does not serialize, or the file cannot be written; an existing file is unchanged then.
+/// Saves all alive objects to a file, which is replaced atomically, and returns their number. Must be called at a safe point. Fails if
+/// a kept field does not serialize or the file cannot be written.
 pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     let file = gather::gather(core)?;
     let bytes = file.encode().map_err(|source| WorldError::Format { path: path.to_owned(), source })?;

@@ -75,10 +75,8 @@ fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<St
     names
 }
 
-/// Plans the migration of a saved class, and creates its class default object if missing.
-///
-/// # Errors
-/// When its native class is missing, or a class default object cannot be constructed.
+/// Plans the migration of a saved class, and creates its class default object if missing. Fails if its native class is missing or not
+/// native, or a class default object cannot be constructed.
 pub(super) fn plan_class(core: &Core, record: &ClassRecord, report: &mut WorldLoad) -> Result<ClassPlan, WorldError> {
     let types = &core.world.types;
     let no_native = || WorldError::NoNative { class: record.path.clone(), native: record.native.clone() };

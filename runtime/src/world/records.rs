@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::world::file_value::FileValue;
 
-/// A whole world.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile {
     /// Structs used by values, in order of their paths; for readers without a host.
@@ -19,7 +18,6 @@ pub(crate) struct WorldFile {
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StructRecord {
     pub(crate) path: String,
-    /// Fields in order.
     pub(crate) fields: Vec<PropertyRecord>,
 }
 
@@ -44,7 +42,6 @@ pub(crate) struct ClassRecord {
     pub(crate) properties: Vec<PropertyRecord>,
 }
 
-/// Saved object.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct ObjectRecord {
     /// Index of its class.
@@ -56,7 +53,6 @@ pub(crate) struct ObjectRecord {
     /// Name of the default subobject in its outer, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) part: Option<String>,
-    /// True if the object is in the root set.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) root: bool,
     /// Id used by lazy references, if one was ever made.
