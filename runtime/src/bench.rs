@@ -1,4 +1,4 @@
-//! What the benchmarks of this crate reach into, beside what every host can. No part of the interface.
+//! Internals for the benchmarks and tests of this crate, in addition to the public API. Not part of the public API.
 #![expect(unsafe_code, reason = "declares the door that only this crate's own benchmarks and tests may open")]
 
 use crate::border::CallError;
@@ -8,16 +8,16 @@ use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 use crate::object::dump::dump;
 use crate::runtime::Runtime;
 
-/// The stores of a runtime, for a look.
+/// Access to the stores of a runtime.
 #[derive(Clone, Copy)]
 pub struct Stores<'a>(pub(crate) &'a Core);
 
 impl Runtime {
-    /// The stores, for the benchmarks and tests of this crate.
+    /// Returns the stores, for the benchmarks and tests of this crate.
     ///
     /// # Safety
-    /// What is got here is used as the runtime uses it: no mark is left under way, no address is followed after its object
-    /// has ended, no container is aged that anybody has a view into.
+    /// The caller uses the result as the runtime does: leaves no mark in progress, follows no address after its object has ended, and
+    /// ages no container that is borrowed.
     #[doc(hidden)]
     pub unsafe fn bench(&self) -> Stores<'_> {
         Stores(self.core())
@@ -25,46 +25,46 @@ impl Runtime {
 }
 
 impl Stores<'_> {
-    /// The number of a class.
+    /// Returns the id of a class.
     pub fn class(&self, path: &str) -> Option<u32> {
         Some(self.0.world.types.class_by_path(path)?.id.0)
     }
 
-    /// All that the registry has of a package, as text, but for who declared it.
+    /// Returns the dump of all registered types of a package, without their origins.
     pub fn types_of(&self, package: &str) -> String {
         dump(&self.0.world.types, &self.0.world.names, package)
     }
 
-    /// Object → conjugate: the plugin part of an object for a class, as every call into a module finds it.
+    /// Returns the plugin part of an object for a class, as each call into a module finds it.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
         Some(self.0.pairs.look(&self.0.world.objects, object, ClassId(class))?.0)
     }
 
-    /// A whole mark, and the list of those that it did not reach.
+    /// Runs a full mark and returns the unreachable objects.
     pub fn mark(&self) -> Vec<ObjectHandle> {
         unreachable(&self.0.world, &nobody()).expect("no native has a say")
     }
 
-    /// Begins a mark in slices: from here on writes ask.
+    /// Begins a mark in slices; from now on, writes pass the write barrier.
     pub fn begin_mark(&self) {
         begin(&self.0.world, &nobody());
     }
 
-    /// Goes on with it for as long as `has_time` says. Whether it is done.
+    /// Continues the mark while `has_time` returns true. Returns whether the mark is done.
     pub fn go_on_mark(&self, has_time: &mut dyn FnMut() -> bool) -> bool {
         go_on(&self.0.world, &nobody(), has_time) != Ok(Progress::More)
     }
 
-    /// Gives it up.
+    /// Aborts the mark.
     pub fn abandon_mark(&self) {
         self.0.world.objects.abandon_mark();
     }
 
-    /// Makes the container in a property as old as if it had changed so many times.
+    /// Sets the container in a property to the state after `epoch` changes.
     ///
     /// # Errors
-    /// When the object is gone, or has no such container.
+    /// When the object is destroyed or has no such container.
     pub fn age(&self, object: ObjectHandle, property: &str, epoch: u64) -> Result<(), CallError> {
         self.0.world.objects.with_body_to_write(object, |body| {
             let found = body.class().find_property(property).ok_or(CallError::Stale { handle: object })?;
@@ -72,14 +72,15 @@ impl Stores<'_> {
         })?
     }
 
-    /// Where an object lies.
+    /// Returns the address of an object.
     #[inline]
     pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
         self.0.world.objects.memory(object)
     }
 }
 
-/// How many borrows of stores are open on this thread: none, whenever foreign code runs. Always zero in a release build.
+/// Returns the number of open borrows of stores on this thread, which is zero whenever foreign code runs. Always zero in a release
+/// build.
 pub fn open_borrows() -> u32 {
     crate::cells::open_borrows()
 }

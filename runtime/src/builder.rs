@@ -1,4 +1,4 @@
-//! What a host says before it starts: packages, native classes, listeners. Nothing runs until all of it is declared.
+//! Configuration of a host before it starts: packages, native classes, listeners. No plugin code runs until [`Builder::build`].
 
 use std::cell::Cell;
 use std::io;
@@ -41,16 +41,13 @@ use crate::watchdog::{Hang, Listener};
 #[cfg(feature = "script")]
 mod check;
 
-/// Under `alcedo dev`, what does not return for so long is named.
 const HANG: Duration = Duration::from_secs(1);
 
-/// The name of the callbacks that report to the tool.
 const DEV: &str = "alcedo dev";
 
-/// The package of the class that all others extend.
 const ROOT_PACKAGE: &str = "Core";
 
-/// Makes a [`Runtime`].
+/// Builds a [`Runtime`].
 #[derive(Default)]
 pub struct Builder {
     packages: Vec<String>,
@@ -64,7 +61,7 @@ pub struct Builder {
     canary_deadline: Option<Duration>,
     watchdog: Option<Duration>,
     on_hang: Vec<Registered<Listener>>,
-    /// Bytes of the stack that calls into modules leave free.
+    /// Bytes of the game thread's stack that calls leave free.
     stack_reserve: Option<usize>,
     unloads: UnloadPolicy,
     blacks_are_no_roots: bool,
@@ -80,28 +77,28 @@ pub struct Builder {
 }
 
 impl Runtime {
-    /// Starts a builder.
+    /// Returns a new builder.
     pub fn builder() -> Builder {
         Builder::default()
     }
 }
 
 impl Builder {
-    /// Declares a package that modules may bind to: `Game` stands for `/Script/Game`.
+    /// Declares a package that modules may bind to; `Game` declares `/Script/Game`.
     #[must_use]
     pub fn package(mut self, name: &str) -> Self {
         self.packages.push(name.to_owned());
         self
     }
 
-    /// Adds native classes and what drives them.
+    /// Adds native types with their tickers and hooks.
     #[must_use]
     pub fn natives(mut self, natives: Natives) -> Self {
         self.natives.push(natives);
         self
     }
 
-    /// Is called once in every tick, with the seconds since the last.
+    /// Adds a callback that runs once per tick, with the seconds since the last tick.
     #[must_use]
     #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
@@ -110,23 +107,23 @@ impl Builder {
         self
     }
 
-    /// The arguments for the mains of modules.
+    /// Sets the arguments that the `main` function of each module receives.
     #[must_use]
     pub fn module_args(mut self, args: &[&str]) -> Self {
         self.args = args.iter().map(|arg| (*arg).to_owned()).collect();
         self
     }
 
-    /// Refuses libraries that carry no seal of `alcedo build`.
+    /// Rejects libraries that are not sealed by `alcedo build`.
     #[must_use]
     pub fn require_seal(mut self, require: bool) -> Self {
         self.require_seal = require;
         self
     }
 
-    /// Takes only libraries that this key has signed, or another that was given here: see `alcedo keygen` and `alcedo build
-    /// --sign`. It holds for everything that is loaded as a module, from a file or from memory, into whatever context. What
-    /// a signature says and what it does not is in `runtime/docs/trusting-files.md`.
+    /// Accepts only libraries signed with this key or with another key added here; see `alcedo keygen` and `alcedo build --sign`.
+    /// Applies to every module in every context, whether loaded from a file or from memory. `runtime/docs/trusting-files.md` explains
+    /// the guarantees and limits of a signature.
     ///
     /// ```
     /// # let text = alcedo_runtime::SecretKey::generate()?.public().to_pem();
@@ -139,38 +136,37 @@ impl Builder {
         self
     }
 
-    /// The longest library file that is looked at, in bytes: 1 GiB by default. A longer one is refused by its
-    /// length, before anything of it is read.
+    /// Sets the maximum size of a library file in bytes, 1 GiB by default. A larger file is rejected before it is read.
     #[must_use]
     pub fn largest_library(mut self, bytes: u64) -> Self {
         self.demands.largest = bytes;
         self
     }
 
-    /// Which process loads new modules before this host does, in every context: see [`Canary`]. One context can have
-    /// its own setting with [`LoadContext::set_canary`](crate::LoadContext::set_canary).
+    /// Sets the process that loads new modules before this host does, in every context; see [`Canary`].
+    /// [`LoadContext::set_canary`](crate::LoadContext::set_canary) sets it for one context.
     #[must_use]
     pub fn canary(mut self, canary: Canary) -> Self {
         self.canary = canary;
         self
     }
 
-    /// How long that may take for all modules of a generation, or of a load, together: ten seconds by default.
+    /// Sets the time limit of the canary for all modules of a generation or load together, ten seconds by default.
     #[must_use]
     pub fn canary_deadline(mut self, deadline: Duration) -> Self {
         self.canary_deadline = Some(deadline);
         self
     }
 
-    /// Starts a thread that notices when a call into a module, a phase of a reload or a finalizer takes longer than
-    /// `limit`, and says which in the log. It costs some ten nanoseconds per call into a module.
+    /// Starts a thread that logs each call into a module, phase of a reload, or finalizer that takes longer than `limit`. Costs about
+    /// ten nanoseconds per call into a module.
     #[must_use]
     pub fn watchdog(mut self, limit: Duration) -> Self {
         self.watchdog = Some(limit);
         self
     }
 
-    /// Listens to the watchdog. Called on its thread, while the other one still hangs; without effect unless
+    /// Adds a listener that the watchdog calls on its own thread while the reported call still hangs. Has no effect unless
     /// [`Builder::watchdog`] sets a limit.
     #[must_use]
     #[track_caller]
@@ -179,8 +175,8 @@ impl Builder {
         self
     }
 
-    /// Names the callback of this builder that was added last: a ticker, or a listener for events or hangs. The running host
-    /// finds its registration by the name in [`Runtime::registrations`], and can take it back. Several callbacks may have one name.
+    /// Names the callback of this builder that was added last: a ticker, or a listener for events or hangs. The running host finds its
+    /// registration by this name in [`Runtime::registrations`] and can remove it. Several callbacks may share a name.
     ///
     /// ```
     /// use alcedo_runtime::{Budget, Runtime};
@@ -201,45 +197,43 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of the game thread's stack that calls into modules and calls of the host's functions leave free: 256 KiB by
-    /// default, three quarters of the stack at most. A call that would begin below is refused with
-    /// [`CallError::TooDeep`](crate::CallError::TooDeep), so recursion between host and plugins, and of the host by its own verbs, ends
-    /// with an error and not with the process. Ends of objects leave a quarter of it free.
+    /// Sets the bytes of the game thread's stack that calls into modules and calls of host functions leave free: 256 KiB by default, at
+    /// most three quarters of the stack. A call that would exceed this fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so
+    /// unbounded recursion returns an error and does not end the process. Destruction of objects leaves a quarter of the reserve free.
     #[must_use]
     pub fn stack_reserve(mut self, bytes: usize) -> Self {
         self.stack_reserve = Some(bytes);
         self
     }
 
-    /// What the host does about unloads that do not come to their end by themselves.
+    /// Changes the policy for unloads that do not finish by themselves.
     #[must_use]
     pub fn unloads(mut self, change: impl FnOnce(&mut UnloadPolicy)) -> Self {
         change(&mut self.unloads);
         self
     }
 
-    /// How long a blocked generation is waited for before its images stay mapped for good, with the names of what kept
-    /// them.
+    /// Sets the time after which a blocked generation is parked: its images stay mapped permanently, and the report names the blockers.
     #[must_use]
     pub fn park_after(self, after: Duration) -> Self {
         self.unloads(|policy| policy.park_after = Some(after))
     }
 
-    /// How many images may stay mapped on purpose; beyond it, no more modules are loaded.
+    /// Sets the number of images that may be parked; beyond this number, no more modules are loaded.
     #[must_use]
     pub fn parked_budget(self, images: usize) -> Self {
         self.unloads(|policy| policy.parked_budget = images)
     }
 
-    /// Whether values that plugin code owns keep the objects that they refer to from collection: they do by
-    /// default. Where they do not, such a reference reads as none once its object is gone.
+    /// Sets whether values owned by plugin code keep the objects they refer to from collection, which is the default. If not, a
+    /// reference to a collected object reads as none.
     #[must_use]
     pub fn blacks_are_roots(mut self, they_are: bool) -> Self {
         self.blacks_are_no_roots = !they_are;
         self
     }
 
-    /// Listens to the life of the Master load context. Called on the game thread.
+    /// Adds a listener for events of the Master load context, called on the game thread.
     #[must_use]
     #[track_caller]
     pub fn on_event(mut self, observer: impl Fn(&MasterEvent) + 'static) -> Self {
@@ -248,17 +242,21 @@ impl Builder {
         self
     }
 
-    /// Takes part in `alcedo dev`, if that runs this program; else it does nothing. The tool builds the plugins then,
-    /// and they are what [`Runtime::create_master`] loads, whatever it is given: it returns when the first build was loaded,
-    /// and [`Runtime::tick`] goes on with each later one. A crash is reported with module and line, a call that does
-    /// not return for a second is named, and in both cases the next process of this program gets the world as it was a
-    /// few seconds before: [`Worlds::load`](crate::Worlds::load) is called at the first safe point with plugins, so
-    /// handles from before it are stale. One runtime of a process takes part. A host ends by [`Runtime::shutdown`] or
-    /// by dropping its runtime: an exit without is taken for a plugin's deed, and the host is started again.
+    /// Connects to `alcedo dev` if that tool runs this program; otherwise has no effect.
     ///
-    /// Before an image goes, memory is looked through for what still leads into it
-    /// ([`UnloadPolicy::look_for_references`](crate::UnloadPolicy::look_for_references)); [`Builder::unloads`], called after
-    /// this, can switch that off.
+    /// The tool builds the plugins. [`Runtime::create_master`] ignores its argument and loads these plugins, and returns when the first
+    /// build is loaded; [`Runtime::tick`] loads each later build. One runtime of a process can connect.
+    ///
+    /// A crash is reported with module and line, and a call that does not return for a second is reported as a hang. In both cases the
+    /// next process of this program restores the world as it was a few seconds before: [`Worlds::load`](crate::Worlds::load) is called
+    /// at the first safe point with plugins, so earlier handles become stale.
+    ///
+    /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. The tool treats any other exit as a crash caused by a plugin
+    /// and restarts the host.
+    ///
+    /// Before an image is unmapped, memory is searched for references into it
+    /// ([`UnloadPolicy::look_for_references`](crate::UnloadPolicy::look_for_references)). A later call of [`Builder::unloads`] can
+    /// switch the search off.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -279,8 +277,8 @@ impl Builder {
         self
     }
 
-    /// For tests only: how many objects or conjugates a slot has, one after the other, so that every slot is soon used up.
-    /// No handle is ever another thing with it either, but memory is used up by the slots that are.
+    /// For tests only: sets the last serial of a slot for objects and conjugates, so that slots are used up soon. Handles still never
+    /// refer to another object, but used-up slots cost memory.
     #[doc(hidden)]
     #[must_use]
     pub fn last_serial(mut self, last: u32) -> Self {
@@ -288,7 +286,7 @@ impl Builder {
         self
     }
 
-    /// For tests only: a host that reruns one class constructor in each reload, which tests must notice.
+    /// For tests only: reruns one class constructor in each reload; tests must detect the rerun.
     #[doc(hidden)]
     #[must_use]
     pub fn planted_rerun(mut self, planted: bool) -> Self {
@@ -296,8 +294,9 @@ impl Builder {
         self
     }
 
-    /// Lets classes of modules be bound to the C libraries of that folder (`#[uclass(dll_bind = "Name")]`). Who made it has vouched for
-    /// what modules declare of these libraries, too. Without it such classes are there, and calls of these functions do nothing.
+    /// Lets classes of modules be bound to the C libraries of that folder (`#[uclass(dll_bind = "Name")]`). The caller that created the
+    /// [`UserCode`](alcedo_dll_bind::UserCode) also vouches for the declarations that modules make for these libraries. Without this
+    /// call such classes exist, and their functions do nothing.
     #[cfg(feature = "dll-bind")]
     #[must_use]
     pub fn user_code(mut self, code: &alcedo_dll_bind::UserCode) -> Self {
@@ -305,8 +304,8 @@ impl Builder {
         self
     }
 
-    /// Adds packages of scripts: folders of `.uc` files, each called as its package. The package of each is declared, and
-    /// [`Runtime::create_master`] loads them along with the libraries that it is given; so does a reload.
+    /// Adds script packages: folders of `.uc` files, each named like its package. Declares each package. [`Runtime::create_master`] and
+    /// reloads load the scripts along with the libraries.
     #[cfg(feature = "script")]
     #[must_use]
     pub fn scripts(mut self, folders: &[impl AsRef<Path>]) -> Self {
@@ -318,8 +317,8 @@ impl Builder {
         self
     }
 
-    /// How deep calls of scripts may be inside each other, and how many rounds of loops one call from outside may take: what goes
-    /// further is an error of the script.
+    /// Sets the maximum depth of nested script calls and the maximum loop iterations of one call from outside. A script that exceeds a
+    /// limit fails with an error.
     #[cfg(feature = "script")]
     #[must_use]
     pub fn script_limits(mut self, limits: alcedo_script::Limits) -> Self {
@@ -327,13 +326,12 @@ impl Builder {
         self
     }
 
-    /// Checks packages of scripts against the native types that were added so far, against each other, and against the libraries of plugins
-    /// that stand among the paths, in any order. Libraries are read and not mapped: no code of them runs, nothing is constructed or loaded,
-    /// and no runtime is built.
+    /// Checks script packages against the native types added so far, against each other, and against plugin libraries. The paths may be
+    /// folders of scripts and libraries in any order. Libraries are read but not mapped: no plugin code runs and no runtime is built.
     ///
     /// # Errors
-    /// When a native declaration breaks a rule. What is wrong with a package is in its own result, and so is that a library cannot be read
-    /// or declared; one that can has no result.
+    /// When a native declaration breaks a rule. Errors of a package are in its own result, as is the error of a library that cannot be
+    /// read or declared. A library without errors has no result.
     #[cfg(feature = "script")]
     pub fn check_scripts(mut self, modules: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
         let world = World::new();
@@ -343,7 +341,7 @@ impl Builder {
         Ok(check::check(&world, &modules, &self.layouts(&taken)))
     }
 
-    /// The C layouts of structs that the natives and the folder of C libraries state; the folder's go first.
+    /// Returns the C layouts of structs that natives and the folder of C libraries state; the folder takes precedence.
     #[cfg(any(feature = "dll-bind", feature = "script"))]
     fn layouts(&self, taken: &Taken) -> Layouts {
         let layouts = c_bodies::floats(&taken.c_floats);
@@ -355,8 +353,8 @@ impl Builder {
         layouts
     }
 
-    /// The native types that were added so far, as [`Runtime`] would have them: what glue for plugins is written from. Nothing
-    /// is constructed, and no runtime is built.
+    /// Returns the native types added so far as [`Runtime`] would declare them, for writing plugin glue. No object is constructed, and
+    /// no runtime is built.
     ///
     /// # Errors
     /// When a native declaration breaks a rule.
@@ -367,9 +365,9 @@ impl Builder {
         Ok(of_natives(&world))
     }
 
-    /// Callees `alcedo glue --host`, if that has started this process: writes what [`Builder::declared`] gives, and ends the
-    /// process. Otherwise it does nothing. [`Builder::build`] does the same before anything else, so a host needs this call only if it
-    /// opens a window, a port or a file before it builds its runtime.
+    /// Answers `alcedo glue --host` if that tool started this process: writes the result of [`Builder::declared`] and ends the process.
+    /// Otherwise has no effect. [`Builder::build`] does this first, so a host needs this call only if it opens a window, a port or a
+    /// file before it builds its runtime.
     #[must_use]
     pub fn answer_glue(self) -> Self {
         match answer::requested() {
@@ -378,7 +376,6 @@ impl Builder {
         }
     }
 
-    /// What the process was asked.
     fn answered(mut self) -> Result<Answered, Error> {
         let world = World::new();
         let taken = self.take_natives(&world.types);
@@ -397,7 +394,7 @@ impl Builder {
     /// When a native declaration breaks a rule, the system refuses the finalizer thread or the folder for copies, or the
     /// caller runs on the stack of a coroutine.
     pub fn build(self) -> Result<Runtime, Error> {
-        // Refused in a frame of its own: that of the construction may be larger than the stack of a coroutine.
+        // Checked in a separate frame: the frame of `build_here` may be larger than the stack of a coroutine.
         if !thread_stack::is_here() {
             let why = "a host is built on the stack of its thread, and not on that of a coroutine";
             return Err(system("building the host")(io::Error::new(io::ErrorKind::Unsupported, why)));
@@ -411,7 +408,7 @@ impl Builder {
         if let Some(invitation) = &invitation {
             self = self.on_hang(invitation.on_hang()).named(DEV).on_event(invitation.on_event()).named(DEV);
             self.watchdog.get_or_insert(HANG);
-            // A host may have armed it already, in `main`.
+            // The host may have armed the guard already, in `main`.
             if let Err(error) = crate::crash_guard::arm_if_supervised() {
                 tracing::debug!(%error, "the crash guard is not armed here");
             }
@@ -441,7 +438,7 @@ impl Builder {
         #[cfg(feature = "dll-bind")]
         let _first = core.c_layouts.set(layouts);
         for class in &mut taken.batch.classes {
-            // Those that were bound to a library by the builder of their class have their bodies.
+            // Classes bound to a library by their builder have bodies already.
             #[cfg(feature = "dll-bind")]
             if taken.c_bodies.iter().any(|body| body.is_of(class)) {
                 continue;
@@ -467,7 +464,7 @@ impl Builder {
         Ok(runtime)
     }
 
-    /// Declares the packages, and gives what is to be declared in them.
+    /// Declares the packages and returns the native types to declare in them.
     fn take_natives(&mut self, types: &Types) -> Taken {
         types.declare_package(ROOT_PACKAGE);
         for package in self.packages.drain(..) {
@@ -497,26 +494,24 @@ impl Builder {
     }
 }
 
-/// What natives add up to.
 #[derive(Default)]
 struct Taken {
     batch: Batch,
     tickers: Vec<Registered<Ticker>>,
     before_destroy: Vec<Registered<DestroyHook>>,
     net_structs: NetStructs,
-    /// Structs whose `f64` fields are `float` in C.
     c_floats: Vec<String>,
     #[cfg(feature = "dll-bind")]
     c_bodies: Vec<c_bodies::CBody>,
 }
 
-/// Gives the error of a step that the system refuses.
+/// Returns a constructor for errors of a step that the system refuses.
 fn system(doing: &'static str) -> impl Fn(io::Error) -> Error {
     move |source| Error::System { doing: doing.to_owned(), source }
 }
 
-/// What a host's own classes implement is declared by their word: the host is compiled as a whole, so a wrong path is a
-/// misspelling at worst, and no second place would know better. A path that is none stays undeclared, and is refused then.
+/// Declares the interfaces that native classes implement and that are not declared elsewhere. A host is compiled as a whole, so a wrong
+/// path can only be a misspelling. An invalid path stays undeclared and is rejected later.
 fn declare_implemented(batch: &mut Batch) {
     let Batch { interfaces, classes, .. } = batch;
     for path in classes.iter().flat_map(|class| &class.interfaces) {

@@ -1,9 +1,8 @@
-//! What a host has registered to be called: each callback with its kind and the place in the host's source.
+//! Callbacks that a host has registered, each with its kind and its location in the host's source.
 //!
-//! A callback belongs to its host, so one that owns a handle to that host closes a circle: neither can go by itself, and no
-//! reference count distinguishes such a handle from one that is in use elsewhere. What can be observed is which handles
-//! are dropped together with a callback. So a runtime or context that ends drops its callbacks one by one, which breaks
-//! every circle, and names those that owned a handle.
+//! A callback that owns a handle to its own host creates a reference cycle, which no reference count distinguishes from handles in use
+//! elsewhere. The handles dropped together with a callback can be counted. So a runtime or context that ends drops its callbacks one by
+//! one, which breaks every cycle, and logs the callbacks that owned a handle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,14 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::trap;
 
-/// How the names of the classes begin whose objects are closures that delegates are bound to. They are this process's own: no file of a
-/// world has them.
+/// Prefix of the names of classes whose objects are closures bound to delegates. These classes exist only in this process and are never
+/// saved to a world file.
 pub(crate) const CLOSURE: &str = "HostClosure";
 
-/// Where a callback comes from.
+/// Identity and source location of a registered callback.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
-    /// Distinguishes it from all other callbacks of the process.
+    /// Unique in the process.
     number: u64,
     kind: &'static str,
     name: Option<&'static str>,
@@ -30,8 +29,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Of this callback and kind, registered by the caller. The callers between this one and the host's own line have to be
-    /// `#[track_caller]`, too.
+    /// Returns the site of a callback registered by the caller. All functions up to the host's own line must be `#[track_caller]`.
     #[track_caller]
     pub(crate) fn new<C>(kind: &'static str, callback: &C) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
@@ -39,7 +37,6 @@ impl Site {
         Self { number, kind, name: None, place: Location::caller(), owns: size_of_val(callback) != 0 }
     }
 
-    /// Names the newest of these callbacks.
     pub(crate) fn name_newest<'a>(sites: impl Iterator<Item = &'a mut Self>, name: &'static str) {
         match sites.max_by_key(|site| site.number) {
             Some(site) => site.name = Some(name),
@@ -47,12 +44,12 @@ impl Site {
         }
     }
 
-    /// Checks that it is that of the very same registration.
+    /// Checks that both sites are of the same registration.
     pub(crate) fn is(&self, other: Self) -> bool {
         self.number == other.number
     }
 
-    /// Whether it may own anything.
+    /// Returns `false` if the callback has no captures, so that it owns nothing.
     pub(crate) fn owns(&self) -> bool {
         self.owns
     }
@@ -66,19 +63,17 @@ impl fmt::Display for Site {
     }
 }
 
-/// A callback and where it comes from.
 #[derive(Clone)]
 pub(crate) struct Registered<C> {
-    /// What is called.
     pub code: C,
-    /// Where it comes from.
     pub site: Site,
 }
 
-/// Callbacks of one kind: smaller priorities are called first, equal ones in the order they came. Any thread, if the callbacks are.
+/// Callbacks of one kind in the order of calls: smaller priorities first, equal priorities in the order of registration. Can be used on
+/// any thread if the callbacks can.
 pub(crate) struct Callbacks<C>(Mutex<Listed<C>>);
 
-/// The callbacks with their priorities. A round shares the list as it was when the round began.
+/// Callbacks with their priorities. A round shares the list that was current when the round began.
 type Listed<C> = Arc<Vec<(i32, Registered<C>)>>;
 
 impl<C> Default for Callbacks<C> {
@@ -98,7 +93,6 @@ impl<C> Callbacks<C> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the site of each callback.
     pub(crate) fn sites(&self) -> Vec<Site> {
         self.list().iter().map(|(_priority, callback)| callback.site).collect()
     }
@@ -109,14 +103,12 @@ impl<C> Callbacks<C> {
 }
 
 impl<C: Clone> Callbacks<C> {
-    /// Adds one.
     pub(crate) fn add(&self, priority: i32, callback: Registered<C>) {
         let mut list = self.list();
         let at = list.partition_point(|(other, _)| *other <= priority);
         Arc::make_mut(&mut list).insert(at, (priority, callback));
     }
 
-    /// Takes one back.
     pub(crate) fn remove(&self, site: Site) {
         let mut list = self.list();
         let at = list.iter().position(|(_priority, callback)| callback.site.is(site));
@@ -125,14 +117,13 @@ impl<C: Clone> Callbacks<C> {
         removed.into_iter().for_each(|(_priority, callback)| drop_caught(callback));
     }
 
-    /// Takes all of them out.
     pub(crate) fn take(&self) -> Vec<Registered<C>> {
         let list = std::mem::take(&mut *self.list());
         Arc::unwrap_or_clone(list).into_iter().map(|(_priority, callback)| callback).collect()
     }
 
-    /// Calls each with its priority, except those that are taken back during the round. No lock is held during a call. Returns the
-    /// callbacks of which the round has the last share.
+    /// Calls each callback with its priority, except callbacks that are removed during the round. No lock is held during a call.
+    /// Returns the callbacks of which the round holds the last reference.
     #[must_use]
     pub(crate) fn round(&self, mut call: impl FnMut(i32, &Registered<C>)) -> Vec<Registered<C>> {
         let round = Arc::clone(&*self.list());
@@ -148,26 +139,26 @@ impl<C: Clone> Callbacks<C> {
         Arc::into_inner(round).into_iter().flatten().map(|(_priority, callback)| callback).collect()
     }
 
-    /// Calls each as [`Callbacks::round`] does.
+    /// Calls each callback as [`Callbacks::round`] does.
     pub(crate) fn each(&self, call: impl FnMut(i32, &Registered<C>)) {
         self.round(call).into_iter().for_each(drop_caught);
     }
 }
 
-/// A callback that was registered, and the way to take it back. It stays registered when this is dropped.
+/// A registered callback, which can be removed. Dropping a registration keeps the callback registered.
 ///
-/// A callback that was taken back is not called for later events. A round of calls that has begun on another thread may still call
-/// it. What the callback owns is dropped when the last such call has returned. Taking back a callback whose context or runtime has
-/// ended, that another one has replaced, or that was taken back before, has no effect.
+/// A removed callback is not called for later events. A round of calls that has begun on another thread may still call it. Values owned
+/// by the callback are dropped when the last such call has returned. Removing a callback has no effect if its context or runtime has
+/// ended, another callback has replaced it, or it was removed before.
 ///
-/// Methods that register with a running host return it. For what a [`Builder`](crate::Builder) or
-/// [`Natives`](crate::native::Natives) have registered, [`Runtime::registrations`](crate::Runtime::registrations) does.
+/// Returned by methods that register with a running host. [`Runtime::registrations`](crate::Runtime::registrations) also returns the
+/// registrations made with a [`Builder`](crate::Builder) or [`Natives`](crate::native::Natives).
 pub struct Registration<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync> {
     site: Site,
     remove: Box<F>,
 }
 
-/// A [`Registration`] with a runtime, on its game thread.
+/// A [`Registration`] with a runtime. Game thread only.
 pub type LocalRegistration = Registration<dyn FnOnce()>;
 
 impl Registration {
@@ -183,18 +174,18 @@ impl LocalRegistration {
 }
 
 impl<F: ?Sized + FnOnce()> Registration<F> {
-    /// The name of the callback, if it has one: [`Builder::named`](crate::Builder::named).
+    /// Returns the name of the callback, if it has one; see [`Builder::named`](crate::Builder::named).
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
         self.site.name
     }
 
-    /// Takes the callback back.
+    /// Removes the callback.
     pub fn remove(self) {
         (self.remove)();
     }
 
-    /// Takes the callback back when the guard is dropped.
+    /// Returns a guard that removes the callback when dropped.
     pub fn guard(self) -> RegistrationGuard<F> {
         RegistrationGuard(Some(self))
     }
@@ -209,7 +200,7 @@ impl<F: ?Sized + FnOnce()> fmt::Debug for Registration<F> {
     }
 }
 
-/// Takes a callback back when it is dropped: [`Registration::guard`].
+/// Removes a callback when dropped; see [`Registration::guard`].
 #[must_use = "the callback is taken back when this is dropped"]
 #[derive(Debug)]
 pub struct RegistrationGuard<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync>(Option<Registration<F>>);
@@ -220,22 +211,21 @@ impl<F: ?Sized + FnOnce()> Drop for RegistrationGuard<F> {
     }
 }
 
-/// Which host a handle leads to: the same number for a runtime and for its load contexts.
+/// Identity of a host, equal for a runtime and its load contexts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct HostId(usize);
 
 impl HostId {
-    /// The number of the host that this belongs to. Another host has another one as long as both are there.
+    /// Returns the identity of the host that owns `shared`. Unique among hosts that exist at the same time.
     pub(crate) fn of<T>(shared: &Weak<T>) -> Self {
         Self(shared.as_ptr().addr())
     }
 }
 
-/// Code of the host, or a share of it, with what it owns. Its drop does not panic: a panic of what it owns is logged.
+/// Owned or shared code of the host. Its drop does not panic: a panic of a captured value is logged.
 pub(crate) struct Guarded<C>(Option<C>);
 
-/// A share of a callback, for as long as it is called: the callback may be dropped meanwhile, and then what it owns is
-/// dropped with this share.
+/// Shared callback, held during a call: the callback may be removed during this, and its captures are then dropped with this share.
 pub(crate) type Share<C> = Guarded<Arc<C>>;
 
 impl<C> Guarded<C> {
@@ -243,7 +233,6 @@ impl<C> Guarded<C> {
         Self(Some(code))
     }
 
-    /// The code, to be called once.
     pub(crate) fn take(mut self) -> C {
         self.0.take().expect("it goes with this")
     }
@@ -273,11 +262,11 @@ impl<C> Drop for Guarded<C> {
 }
 
 thread_local! {
-    /// Of which host handles are counted on this thread, and how many of them went.
+    /// Host whose handles are counted on this thread, and the number of handles dropped.
     static COUNTED: Cell<(Option<HostId>, u32)> = const { Cell::new((None, 0)) };
 }
 
-/// A handle to a host is dropped. Which host is looked at only where handles are counted.
+/// Counts the drop of a handle. `host` is called only while handles are counted.
 #[inline]
 pub(crate) fn handle_goes(host: impl FnOnce() -> HostId) {
     let (counted, count) = COUNTED.get();
@@ -286,12 +275,12 @@ pub(crate) fn handle_goes(host: impl FnOnce() -> HostId) {
     }
 }
 
-/// How many handles to `host` go while `code` runs on this thread.
+/// Returns the number of handles to `host` dropped while `code` runs on this thread.
 fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
     let before = COUNTED.replace((Some(host), 0));
     code();
     let (_, count) = COUNTED.replace(before);
-    // What goes inside of what goes counts for both.
+    // A nested drop counts for both calls.
     if let (Some(outer), so_far) = before
         && outer == host
     {
@@ -300,8 +289,8 @@ fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
     count
 }
 
-/// Drops callbacks of `host`, one by one, and logs which of them owned a handle to it. They must not be borrowed, and no
-/// lock may be held: what they own may come back in here when it is dropped.
+/// Drops callbacks of `host` one by one, and logs the callbacks that owned a handle to it. The callbacks must not be borrowed and no
+/// lock may be held, because dropping captures may reenter this code.
 pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Registered<C>>) {
     for Registered { code, site } in callbacks {
         let handles = handles_that_go(host, || drop_caught(Registered { code, site }));
@@ -316,7 +305,7 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
     }
 }
 
-/// Drops a callback, and what it owns. No lock may be held: what it owns may come back in here.
+/// Drops a callback with its captures. No lock may be held, because dropping captures may reenter this code.
 pub(crate) fn drop_caught<C>(Registered { code, site }: Registered<C>) {
     if let Err(message) = trap::caught(|| drop(code)) {
         tracing::error!(callback = %site, message, "what a callback owned panicked when it was dropped");

@@ -1,5 +1,4 @@
-//! Text commands to a running host, for people: a line in, an answer out. Each command reads only the public interface,
-//! so an answer is as right as that.
+//! Text commands to a running host, for people: one line in, one answer out. Commands use only the public API.
 
 #[cfg(feature = "script")]
 mod eval;
@@ -9,7 +8,6 @@ use crate::runtime::Runtime;
 use crate::shown::{self, printable};
 use crate::zcall::Observed;
 
-/// The commands, what follows them and what they do.
 const COMMANDS: &[(&str, &str)] = &[
     ("help", "this list"),
     ("objects [CLASS]", "living objects, with name, class and number"),
@@ -33,12 +31,11 @@ const COMMANDS: &[(&str, &str)] = &[
     ("collect", "destroys the objects that nothing keeps"),
 ];
 
-/// How long `finalizers` waits.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Runtime {
-    /// Does what a line says, and answers in words; `help` lists the commands. An error is an answer too. An answer may be
-    /// printed to a terminal: what it holds of a plugin's texts is shown escaped, and so is a line that is no command.
+    /// Executes a command line and returns the answer; `help` lists the commands. Errors are returned as answers. An answer is safe to
+    /// print to a terminal: strings of plugins and unknown lines are escaped.
     pub fn console(&self, line: &str) -> String {
         printable(&self.answer(line)).into_owned()
     }
@@ -95,7 +92,7 @@ impl Runtime {
         }
     }
 
-    /// How a line for [`Runtime::console`] could go on: whole lines, at most twenty.
+    /// Returns completions of a line for [`Runtime::console`]: whole lines, at most twenty.
     pub fn complete(&self, line: &str) -> Vec<String> {
         #[cfg(feature = "script")]
         if let Some(text) = line.trim_start().strip_prefix("eval ") {
@@ -136,7 +133,7 @@ impl Runtime {
     }
 }
 
-/// What stands behind the first words of a line.
+/// Returns the part of a line after the first words.
 fn behind(line: &str, words: usize) -> &str {
     (0..words)
         .fold(line.trim(), |rest, _| rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start()))
@@ -146,7 +143,6 @@ fn help() -> String {
     table(&COMMANDS.iter().collect::<Vec<_>>())
 }
 
-/// Returns one line for each command.
 fn table(commands: &[&(&str, &str)]) -> String {
     let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
     commands.iter().map(|(command, does)| format!("{command:<width$}  {does}")).collect::<Vec<_>>().join("\n")
@@ -169,7 +165,7 @@ mod tests {
     #[test]
     fn every_command_of_the_list_is_one_and_others_are_answered_with_the_list() {
         let runtime = runtime();
-        // What stands in capitals or brackets is to be filled in by the user.
+        // Uppercase words and brackets are placeholders for the user.
         for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
             for line in [command.replace("|off", ""), command.replace("on|", "")] {
                 let answer = runtime.console(&line);

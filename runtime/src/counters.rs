@@ -1,17 +1,17 @@
-//! Numbers of one runtime, counted where the things happen.
+//! Counters of one runtime.
 
-/// Numbers since the runtime was built.
+/// Counters since the runtime was built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counters {
-    /// Objects that live now, class default objects and their templates not counted.
+    /// Objects alive now, without class default objects and their templates.
     pub objects: u64,
-    /// Objects born.
+    /// Objects constructed.
     pub constructions: u64,
-    /// Plugin parts built, in its construction or in a reload.
+    /// Plugin parts built, during construction or a reload.
     pub conjugates_built: u64,
-    /// Class constructors that ran on objects, class default objects not counted.
+    /// Class constructors run on objects, without class default objects.
     pub class_constructors_run: u64,
-    /// Class constructors that ran on an object that had run them before. Zero in a sound host.
+    /// Class constructors that ran again on the same object. Zero in a correct host.
     pub class_constructors_rerun: u64,
     /// Reloads that were committed.
     pub reloads: u64,

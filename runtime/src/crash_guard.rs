@@ -1,19 +1,18 @@
-//! A host's part of the crash guard, which is for development. A program that supervises the host finds out where it
-//! crashed, from what the host writes down in its last moment: `alcedo dev` does, and `alcedo guard` for any host. A
-//! host without a supervisor is not affected.
+//! Host part of the crash guard, for development. A host writes a report when it crashes; its supervisor (`alcedo dev`, or `alcedo
+//! guard` for any host) reads the report and locates the crash. A host without a supervisor is not affected.
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The variable by which a supervisor names the folder for last words.
+/// Environment variable with the folder for crash reports, set by a supervisor.
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 
-/// The variable that makes a supervised host, with `1`, write down the calls of panics in plugin code as well.
+/// Environment variable that, set to `1`, makes a supervised host also record backtraces of panics in plugin code.
 pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
 
-/// For a supervisor: keeps the copies of libraries of the host that reports into `folder`, when that host is dead, until
-/// the result is dropped. Any other host that starts would remove them. Begun before the host is.
+/// For a supervisor: keeps the library copies of the host that reports into `folder` after that host has ended, until the result is
+/// dropped. Otherwise any other host that starts would remove them. Must be called before the host starts.
 ///
 /// # Errors
 /// When the folder cannot be opened or locked.
@@ -21,11 +20,12 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
     alcedo_sys::crash::keep_copies(folder)
 }
 
-/// Arms the guard if this process is supervised: a fatal signal is written down, with registers, stack and what is
-/// mapped, and then takes its course. With [`BACKTRACE`] so is each place in plugin code that panics, at most once a second and
-/// sixteen places at most. Returns whether it is armed. It belongs near the beginning of `main`, behind
-/// [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the game thread: that thread's
-/// stack overflows are reported as well.
+/// Arms the guard if this process is supervised, and returns whether the guard is armed. A fatal signal is recorded with registers,
+/// stack and mappings, and then takes its default course. With [`BACKTRACE`], panics in plugin code are recorded as well, at most one
+/// per second and sixteen locations.
+///
+/// Call this near the beginning of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
+/// game thread. Stack overflows of that thread are then reported as well.
 ///
 /// # Errors
 /// When the folder cannot be written to, or the guard is armed already.

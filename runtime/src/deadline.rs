@@ -1,11 +1,10 @@
-//! When a wait is over. A wait without end has the longest duration there is, which no clock can count to.
+//! End of a wait. An unlimited wait has the maximum duration, which overflows the clock.
 
 use std::time::{Duration, Instant};
 
-/// Longer than any process runs.
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The moment after so long a wait, or one that never comes.
+/// Returns the instant after `wait`, or a far instant if the clock overflows.
 pub(crate) fn after(wait: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(wait).unwrap_or(now + FAR)

@@ -1,11 +1,9 @@
-//! Running calls as leases that cost next to nothing. Each thread has a row of places in which it says what it is
-//! calling; an unload shuts the gate first and then reads the rows of all threads. So a call writes only to
-//! memory of its own thread, and no counter is shared.
+//! Running calls as cheap leases. Each thread has a record with slots in which it stores its open calls; an unload shuts the gate and
+//! then reads the records of all threads. So a call writes only to memory of its own thread, and no counter is shared.
 //!
-//! A caller writes its place *before* it looks at the gate, and an unload shuts the gate *before* it looks at the
-//! places; all four are sequentially consistent. So either the caller sees a shut gate and goes away, or the unload
-//! sees the caller and waits: no call is inside an image that goes. The rows hold numbers only, so that nothing in them
-//! can dangle.
+//! A caller writes its slot *before* it reads the gate, and an unload shuts the gate *before* it reads the slots; all four accesses are
+//! sequentially consistent. So either the caller sees a shut gate and returns, or the unload sees the caller and waits. No call is
+//! inside an image that is unmapped. The records hold numbers and static locations only, so nothing can dangle.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -21,41 +19,39 @@ use crate::sync::thread::{self, Thread};
 use crate::sync::{Arc, Mutex, MutexGuard, PoisonError, thread_local};
 use crate::thread_stack;
 
-/// Calls into contexts that one thread can have open at once without taking the slower way.
+/// Maximum number of open calls of one thread on the fast path.
 const PLACES: usize = 16;
 
-/// No call: gates are numbered from one.
 const EMPTY: u64 = 0;
 
-/// One call that a thread has open.
+/// Slot for an open call of a thread.
 struct CallerSlot {
-    /// The number of the gate; written last, and first taken away.
+    /// Number of the gate; written last and cleared first.
     gate: AtomicU64,
-    /// What is called, as the owner of the gate counts its functions.
+    /// Function id, assigned by the owner of the gate.
     function: AtomicU64,
     /// Nanoseconds of [`coarse_clock`].
     since: AtomicU64,
-    /// The call site in the host; none for a call of a module.
+    /// Call site in the host; none for a call by a module.
     from: Place,
 }
 
-/// The calls of one thread.
 struct Row {
     thread: Thread,
     number: Option<i32>,
     places: [CallerSlot; PLACES],
 }
 
-/// The rows of all living threads that ever called into a context.
+/// Records of all running threads that have called into a context.
 static ROWS: Mutex<Vec<Arc<Row>>> = Mutex::new(Vec::new());
 
-/// This thread's row, taken from the list when the thread ends.
+/// Record of the current thread, removed from the list when the thread ends.
 struct Own {
     row: Arc<Row>,
     depth: Cell<usize>,
-    /// Calls that are leases.
+    /// Number of open calls that hold leases.
     leases: Cell<usize>,
-    /// The stack of the thread. Calls on it end in order; those of a coroutine do not.
+    /// Stack of the thread. Calls on it end in order; calls of a coroutine do not.
     stack: StackSpan,
 }
 
@@ -92,54 +88,53 @@ fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
     ROWS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Checks that a call is open on this thread. Any thread; also while it ends.
+/// Checks that a call is open on this thread. Any thread; also while the thread ends.
 pub(crate) fn are_calls_open_here() -> bool {
     OWN.try_with(|own| own.depth.get() + own.leases.get() != 0).unwrap_or(false)
 }
 
-/// The gate of one generation: which calls are inside, and whether new ones may enter. Any thread.
+/// Gate of one generation: admits calls and lists those inside. Any thread.
 pub(crate) struct EntryGate {
     number: u64,
     shut: AtomicBool,
     leases: Arc<Leases>,
 }
 
-/// What a call is, for reports.
 #[derive(Clone, Copy)]
 pub(crate) struct Calling {
-    /// The function's number with the owner of the gate.
+    /// Function id, assigned by the owner of the gate.
     pub function: u64,
-    /// Where the host called from; none for a call of a module.
+    /// Call site in the host; none for a call by a module.
     pub from: Option<&'static Location<'static>>,
 }
 
-/// A call that has been let in. It ends when this is dropped, on the same thread.
+/// An admitted call. Ends when dropped, on the same thread.
 pub(crate) struct Inside<'a> {
     way: Way,
-    /// The gate outlives the call, and the call stays on its thread.
+    /// Ties the call to the lifetime of the gate and to its thread.
     gate: PhantomData<(&'a EntryGate, *const ())>,
 }
 
 enum Way {
-    /// In this place of the thread's row.
+    /// Index of the slot in the thread's record.
     Slot(usize),
-    /// The row is full, the thread is ending, or a coroutine calls: a lease like any other.
+    /// Slow path: the record is full, the thread is ending, or a coroutine calls.
     Lease(Option<Lease>),
 }
 
 impl EntryGate {
-    /// An open gate. Calls that find no place take their lease from `leases`.
+    /// Returns an open gate. Calls on the slow path take a lease from `leases`.
     pub(crate) fn new(leases: Arc<Leases>) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(EMPTY);
         Self { number: LAST.fetch_add(1, Ordering::Relaxed) + 1, shut: AtomicBool::new(false), leases }
     }
 
-    /// The number by which threads name the gate; never another's, in this process.
+    /// Returns the number by which threads name the gate, unique in the process.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Lets the calling thread in, unless the gate is shut. `name` is called only where the slower way is taken.
+    /// Admits a call of the current thread, unless the gate is shut. `name` is called only on the slow path.
     pub(crate) fn enter(&self, calling: Calling, name: impl FnOnce() -> Arc<str>) -> Option<Inside<'_>> {
         let placed = OWN.try_with(|own| {
             let at = own.depth.get();
@@ -160,17 +155,17 @@ impl EntryGate {
                 Inside { way: Way::Lease(Some(lease)), gate: PhantomData }
             }
         };
-        // Only now: an unload that shuts the gate from here on finds the place.
+        // Checked after the slot is written: an unload that shuts the gate after this load finds the slot.
         (!self.shut.load(Ordering::SeqCst)).then_some(inside)
     }
 
-    /// From now on no call gets in; those inside stay.
+    /// Rejects further calls; calls inside continue.
     pub(crate) fn shut(&self) {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// The calls inside, longest first. Calls that took the slower way are not among them but among the leases. One
-    /// that is being turned away at this very moment may be counted.
+    /// Returns the calls inside, longest first, without calls on the slow path, which are listed as leases. May include a call that is
+    /// being rejected at this moment.
     pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
         let now = coarse_clock();
         let rows: Vec<_> = rows().clone();
@@ -193,7 +188,6 @@ impl EntryGate {
         blockers
     }
 
-    /// Whether no call is inside.
     #[cfg(test)]
     fn is_empty(&self) -> bool {
         let is_here = |row: &Arc<Row>| row.places.iter().any(|place| place.gate.load(Ordering::SeqCst) == self.number);
@@ -206,9 +200,9 @@ impl Drop for Inside<'_> {
         match &mut self.way {
             Way::Slot(at) => {
                 let at = *at;
-                // The thread-local was there when the call began, and calls end before their thread does.
+                // The thread-local existed when the call began, and calls end before their thread does.
                 let _gone = OWN.try_with(|own| {
-                    // A thread that reads it sees all writes of the call.
+                    // A thread that reads the empty slot sees all writes of the call.
                     own.row.places[at].gate.store(EMPTY, Ordering::Release);
                     own.depth.set(at);
                 });
@@ -222,7 +216,7 @@ impl Drop for Inside<'_> {
 }
 
 mod place {
-    //! Where the one address in a row is followed.
+    //! Pointer to a source location in a slot.
     #![expect(unsafe_code, reason = "a row holds the address of a source location")]
 
     use std::panic::Location;
@@ -230,7 +224,6 @@ mod place {
 
     use crate::sync::atomic::{AtomicPtr, Ordering};
 
-    /// A place in a source, or none.
     pub(super) struct Place(AtomicPtr<Location<'static>>);
 
     impl Default for Place {
@@ -245,7 +238,7 @@ mod place {
         }
 
         pub(super) fn get(&self) -> Option<&'static Location<'static>> {
-            // SAFETY: `set` alone writes it, from a reference for good; it begins as null.
+            // SAFETY: only `set` writes the pointer, from a `'static` reference; the initial value is null.
             unsafe { self.0.load(Ordering::Relaxed).as_ref() }
         }
     }

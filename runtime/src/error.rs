@@ -1,21 +1,21 @@
-//! The errors that a host gets.
+//! Errors returned to a host.
 
 use crate::border::CallError;
 use crate::load::error::LoadError;
 use crate::object::construction::ConstructionFailed;
 use crate::object::refusal::DeclareError;
 
-/// Why the runtime did not do what the host requested. Nothing has changed then.
+/// Error of a request to the runtime. A failed request changes nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A module was not loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A call was not done.
+    /// A call failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// An object was not born.
+    /// An object was not constructed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
     /// A native declaration breaks a rule.
@@ -28,20 +28,20 @@ pub enum Error {
     /// The system refused a thread, a folder or a watch.
     #[error("{doing}: {source}")]
     System {
-        /// What was tried.
+        /// Attempted operation.
         doing: String,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// A path that names no class.
+    /// The path names no class.
     #[error("there is no class {path}: {}", unknown_class(*waiting))]
     UnknownClass {
-        /// The path.
+        /// Path of the class.
         path: String,
-        /// How many dormant objects wait for it: the loaded modules do not declare it any more.
+        /// Number of dormant objects of this class, which the loaded modules no longer declare.
         waiting: u64,
     },
-    /// A member that the object's class does not have.
+    /// The class of the object has no such member.
     #[error("{class} has no {what} `{name}`")]
     UnknownMember {
         /// Path of the class.
@@ -51,20 +51,20 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// Asked for at a place where plugin code is still on the stack.
+    /// Requested while plugin code is on the stack.
     #[error(
         "{action} is for a safe point, and `{frame}` has not returned: do it between ticks, or ask with `request_reload`"
     )]
     NotASafePoint {
-        /// What was requested.
+        /// Requested operation.
         action: &'static str,
-        /// The innermost call that is open.
+        /// Innermost open call.
         frame: String,
     },
-    /// A module, or a load context, takes no new leases.
+    /// A module or load context takes no new leases.
     #[error(transparent)]
     Sealed(#[from] crate::lease::Sealed),
-    /// A load context that belongs to no thread did not do it.
+    /// An operation on a load context failed.
     #[error(transparent)]
     Context(#[from] crate::load::error::context::ContextError),
     /// Files cannot be watched.
@@ -79,7 +79,7 @@ pub enum Error {
 }
 
 impl From<Error> for CallError {
-    /// For bodies of the host, which are called as functions are and use the runtime: a call's error stays what it is.
+    /// Converts errors of the runtime in bodies of the host. A [`CallError`] is returned unchanged.
     fn from(error: Error) -> Self {
         match error {
             Error::Call(error) => error,

@@ -1,72 +1,71 @@
-//! Faults on purpose: every step of a reload can be made to fail or to panic, so that a test can show for each of them
-//! that a rollback leaves the world as it was. The list of steps is the list of promises; a step that is not in it is
-//! not tested. Not for hosts: without an armed fault a step costs one look at a thread-local flag.
+//! Fault injection: every step of a reload can be made to fail or to panic, so that tests verify the rollback of each step. A step
+//! missing from the list is not tested. Not for hosts: without an armed fault a step costs one read of a thread-local flag.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use crate::border::CallError;
 
-/// A step of a reload that may fail. In the order in which they come.
+/// Steps of a reload that may fail, in order of execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ReloadStep {
-    /// A library is about to be read.
+    /// Before a library is read.
     Read,
-    /// The headers, sections and manifest of a library were checked.
+    /// Headers, sections and manifest of a library were checked.
     Check,
     /// A library was copied.
     Copy,
-    /// All copies are there; the canary is about to look at them.
+    /// All copies exist; before the canary loads them.
     Canary,
     /// A library was mapped.
     Map,
-    /// The layout of its root module was compared.
+    /// Layout of the root module was compared.
     LayoutCheck,
-    /// It was attached to the host.
+    /// A library was attached to the host.
     Attach,
-    /// The old names are set aside and the shadows are up.
+    /// Old names are set aside and shadow types are active.
     Shadow,
-    /// The types were declared, and no cell is filled.
+    /// Types are declared; no cell is filled.
     Declare,
-    /// The classes, exports and own cells of a module are known.
+    /// Classes, exports and own cells of a module are registered.
     Enroll,
-    /// The imports of a module are filled.
+    /// Imports of a module are filled.
     FillCells,
-    /// The `suspend` of a module is about to run.
+    /// Before the `suspend` of a module runs.
     Suspend,
-    /// The unloading callbacks have run, and what is to be replaced was suspended.
+    /// Unloading callbacks have run, and the modules to replace are suspended.
     Callbacks,
-    /// It was looked which class each living object goes to.
+    /// The new class of each existing object is determined.
     Survivors,
-    /// The kept fields of one object were saved.
+    /// Kept fields of one object were saved.
     SaveKept,
-    /// The old gates are shut, the old conjugates expired.
+    /// Old gates are shut and old conjugates expired.
     ShutGates,
-    /// The listeners were called for the start of the new generation.
+    /// Listeners were called for the start of the new generation.
     PreStartup,
-    /// A main is about to run.
+    /// Before a main runs.
     Main,
     /// All mains have returned.
     PostStartup,
-    /// A class default object is about to be born.
+    /// Before a class default object is constructed.
     ClassDefault,
-    /// It was decided what becomes of a class's properties.
+    /// Outcome of each property of a class was decided.
     PlanClass,
-    /// The values of one object are about to be carried.
+    /// Before the values of one object are migrated.
     CarryObject,
-    /// An object without its class was laid to sleep.
+    /// An object without its class became dormant.
     Sleep,
-    /// An object whose class returned was woken.
+    /// A dormant object whose class returned became active.
     Wake,
-    /// An object was born anew on another native class.
+    /// An object was reconstructed on another native class.
     Reconstruction,
-    /// A subobject was made for a living object.
+    /// A subobject was added to an existing object.
     AddSubobject,
-    /// The plugin part of one object is about to be rebuilt.
+    /// Before the plugin part of one object is rebuilt.
     RebuildObject,
-    /// The kept fields of one object are about to be put back.
+    /// Before the kept fields of one object are restored.
     LoadKept,
-    /// All is ready for the commit.
+    /// Everything is ready for the commit.
     BeforeCommit,
 }
 
@@ -111,31 +110,31 @@ impl fmt::Display for ReloadStep {
     }
 }
 
-/// How a step fails.
+/// Kind of an injected failure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FaultKind {
-    /// It returns an error.
+    /// The step returns an error.
     Error,
-    /// The host's own code panics in it.
+    /// The host's own code panics in the step.
     Panic,
 }
 
-/// One fault: what fails, and how.
+/// Fault to inject.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Fault {
-    /// The step.
+    /// Step that fails.
     pub step: ReloadStep,
-    /// How many times the step goes well before, for a step that is done for each module, class or object.
+    /// Number of successful passes before the failure, for a step done per module, class or object.
     pub nth: u64,
-    /// How it fails.
+    /// Kind of the failure.
     pub kind: FaultKind,
 }
 
-/// The error of a step that failed on purpose.
+/// Error of a step that failed by fault injection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the step {step} was made to fail by a test: disarm the fault and reload again")]
 pub struct FaultInjected {
-    /// The step.
+    /// Step that failed.
     pub step: ReloadStep,
 }
 
@@ -157,12 +156,12 @@ thread_local! {
     static ARMED: RefCell<Option<ArmedFault>> = const { RefCell::new(None) };
 }
 
-/// A fault waits on this thread until this is dropped.
+/// Keeps a fault armed on this thread until dropped.
 #[must_use = "the fault is disarmed when this is dropped"]
 #[derive(Debug)]
 pub struct Armed(());
 
-/// Arms a fault on this thread; one at a time, the last one counts.
+/// Arms a fault on this thread, replacing an armed one.
 pub fn arm(fault: Fault) -> Armed {
     ARMED.replace(Some(ArmedFault { fault, seen: 0, fired: false }));
     IS_ARMED.set(true);
@@ -170,7 +169,7 @@ pub fn arm(fault: Fault) -> Armed {
 }
 
 impl Armed {
-    /// Whether the step was reached often enough that the fault happened.
+    /// Returns whether the fault has been injected.
     pub fn has_fired(&self) -> bool {
         ARMED.with_borrow(|armed| armed.as_ref().is_some_and(|armed| armed.fired))
     }
@@ -183,13 +182,13 @@ impl Drop for Armed {
     }
 }
 
-/// Says that a step is reached.
+/// Marks that a step is reached.
 ///
 /// # Errors
-/// When a fault is armed for it.
+/// When an error is armed for the step.
 ///
 /// # Panics
-/// When the armed fault is a panic.
+/// When a panic is armed for the step.
 #[inline]
 pub(crate) fn at(step: ReloadStep) -> Result<(), FaultInjected> {
     if IS_ARMED.get() { reached(step) } else { Ok(()) }

@@ -1,6 +1,7 @@
-//! Classes that modules declare, as Rust types of a host: what `alcedo glue --for-host` writes is made of [`host_class!`](crate::host_class).
-//! The glue is compiled into the host, so it may be older than the module: each member is compared with the class of the object when
-//! it is first used with that class, and after a reload again. It keeps nothing of a module alive, and runs no code that was replaced.
+//! Classes declared by modules, as Rust types of a host: `alcedo glue --for-host` generates calls of
+//! [`host_class!`](crate::host_class). The glue is compiled into the host, so it may be older than the module. Each member is checked
+//! against the class of the object at its first use with that class, and again after a reload. Glue keeps no module alive and never
+//! runs replaced code.
 //!
 //! ```no_run
 //! use alcedo_runtime::host::*;
@@ -64,12 +65,12 @@ pub use list::{ClassList, ObjectList};
 pub use member::{DynamicFunctionOf, FunctionOf, PropertyOf};
 pub use property::TypedProperty;
 
-/// A class that is `B`, or extends it, as far as glue knows.
+/// A class known to the glue to be `B` or to extend `B`.
 pub trait Extends<B>: Class {}
 
-/// A reference to an object, of whatever class.
+/// A reference to an object of any class.
 pub trait Reference: Copy {
-    /// The handle.
+    /// Returns the handle.
     #[doc(hidden)]
     fn to_handle(self) -> ObjectHandle;
 }

@@ -1,7 +1,7 @@
-//! Why a module's code must stay mapped: counted, named reasons. An image is unmapped only when none is left; the
-//! report of a wait for that names the holder, its thread, for how long, and where the reason was made.
+//! Leases: counted, named reasons why a module's code must stay mapped. An image is unmapped only when no lease is left. The report of
+//! that wait names the holder, its thread, the duration and the source location of each lease.
 //!
-//! Leases end in host code, so that no return address into the image is left when the last one does.
+//! Leases end in host code, so no return address into the image is left when the last lease ends.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,7 +16,7 @@ use slotmap::{DefaultKey, SlotMap};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, thread};
 
-/// What sort of thing keeps a module's code.
+/// Kind of lease on a module's code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -31,33 +31,33 @@ pub enum LeaseKind {
     Thread,
     /// A contextual scope that was not left.
     Scope,
-    /// Another module that depends on this one.
+    /// A dependent module.
     Dependent,
     /// A delegate bound to the module's code.
     Delegate,
     /// A timer that may still fire.
     Timer,
-    /// A closure that waits to run on the game thread.
+    /// A closure queued for the game thread.
     Posted,
-    /// An asynchronous task that has not ended.
+    /// An asynchronous task that has not finished.
     Task,
-    /// The destructor of a thread-local that only its own thread can run.
+    /// A thread-local destructor that only its own thread can run.
     ThreadLocal,
     /// A plugin part whose finalizer has not returned.
     Finalizer,
-    /// A handler that the module has put somewhere in the process: a signal's, for one.
+    /// A handler that the module registered in the process, such as a signal handler.
     Handler,
-    /// An open stream of the C library that writes into memory of the module.
+    /// An open C library stream that writes into memory of the module.
     Stream,
-    /// An address of the module that stands in memory which stays, as a callback in a table of a library does.
+    /// An address of the module in memory that outlives it, such as a callback in a library's table.
     Reference,
-    /// An io_uring of the module, for which the kernel may write into its memory.
+    /// An io_uring of the module, through which the kernel may write into its memory.
     Ring,
-    /// The alternate signal stack that the module has set for a thread, and that only this thread can give back.
+    /// An alternate signal stack that the module set for a thread, and that only this thread can restore.
     SignalStack,
-    /// A request of the module that a thread of the C library works on.
+    /// A request of the module that a thread of the C library processes.
     Request,
-    /// A C library that a class of the module is bound to, and that is open as long as something holds one of its functions.
+    /// A C library bound to a class of the module, open while one of its functions is held.
     Library,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for LeaseKind {
 }
 
 impl LeaseKind {
-    /// The word for so many of them.
+    /// Returns the noun for `count` leases.
     pub(crate) fn counted(self, count: usize) -> String {
         match (self, count) {
             (_, 1) | (Self::Borrow, _) => self.to_string(),
@@ -98,23 +98,23 @@ impl LeaseKind {
     }
 }
 
-/// One lease, as a blocker report shows it.
+/// Entry of a blocker report: one lease.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Blocker {
-    /// What sort of thing it is.
+    /// Kind of the lease.
     pub kind: LeaseKind,
-    /// The holder: the function called, the thread's name, the module that depends.
+    /// Holder: the called function, the thread's name, or the dependent module.
     pub owner: String,
-    /// The thread it was taken on, by name and number as far as they are known: `"worker-3" (4711)`.
+    /// Thread that took the lease, by name and number if known: `"worker-3" (4711)`.
     pub thread: String,
-    /// How long it has been held.
+    /// Time since the lease was taken.
     pub age: Duration,
-    /// Source file and line, as far as they are known.
+    /// Source file and line, if known.
     pub place: Option<String>,
 }
 
 impl Blocker {
-    /// Holder, thread, duration and place: what follows the kind in a line.
+    /// Formats holder, thread, duration and source location, without the kind.
     pub(crate) fn tail(&self) -> String {
         let Self { owner, thread, age, place, .. } = self;
         let from = place.as_ref().map(|place| format!(", from {place}")).unwrap_or_default();
@@ -128,12 +128,12 @@ impl fmt::Display for Blocker {
     }
 }
 
-/// A lease on a module of the living Master.
+/// A lease on a module of the current Master.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModuleBlocker {
-    /// The module.
+    /// Name of the module.
     pub module: String,
-    /// Why it would have to stay mapped.
+    /// Lease that would keep the module mapped.
     pub blocker: Blocker,
 }
 
@@ -143,15 +143,15 @@ impl fmt::Display for ModuleBlocker {
     }
 }
 
-/// No lease is given any more: the context has begun to unload.
+/// Error of taking a lease after the unload has begun.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{owner} is unloading since {:.1} s and takes no new {kind}: use what replaced it", since.as_secs_f64())]
 pub struct Sealed {
-    /// Whose leases they are.
+    /// Owner of the leases.
     pub owner: String,
-    /// What was requested.
+    /// Requested kind of lease.
     pub kind: LeaseKind,
-    /// For how long it has been unloading.
+    /// Time since the unload began.
     pub since: Duration,
 }
 
@@ -164,30 +164,29 @@ struct Entry {
     place: Option<Arc<str>>,
 }
 
-/// How reports name a place in a source.
 pub(crate) fn place_of(at: &Location<'_>) -> Arc<str> {
     format!("{}:{}", at.file(), at.line()).into()
 }
 
 thread_local! {
-    /// Where the author of the host has called what this thread is doing.
+    /// Location of the host call whose public function runs on this thread.
     static ASKED_AT: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 
-/// A verb of the host is under way on this thread until this is dropped.
+/// Marks a public function of the host as running on this thread until dropped.
 pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*const ()>);
 
-/// Opens one: leases that are taken inside have the place of its caller. Called by the public function itself.
+/// Opens a verb: leases taken inside record the location of its caller. Must be called by the public function itself.
 #[track_caller]
 pub(crate) fn host_verb() -> HostVerb {
-    // Inside of a closure it would be this very line.
+    // `Location::caller` inside the closure would return this line.
     let caller = Location::caller();
     HostVerb(ASKED_AT.with(|asked| asked.replace(Some(caller))), PhantomData)
 }
 
 impl Drop for HostVerb {
     fn drop(&mut self) {
-        // A thread that ends has no lease to take.
+        // A thread that ends takes no more leases.
         let _gone = ASKED_AT.try_with(|asked| asked.set(self.0));
     }
 }
@@ -198,7 +197,7 @@ struct Held {
     sealed: Option<Instant>,
 }
 
-/// The leases on one module, or on one load context. Any thread.
+/// Leases on one module or load context. Any thread.
 pub struct Leases {
     owner: Arc<str>,
     held: Mutex<Held>,
@@ -207,7 +206,7 @@ pub struct Leases {
 }
 
 impl Leases {
-    /// No lease yet on `owner`, which is how errors and reports name it.
+    /// Returns an empty set of leases on `owner`, the name used in errors and reports.
     #[must_use]
     pub fn new(owner: impl Into<Arc<str>>) -> Arc<Self> {
         Arc::new(Self {
@@ -218,13 +217,13 @@ impl Leases {
         })
     }
 
-    /// Whose leases they are.
+    /// Returns the name of the owner.
     #[must_use]
     pub fn owner(&self) -> &str {
         &self.owner
     }
 
-    /// Takes a lease for `owner`, remembering where it was taken in the host's source.
+    /// Takes a lease for `owner` and records the caller's location.
     ///
     /// # Errors
     /// [`Sealed`] once the unload has begun.
@@ -233,8 +232,8 @@ impl Leases {
         self.take_at(kind, owner, Some(place_of(Location::caller())))
     }
 
-    /// Takes a lease for `owner`, deep inside of a public function: the place is where the host has called that
-    /// function, as the innermost [`host_verb`] of this thread says, and none where there is no such call.
+    /// Takes a lease for `owner` inside a public function. Records the host's call of that function, from the innermost [`host_verb`]
+    /// of this thread; none without such a call.
     ///
     /// # Errors
     /// [`Sealed`] once the unload has begun.
@@ -242,7 +241,7 @@ impl Leases {
         self.take_at(kind, owner, ASKED_AT.with(Cell::get).map(place_of))
     }
 
-    /// Takes a lease for `owner`, made at `place`.
+    /// Takes a lease for `owner` with the source location `place`.
     ///
     /// # Errors
     /// [`Sealed`] once the unload has begun.
@@ -261,35 +260,35 @@ impl Leases {
         Ok(Lease { leases: Arc::clone(self), key, also: Vec::new() })
     }
 
-    /// From now on none is given; those that are held stay. Without effect on what is sealed already.
+    /// Rejects new leases; held leases remain. No effect if already sealed.
     pub fn seal(&self) {
         self.lock().sealed.get_or_insert_with(Instant::now);
     }
 
-    /// Leases are given again: the unload did not come to pass.
+    /// Accepts new leases again, after an aborted unload.
     pub fn unseal(&self) {
         self.lock().sealed = None;
     }
 
-    /// Whether no new one is given.
+    /// Returns whether new leases are rejected.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         self.lock().sealed.is_some()
     }
 
-    /// How many are held.
+    /// Returns the number of held leases.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lock().entries.len()
     }
 
-    /// How many were given since the start.
+    /// Returns the number of leases taken since the start.
     #[must_use]
     pub fn given(&self) -> u64 {
         self.given.load(Ordering::Relaxed)
     }
 
-    /// Every lease that is held, longest first.
+    /// Returns every held lease, longest first.
     #[must_use]
     pub fn report(&self) -> Vec<Blocker> {
         let held = self.lock();
@@ -299,7 +298,7 @@ impl Leases {
         blockers
     }
 
-    /// Waits until none is held, or `deadline` has passed; returns whether none is.
+    /// Waits until no lease is held or `deadline` has passed. Returns true if no lease is held.
     pub fn wait_free(&self, deadline: Duration) -> bool {
         let until = crate::deadline::after(deadline);
         let mut held = self.lock();
@@ -340,17 +339,16 @@ impl Entry {
     }
 }
 
-/// A reason why a module's code stays mapped; it ends when this is dropped, on any thread.
+/// Keeps a module's code mapped until dropped, on any thread.
 #[must_use = "a lease that is dropped at once keeps nothing"]
 pub struct Lease {
     leases: Arc<Leases>,
     key: DefaultKey,
-    /// Leases on others that end with it.
     also: Vec<Lease>,
 }
 
 impl Lease {
-    /// Takes another lease on the same leases, also once they are sealed: the holder of this one may go on.
+    /// Takes another lease on the same owner. Allowed after sealing, because the holder may continue.
     pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
         let mut held = self.leases.lock();
         let key = held.entries.insert(Entry::new(kind, owner.into(), place));
@@ -358,12 +356,11 @@ impl Lease {
         Self { leases: Arc::clone(&self.leases), key, also: Vec::new() }
     }
 
-    /// Checks that it is a lease on `leases`.
     pub(crate) fn is_on(&self, leases: &Leases) -> bool {
         std::ptr::eq(&*self.leases, leases)
     }
 
-    /// One that ends several; none of none.
+    /// Merges leases into one that ends all of them; returns `None` for an empty list.
     pub(crate) fn of_all(leases: Vec<Self>) -> Option<Self> {
         let mut leases = leases.into_iter();
         let mut first = leases.next()?;
@@ -411,7 +408,7 @@ mod tests {
         let first = leases.take(LeaseKind::Call, "first").expect("it is open");
         let _second = leases.take(LeaseKind::Call, "second").expect("it is open");
         drop(first);
-        // Takes the place of the first in the row.
+        // Reuses the slot of the first lease.
         let _third = leases.take(LeaseKind::Call, "third").expect("it is open");
         let owners: Vec<_> = leases.report().into_iter().map(|blocker| blocker.owner).collect();
         assert_eq!(owners, ["second", "third"]);

@@ -1,13 +1,13 @@
-//! The host side of Alcedo: reflected objects whose code can be swapped while they live.
+//! Host side of Alcedo: reflected objects whose code can be replaced while the objects stay alive.
 //!
-//! A host builds a [`Runtime`], declares its packages and native classes, loads plugins into the Master load context
-//! and calls [`Runtime::tick`] from its own loop. When the libraries change, a reload replaces the code and keeps the
-//! objects; when the new code fails to come up, everything is as it was.
+//! A host builds a [`Runtime`], declares its packages and native classes, loads plugins into the Master load context and calls
+//! [`Runtime::tick`] from its own loop. When the libraries change, a reload replaces the code and keeps the objects. If the new code
+//! fails to start, the reload is rolled back and nothing changes.
 //!
-//! The thread that builds the runtime is the game thread: nothing here leaves it. Plugins are native code: a
-//! boundary for mistakes, not a sandbox against malice.
+//! The thread that builds the runtime is the game thread, and the runtime does not leave it. Plugins are native code: the ABI boundary
+//! contains mistakes, it is not a sandbox against malicious code.
 
-// The floors below, by the names that they have in this crate.
+// Modules of the crates below, under the names that this crate uses.
 use alcedo_base::{border, cells, game_thread, handles, numbered, shown, stamp, trap};
 use alcedo_reflect as object;
 
@@ -53,7 +53,7 @@ pub use alcedo_sys::{
     sign_file,
 };
 
-/// How far scripts may go: see [`Builder::script_limits`].
+/// Limits for scripts; see [`Builder::script_limits`].
 #[cfg(feature = "script")]
 pub use alcedo_script::Limits as ScriptLimits;
 pub use border::{CallError, SourcePlace};
@@ -119,13 +119,13 @@ pub use unload::ticket::UnloadTicket;
 pub use watchdog::Hang;
 pub use world::{FormatError, WorldError, WorldLoad};
 
-/// A child process that loads new modules before the host does.
+/// Canary: a child process that loads new modules before the host does.
 pub mod canary {
     pub use crate::load::canary_child::run_if_child;
 }
 
-/// What thunks of one's own are written with: a function that is declared with `custom_thunk` steps through the parameters of each
-/// call by its [`Frame`], some of which may be of any type, and works on values where they lie. See `runtime/docs/custom-thunks.md`.
+/// Types for writing custom thunks. A function declared with `custom_thunk` reads the parameters of each call through its [`Frame`].
+/// Parameters may be of any type, and values are used in place. See `runtime/docs/custom-thunks.md`.
 pub mod thunk {
     pub use crate::object::containers::{Keyed, KeyedMut, Rows, RowsMut, array, array_ref, keyed, keyed_mut};
     pub use crate::object::property::{Property, PropertyType};
@@ -136,7 +136,7 @@ pub mod thunk {
     pub use crate::native::wildcards::{ArrayWildcard, MapWildcard, SetWildcard};
 }
 
-/// Protocols of calls by name, for hosts that have their own: see [`Calls::add_protocol`].
+/// Protocols of calls by name, for hosts that add their own; see [`Calls::add_protocol`].
 pub mod zcall {
     pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Implementer, Resolved};
     pub use alcedo_zcall::chain::{Answer, Resolver};
@@ -146,14 +146,14 @@ pub mod zcall {
     pub use alcedo_zcall::protocol::{PlainProtocol, Protocol};
     pub use alcedo_zcall::reader::{NameError, NameFlaw, Reader};
 
-    // The whole floor below, for this crate.
+    // Modules of `alcedo_zcall` that this crate uses.
     pub(crate) use alcedo_zcall::{
         black_code, buffer, call, chain, explain, explicit, free, module_status, name, observe, owned, protocol,
         reader, signature, table,
     };
 }
 
-/// Tables of functions that a host and its modules exchange when a module is loaded: see [`entry_table!`].
+/// Function tables that a host and its modules exchange when a module is loaded; see [`entry_table!`].
 pub mod tables {
     pub use crate::load::tables::TableError;
     pub use crate::runtime::tables::{ContextEntry, HostEntries, ModuleEntries, OfContext, OfMaster, Place};
@@ -161,7 +161,7 @@ pub mod tables {
     pub use crate::runtime::tables::{Offering, signature};
 }
 
-/// C libraries that are called by declaration: see [`native::NativeClass::dll_bind`] and `runtime/docs/dll-bind.md`.
+/// C libraries called by declaration; see [`native::NativeClass::dll_bind`] and `runtime/docs/dll-bind.md`.
 #[cfg(feature = "dll-bind")]
 pub mod dll_bind {
     pub use alcedo_dll_bind::{
@@ -172,7 +172,7 @@ pub mod dll_bind {
     pub use crate::object::property::PropertyType;
 }
 
-/// What the macros of this crate expand to. Not for use by hand.
+/// Items used by the expansion of this crate's macros. Not public API.
 #[doc(hidden)]
 pub mod plumbing {
     pub use alcedo_reflect::plumbing::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
@@ -180,7 +180,7 @@ pub mod plumbing {
 
 pub use alcedo_abi::kinds;
 
-/// The examples of that page are compiled.
+/// Compiles the examples of `load-contexts.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/load-contexts.md")]
 struct LoadContexts;

@@ -1,7 +1,7 @@
-//! Brings the events and spans of plugins to the host's `tracing` subscriber, nested as they happened. A plugin has a
-//! `tracing` of its own, whose callsites vanish with it; here each distinct statement of a plugin gets a callsite of
-//! the host, found again by its text when the next generation says the same. So filters by target and level work as
-//! they do for host code, and what is kept grows with the number of statements, not of reloads.
+//! Forwards events and spans of plugins to the host's `tracing` subscriber with their nesting. A plugin has its own `tracing`, whose
+//! callsites are unmapped with it. So each distinct statement of a plugin gets a callsite of the host, which the same statement of the
+//! next generation reuses. Filters by target and level work as for host code, and memory grows with the number of statements, not of
+//! reloads.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,34 +18,33 @@ use tracing_core::subscriber::Interest;
 use crate::border::CallError;
 use crate::conjugate::gate::ModuleTag;
 
-/// Fields that one statement may carry besides message, module and generation; more are left out.
+/// Maximum number of fields of one statement besides message, module and generation; more are dropped.
 const MOST_FIELDS: usize = 13;
 const OWN_FIELDS: usize = 3;
 
-/// The host's ear for all modules of one runtime. Any thread.
+/// Receives log records of all modules of one runtime. Any thread.
 #[derive(Default)]
 pub(crate) struct Logs {
     modules: Mutex<HashMap<u64, ModuleTag>>,
-    /// Those that are open, and whose they are.
+    /// Open spans with the id of their module.
     spans: Mutex<HashMap<u64, (u64, Span)>>,
     next_span: AtomicU64,
 }
 
 impl Logs {
-    /// From now on records of the module carry its name and generation.
+    /// Registers a module; its records then carry its name and generation.
     pub(crate) fn introduce(&self, tag: &ModuleTag) {
         lock(&self.modules).insert(tag.id.0, tag.clone());
     }
 
-    /// The module is gone; what it left open is closed.
+    /// Unregisters a module and closes its open spans.
     pub(crate) fn forget(&self, tag: &ModuleTag) {
         lock(&self.modules).remove(&tag.id.0);
         let open: Vec<_> = lock(&self.spans).extract_if(|_, (module, _)| *module == tag.id.0).collect();
-        // Not under the lock: this calls subscribers.
+        // Dropped without the lock, because this calls subscribers.
         drop(open);
     }
 
-    /// An event of a module.
     pub(crate) fn event(&self, module: u64, record: &LogRecord<'_>) {
         let Some(tag) = self.tag(module) else { return };
         let callsite = callsite(record, Kind::EVENT);
@@ -54,7 +53,7 @@ impl Logs {
         }
     }
 
-    /// A span of a module starts; zero when no subscriber is interested.
+    /// Opens a span of a module; returns zero if no subscriber is interested.
     pub(crate) fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
         let Some(tag) = self.tag(module) else { return 0 };
         let callsite = callsite(record, Kind::SPAN);
@@ -68,7 +67,7 @@ impl Logs {
         id
     }
 
-    /// A thread goes into a span or comes out, or the span ends.
+    /// Enters, exits or closes a span.
     pub(crate) fn step(&self, id: u64, step: SpanStep) {
         let span = match step {
             SpanStep::CLOSE => lock(&self.spans).remove(&id).map(|(_, span)| span),
@@ -87,8 +86,8 @@ impl Logs {
     }
 }
 
-/// Returns the file and line of a failure, by which repeats are counted. A failure without them is identified by its message without
-/// digits: objects are numbered by digits.
+/// Returns the file and line of a failure, which identify repeats. A failure without them is identified by its message without digits,
+/// because numbers of objects differ.
 pub(crate) fn location(error: &CallError) -> (String, u32) {
     match error {
         CallError::InScript { stack, .. } if !stack.is_empty() => (stack[0].function.clone(), stack[0].line),
@@ -97,12 +96,11 @@ pub(crate) fn location(error: &CallError) -> (String, u32) {
     }
 }
 
-/// Returns a message without its digits.
 pub(crate) fn without_digits(message: &str) -> String {
     message.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
-/// The most verbose level that a subscriber in this process takes now.
+/// Returns the most verbose level that a subscriber in this process accepts now.
 pub(crate) fn loudest() -> LogLevel {
     match tracing::level_filters::LevelFilter::current().into_level() {
         None => LogLevel::OFF,
@@ -114,7 +112,7 @@ pub(crate) fn loudest() -> LogLevel {
     }
 }
 
-/// Metadata names its callsite and the callsite holds the metadata, so the second is filled in after the first.
+/// Callsite of a plugin statement. Metadata refers to its callsite and the callsite holds the metadata, so it is set after creation.
 struct PluginCallsite {
     metadata: OnceLock<Metadata<'static>>,
 }
@@ -149,7 +147,7 @@ struct Key {
     fields: Vec<String>,
 }
 
-/// The host's callsite for a statement of a plugin. Kept for ever, as `tracing` requires of callsites.
+/// Returns the host's callsite for a statement of a plugin. Never freed, as `tracing` requires of callsites.
 fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
     static KNOWN: OnceLock<Mutex<HashMap<Key, &'static PluginCallsite>>> = OnceLock::new();
     let is_span = kind == Kind::SPAN;
@@ -176,7 +174,7 @@ fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
 fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let mut names = vec!["message", "module", "generation"];
-    // A plugin's own `module` or `generation` must not hide ours.
+    // Field names of a plugin must not hide the own fields `module` and `generation`.
     names.extend(
         key.fields
             .iter()
@@ -213,7 +211,7 @@ fn with_values(
     let module: &str = &tag.name;
     let generation = tag.generation.0;
     let values: Vec<_> = record.fields.iter().take(MOST_FIELDS).map(|field| display(field.value.as_str())).collect();
-    // A value set needs an array; what a statement does not use stays empty.
+    // A value set needs an array of fixed size; unused slots stay empty.
     let mut row: [(&tracing::field::Field, Option<&dyn Value>); OWN_FIELDS + MOST_FIELDS] =
         [(&fields[0], None); OWN_FIELDS + MOST_FIELDS];
     row[0] = (&fields[0], Some(&message));
@@ -226,7 +224,7 @@ fn with_values(
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that can panic runs under these locks, and a log line is no reason to panic again.
+    // No code that can panic runs under these locks, and a poisoned log must not panic again.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,5 +1,5 @@
-//! Classes, structs and enums declared in the host's own Rust. They go through the same declarations as those that modules
-//! emit, so that reflection treats both alike.
+//! Classes, structs and enums declared in the host's own Rust. They use the same declarations as types emitted by modules, so
+//! reflection handles both alike.
 
 mod c_functions;
 mod class_macros;
@@ -64,13 +64,13 @@ use crate::object::thunk::{Frame, Thunk, hand_over};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
 
-/// Called once in every tick, with the seconds since the last; empty during the call.
+/// Called once per tick, with the seconds since the last tick; empty during the call.
 pub(crate) type Ticker = Rc<Cell<Option<Box<dyn FnMut(&Runtime, f32)>>>>;
 
 /// Called before the host destroys an object.
 pub(crate) type DestroyHook = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
-/// What a crate of native classes gives to a host.
+/// Native types of a crate, with their tickers and hooks.
 #[derive(Default)]
 pub struct Natives {
     pub(crate) packages: Vec<String>,
@@ -84,13 +84,13 @@ pub struct Natives {
     pub(crate) net_structs: net::NetStructs,
     /// Structs whose `f64` fields are `float` in C.
     pub(crate) c_floats: Vec<String>,
-    /// By the path of their class, with the name of the function.
+    /// With the class path and the function name of each.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,
 }
 
 impl Natives {
-    /// Nothing yet, in one package.
+    /// Returns an empty set of native types that declares one package.
     pub fn in_package(name: &str) -> Self {
         Self { packages: vec![name.to_owned()], ..Self::default() }
     }
@@ -102,7 +102,7 @@ impl Natives {
         self
     }
 
-    /// States that the `f64` fields of the struct with that path are `float` in C: calls of C libraries convert them in both
+    /// States that the `f64` fields of the struct with that path are `float` in C, so calls of C libraries convert them in both
     /// directions. Scripts may pass a native struct with such fields to C only if its C layout is stated.
     #[must_use]
     pub fn c_floats(mut self, path: &str) -> Self {
@@ -117,7 +117,7 @@ impl Natives {
         self
     }
 
-    /// Adds a delegate with a name. One that belongs to a class comes with the class.
+    /// Adds a named delegate. A delegate owned by a class is added with the class.
     #[must_use]
     pub fn delegate(mut self, delegate: NativeDelegate) -> Self {
         self.delegates.push(delegate.0);
@@ -131,7 +131,7 @@ impl Natives {
         self
     }
 
-    /// Adds an interface of `package`: for one that no native class implements. Those that one does need no word here.
+    /// Adds an interface of `package` that no native class implements. Implemented interfaces are declared automatically.
     #[must_use]
     pub fn interface(mut self, package: &str, name: &str, doc: &str) -> Self {
         let doc = doc.to_owned();
@@ -139,14 +139,14 @@ impl Natives {
         self
     }
 
-    /// Adds an interface with functions. Classes that implement it have to have them all, under the same names.
+    /// Adds an interface with functions. Classes that implement it must have all of these functions, under the same names.
     #[must_use]
     pub fn interface_with_functions(mut self, interface: NativeInterface) -> Self {
         self.interfaces.push(interface.0);
         self
     }
 
-    /// Is called once in every tick, with the seconds since the last.
+    /// Adds a callback that runs once per tick, with the seconds since the last tick.
     #[must_use]
     #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
@@ -155,7 +155,7 @@ impl Natives {
         self
     }
 
-    /// Is called before an object is destroyed by the host, while it is whole.
+    /// Adds a hook that runs before the host destroys an object, while the object is intact.
     #[must_use]
     #[track_caller]
     pub fn before_destroy(mut self, hook: impl Fn(&Runtime, ObjectHandle) + 'static) -> Self {
@@ -163,7 +163,7 @@ impl Natives {
         self
     }
 
-    /// Names the callback that was added last, as [`Builder::named`](crate::Builder::named) does.
+    /// Names the callback added last, as [`Builder::named`](crate::Builder::named) does.
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
         let tickers = self.tickers.iter_mut().map(|ticker| &mut ticker.site);
@@ -172,11 +172,11 @@ impl Natives {
     }
 }
 
-/// The declaration of a native enum in the making.
+/// Declaration of a native enum, under construction.
 pub struct NativeEnum(EnumDecl);
 
 impl NativeEnum {
-    /// An enum of `package` whose numbers are of the kind `underlying`: one of the eight kinds of whole numbers.
+    /// Declares an enum of `package` with the integer kind `underlying`, one of the eight integer kinds.
     pub fn new(package: &str, name: &str, underlying: PropertyKind) -> Self {
         Self(EnumDecl {
             package: package.to_owned(),
@@ -190,7 +190,7 @@ impl NativeEnum {
         })
     }
 
-    /// With one more entry. An enum that is no set of flags has one of the number 0.
+    /// Adds an entry. An enum that is not a set of flags needs an entry with the number 0.
     #[must_use]
     pub fn entry(mut self, name: &str, number: i128) -> Self {
         let (display, doc) = (std::sync::Arc::from(""), std::sync::Arc::from(""));
@@ -198,14 +198,14 @@ impl NativeEnum {
         self
     }
 
-    /// A value is a set of entries, each a bit.
+    /// Declares the enum as flags: a value is a set of entries, one bit each.
     #[must_use]
     pub fn flags(mut self) -> Self {
         self.0.is_flags = true;
         self
     }
 
-    /// Its doc comment.
+    /// Sets the doc comment.
     #[must_use]
     pub fn doc(mut self, doc: &str) -> Self {
         doc.clone_into(&mut self.0.doc);
@@ -213,33 +213,34 @@ impl NativeEnum {
     }
 }
 
-/// The declaration of a native delegate in the making: of what has a name, and is the type of properties and parameters.
+/// Declaration of a named native delegate, the type of properties and parameters; under construction.
 pub struct NativeDelegate(DelegateDecl);
 
 impl NativeDelegate {
-    /// A delegate of `package` that calls one function.
+    /// Declares a delegate of `package` that calls one function.
     pub fn single(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::DELEGATE, Origin::Native))
     }
 
-    /// A delegate of `package` that calls any number of functions.
+    /// Declares a delegate of `package` that calls any number of functions.
     pub fn multicast(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::MULTICAST_DELEGATE, Origin::Native))
     }
 
-    /// The same, for where there mostly is none.
+    /// Declares a sparse multicast delegate of `package`, which saves memory if mostly unbound.
     pub fn sparse(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::SPARSE_DELEGATE, Origin::Native))
     }
 
-    /// It belongs to a native class of its package, by the class's name there: its path is `/Script/<Package>.<Class>:<Name>`.
+    /// Makes the delegate a member of the native class with this name in its package. Its path is then
+    /// `/Script/<Package>.<Class>:<Name>`.
     #[must_use]
     pub fn of_class(mut self, class: &str) -> Self {
         self.0.class = TypePath::new(&self.0.package, class).to_string();
         self
     }
 
-    /// With one more parameter.
+    /// Adds a parameter.
     #[must_use]
     pub fn param(mut self, name: &str, (kind, type_path): NativeType) -> Self {
         let at = self.0.params.iter().take_while(|param| param.flags & property_flags::RETURN == 0).count();
@@ -247,14 +248,14 @@ impl NativeDelegate {
         self
     }
 
-    /// With a result, which a single one alone may have.
+    /// Sets the result type. Only a single delegate may have a result.
     #[must_use]
     pub fn result(mut self, (kind, type_path): NativeType) -> Self {
         self.0.params.push(property(RESULT_NAME, kind, type_path, property_flags::RETURN, ""));
         self
     }
 
-    /// Its doc comment.
+    /// Sets the doc comment.
     #[must_use]
     pub fn doc(mut self, doc: &str) -> Self {
         doc.clone_into(&mut self.0.doc);
@@ -262,34 +263,34 @@ impl NativeDelegate {
     }
 }
 
-/// The declaration of a native class in the making.
+/// Declaration of a native class, under construction.
 pub struct NativeClass(ClassDecl);
 
-/// The type of a native property or parameter: its kind, and the path of its struct or class.
+/// Type of a native property or parameter: its kind, and the path of its struct or class.
 pub type NativeType = (PropertyKind, &'static str);
 
 impl NativeClass {
-    /// A class of `package` that extends the class of path `base`.
+    /// Declares a class of `package` that extends the class with the path `base`.
     pub fn new(package: &str, name: &str, base: &str) -> Self {
         Self(ClassDecl::new(package, name, base, Origin::Native))
     }
 
-    /// Its doc comment.
+    /// Sets the doc comment.
     #[must_use]
     pub fn doc(mut self, doc: &str) -> Self {
         doc.clone_into(&mut self.0.doc);
         self
     }
 
-    /// Bits of `class_flags`.
+    /// Adds bits of `class_flags`.
     #[must_use]
     pub fn flags(mut self, flags: u64) -> Self {
         self.0.flags |= flags;
         self
     }
 
-    /// The doc comment of the property or the function of that name, which was added before: editors show it, and glue has it.
-    /// There may be none of that name.
+    /// Sets the doc comment of the property or function with that name, for editors and glue. The member must be added before; an
+    /// unknown name has no effect.
     #[must_use]
     pub fn member_doc(mut self, name: &str, doc: &str) -> Self {
         let Self(ClassDecl { properties, functions, .. }) = &mut self;
@@ -299,21 +300,21 @@ impl NativeClass {
         self
     }
 
-    /// The doc comments of several members: see [`NativeClass::member_doc`].
+    /// Sets the doc comments of several members; see [`NativeClass::member_doc`].
     #[must_use]
     pub fn member_docs(self, docs: &[(&str, &str)]) -> Self {
         docs.iter().fold(self, |class, (name, doc)| class.member_doc(name, doc))
     }
 
-    /// Adds a property; `default` as its kind parses it, empty for zero. Where bodies of the class read or write it, use
-    /// [`NativeClass::add_property`], which gives them a handle.
+    /// Adds a property. `default` is parsed by its kind; empty means zero. [`NativeClass::add_property`] also returns a handle for
+    /// bodies of the class.
     #[must_use]
     pub fn property(mut self, name: &str, (kind, type_path): NativeType, flags: u64, default: &str) -> Self {
         self.0.properties.push(property(name, kind, type_path, flags, default));
         self
     }
 
-    /// Adds a function with a native body, which takes its parameters off the frame.
+    /// Adds a function with a native body, which reads its parameters from the frame.
     #[must_use]
     pub fn function(
         self,
@@ -333,7 +334,7 @@ impl NativeClass {
         )
     }
 
-    /// Adds an event that subclasses may override; without an override nothing happens.
+    /// Adds an event that subclasses may override. The default body does nothing.
     #[must_use]
     pub fn event(self, name: &str, params: &[(&str, NativeType)]) -> Self {
         let nothing: Thunk = Rc::new(|_context, frame| {
@@ -343,15 +344,15 @@ impl NativeClass {
         self.with_function(name, params, None, function_flags::NATIVE_EVENT, nothing)
     }
 
-    /// Says that it implements the interface of that path: references to the interface may lead to its objects. Where
-    /// the interface is not declared elsewhere, this declares it.
+    /// Implements the interface with that path, so references to the interface may refer to objects of the class. Declares the
+    /// interface if it is not declared elsewhere.
     #[must_use]
     pub fn implements(mut self, interface: &str) -> Self {
         self.0.interfaces.push(interface.to_owned());
         self
     }
 
-    /// Runs for every object of the class, once, after its bases'.
+    /// Sets a hook that runs once for every object of the class, after the hooks of its base classes.
     #[must_use]
     pub fn constructor(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         let hook = Guarded::new(hook);
@@ -359,7 +360,7 @@ impl NativeClass {
         self
     }
 
-    /// Runs for every object of the class after the defaults and the plugin's own hook.
+    /// Sets a hook that runs for every object of the class after the defaults and the plugin's own hook.
     #[must_use]
     pub fn post_init_properties(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         let hook = Guarded::new(hook);
@@ -367,7 +368,7 @@ impl NativeClass {
         self
     }
 
-    /// Runs when the end of an object of the class begins, before that of its bases; nothing of it has ended then.
+    /// Sets a hook that runs when destruction of an object begins, before the hooks of its base classes, while the object is intact.
     #[must_use]
     pub fn begin_destroy(mut self, hook: impl Fn(&World, ObjectHandle) + 'static) -> Self {
         let hook = Guarded::new(hook);
@@ -375,9 +376,8 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook by which the collection finds what else an object of the class refers to: what its properties do not
-    /// say. The hook reads the world and changes nothing. A collection in slices calls it when it comes to the object,
-    /// and again at its end.
+    /// Sets a hook that reports references of an object to the collector in addition to its properties. The hook must not change the
+    /// world. An incremental collection calls it when it visits the object, and again at the end.
     #[must_use]
     pub fn add_references(
         mut self,
@@ -403,23 +403,23 @@ impl NativeClass {
     }
 }
 
-/// The declaration of an interface in the making.
+/// Declaration of an interface, under construction.
 pub struct NativeInterface(InterfaceDecl);
 
 impl NativeInterface {
-    /// An interface of `package`.
+    /// Declares an interface of `package`.
     pub fn new(package: &str, name: &str) -> Self {
         Self(InterfaceDecl::new(package, name, Origin::Native))
     }
 
-    /// Its doc comment.
+    /// Sets the doc comment.
     #[must_use]
     pub fn doc(mut self, doc: &str) -> Self {
         doc.clone_into(&mut self.0.doc);
         self
     }
 
-    /// Adds a function. It has no body here: each class that implements the interface has one.
+    /// Adds a function without a body. Each class that implements the interface has a body.
     #[must_use]
     pub fn function(mut self, name: &str, params: &[(&str, NativeType)], result: Option<NativeType>) -> Self {
         let params = parameters(params, result);
@@ -427,7 +427,7 @@ impl NativeInterface {
         self
     }
 
-    /// The doc comment of the function of that name, which was added before.
+    /// Sets the doc comment of the function with that name, which must be added before.
     #[must_use]
     pub fn function_doc(mut self, name: &str, doc: &str) -> Self {
         let functions = self.0.functions.iter_mut().filter(|found| found.name == name);
@@ -436,42 +436,42 @@ impl NativeInterface {
     }
 }
 
-/// The declaration of a native struct in the making.
+/// Declaration of a native struct, under construction.
 pub struct NativeStruct(StructDecl);
 
 impl NativeStruct {
-    /// A struct of `package`.
+    /// Declares a struct of `package`.
     pub fn new(package: &str, name: &str) -> Self {
         Self(StructDecl::new(package, name, Origin::Native))
     }
 
-    /// The declaration of a struct that host code declares as [`plain_struct!`](crate::plain_struct).
+    /// Declares a struct that host code declares with [`plain_struct!`](crate::plain_struct).
     pub fn plain<T: PlainStruct>() -> Self {
-        // The path is a literal of the macro's caller; a wrong one is found when the struct is declared.
+        // The path is a literal of the macro's caller; an invalid path is reported when the struct is declared.
         Self(StructDecl::plain::<T>().unwrap_or_else(|_| StructDecl::new("", T::PATH, Origin::Native)))
     }
 
-    /// Its doc comment.
+    /// Sets the doc comment.
     #[must_use]
     pub fn doc(mut self, doc: &str) -> Self {
         doc.clone_into(&mut self.0.doc);
         self
     }
 
-    /// It extends the struct of path `base`: it has the fields of the other first.
+    /// Extends the struct with the path `base`; the fields of the base are stored first.
     #[must_use]
     pub fn extends(mut self, base: &str) -> Self {
         base.clone_into(&mut self.0.base);
         self
     }
 
-    /// Adds a field, which begins as zero.
+    /// Adds a field with the default zero.
     #[must_use]
     pub fn field(self, name: &str, ty: NativeType) -> Self {
         self.field_with_default(name, ty, "")
     }
 
-    /// Adds a field that begins as `default`, as its kind parses it; empty for zero.
+    /// Adds a field. `default` is parsed by its kind; empty means zero.
     #[must_use]
     pub fn field_with_default(mut self, name: &str, (kind, type_path): NativeType, default: &str) -> Self {
         self.0.fields.push(property(name, kind, type_path, 0, default));

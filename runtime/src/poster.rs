@@ -1,4 +1,4 @@
-//! The host's other threads have no way to the game thread but this one: they leave a closure, and it is run there.
+//! Handle by which other threads of the host run closures on the game thread.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,8 +7,7 @@ use crate::bridge::tasks::Inbox;
 use crate::callback::Guarded;
 use crate::runtime::Runtime;
 
-/// Leaves closures for the game thread. Any thread; a clone is another handle to the same runtime, which it does not
-/// keep alive.
+/// Posts closures to the game thread. Any thread. A clone is another handle to the same runtime, which a poster does not keep alive.
 #[derive(Clone)]
 pub struct Poster {
     inbox: Arc<Inbox>,
@@ -19,11 +18,10 @@ impl Poster {
         Self { inbox: Arc::clone(inbox) }
     }
 
-    /// Runs `code` on the game thread at the next safe point, behind what was posted before it. Whether there is a
-    /// runtime any more that could do so; a closure that it does not come to is dropped with it.
+    /// Runs `code` on the game thread at the next safe point, after the closures posted before. Returns false if the runtime has ended;
+    /// closures that are not run are dropped with the runtime.
     ///
-    /// A panic of `code` is logged and goes no further. A safe point inside of `code` runs the closures behind it, down to 8 inside
-    /// of each other.
+    /// A panic of `code` is logged and not propagated. A safe point inside `code` runs the following closures, up to 8 levels deep.
     pub fn post(&self, code: impl FnOnce(&Runtime) + Send + 'static) -> bool {
         let code = Guarded::new(code);
         self.inbox.post_host(Box::new(move |runtime: &dyn Any| {

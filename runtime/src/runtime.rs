@@ -1,5 +1,5 @@
-//! The root: one value that owns the stores of a host and wires them together. No static holds a runtime; a process
-//! may have several, each on its own thread.
+//! Root of the host: one value that owns and connects the stores. No static holds a runtime, so a process may have several, each on its
+//! own thread.
 
 mod closures;
 mod collecting;
@@ -68,10 +68,8 @@ pub use types::{ClassRef, Types};
 pub use unloading::Unloads;
 pub use worlds::Worlds;
 
-/// The callbacks of a builder: tickers, hooks before a destroy, listeners for hangs.
 pub(crate) type HostCallbacks = (Vec<Registered<Ticker>>, Vec<Registered<DestroyHook>>, Arc<Callbacks<Listener>>);
 
-/// Takes one callback back.
 type Remove = fn(&Inner, Site);
 
 struct Inner {
@@ -80,19 +78,17 @@ struct Inner {
     tickers: Callbacks<Ticker>,
     before_destroy: Callbacks<DestroyHook>,
     on_hang: Arc<Callbacks<Listener>>,
-    /// Set during the calls of the tickers.
+    /// Set while tickers are called.
     ticking: Cell<bool>,
-    /// Structs of the host that write themselves for other machines.
+    /// Native structs with their own network serialization.
     net_structs: NetStructs,
-    /// The functions that the host has registered; each leaves its place when the host has ended.
+    /// Functions that the host has registered; each is unregistered when the host ends.
     functions: RefCell<Vec<Registered<Rc<HostFunction>>>>,
-    /// The resolvers of the host's own protocols.
+    /// Resolvers of the host's own protocols.
     resolvers: RefCell<Vec<Registered<HostCode>>>,
-    /// Whether the callbacks of the host were dropped.
+    /// Set when the callbacks of the host were dropped.
     has_ended: Cell<bool>,
-    /// Closures that are bound to delegates.
     closures: Closures,
-    /// What is under way that no other such thing may interrupt.
     busy: Cell<Option<&'static str>>,
     requests: RefCell<Vec<Request>>,
     reloads: History<Reload, 64>,
@@ -100,18 +96,16 @@ struct Inner {
     watch_scope: Cell<ReloadScope>,
     committed: Cell<u64>,
     rolled_back: Cell<u64>,
-    /// Whether a mark in slices was requested and is not done.
+    /// Set while a mark in slices is requested and not done.
     slicing: Cell<bool>,
     collected: History<Collected, 256>,
     unloads: History<Unload, 64>,
-    /// Packages of scripts that are loaded along with the libraries of the Master.
     scripts: RefCell<Vec<PathBuf>>,
-    /// This host's part in `alcedo dev`.
     agent: OnceCell<Agent>,
 }
 
 impl Drop for Runtime {
-    /// The last handle ends what a shutdown has not. It is still there meanwhile, for the callbacks that it is given to.
+    /// The last handle does the work of a shutdown. The host still exists during this, because callbacks receive a handle.
     #[inline]
     fn drop(&mut self) {
         handle_goes(|| self.inner.loads.registry.id());
@@ -122,12 +116,12 @@ impl Drop for Runtime {
 }
 
 impl Runtime {
-    /// Ends what a shutdown has not, with the last handle.
+    /// Does the remaining work of a shutdown when the last handle is dropped.
     #[cold]
     fn end(&mut self) {
         let red = &self.inner.core.red;
         if red.depth() != 0 {
-            // Code of a module is on the stack, and works on what would end now: the end waits until it has returned.
+            // Code of a module is on the stack and uses the stores, so the end is delayed until the code has returned.
             let last = Self { inner: Rc::clone(&self.inner) };
             red.afterwards(Box::new(move || drop(last)));
             return;
@@ -148,7 +142,7 @@ impl Runtime {
     }
 }
 
-/// Something is under way until this is dropped.
+/// Marks an exclusive operation as in progress until dropped.
 pub(crate) struct Busy<'a>(&'a Cell<Option<&'static str>>, #[expect(dead_code, reason = "ends with it")] Entered<'a>);
 
 impl Drop for Busy<'_> {
@@ -157,42 +151,40 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. With the
-/// last one it ends, so its own callbacks should own none: see [`Runtime::downgrade`]. Game thread only, which the compiler
-/// sees to.
+/// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. The host ends with its
+/// last handle, so its own callbacks should own no handle; see [`Runtime::downgrade`]. Game thread only, enforced by the compiler.
 ///
 /// # How it ends
 ///
 /// | the host | the Master, its listeners and callbacks | Slims and the Default, their listeners and callbacks |
 /// | --- | --- | --- |
-/// | calls [`Runtime::shutdown`] | unloaded, listeners called | Slims unloaded, all listeners called; the report says what is left |
-/// | drops the last handle | the same | the same, and the log says what is left |
-/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | nothing is unloaded; listeners called where [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) was called before |
+/// | calls [`Runtime::shutdown`] | unloaded, listeners called | Slims unloaded, all listeners called; the report lists the remainder |
+/// | drops the last handle | same | same, with the remainder in the log |
+/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | not unloaded; listeners called if [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) was called before |
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
-/// Both ends in order wait for what is under way as long as [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown) says.
-/// A runtime in a thread-local ends with its thread; whether the thread of `main` drops its thread-locals is the
-/// platform's.
+/// Shutdown and the drop of the last handle wait for running code as long as [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown)
+/// allows. A runtime in a thread-local ends with its thread; the platform decides whether thread-locals of the main thread are dropped.
 #[derive(Clone)]
 pub struct Runtime {
     inner: Rc<Inner>,
 }
 
-/// A handle to a host that keeps nothing of it. Game thread only, which the compiler sees to.
+/// A weak handle to a host. Game thread only, enforced by the compiler.
 #[derive(Clone)]
 pub struct WeakRuntime {
     inner: Weak<Inner>,
 }
 
 impl WeakRuntime {
-    /// The host, while there is a handle to it.
+    /// Returns the host, if a handle to it exists.
     #[must_use]
     #[inline]
     pub fn upgrade(&self) -> Option<Runtime> {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }
 
-    /// Whether there is a handle to it.
+    /// Returns whether a handle to the host exists.
     #[inline]
     fn is_there(&self) -> bool {
         self.inner.strong_count() != 0
@@ -206,7 +198,7 @@ impl std::fmt::Debug for WeakRuntime {
 }
 
 impl Runtime {
-    /// A host of finished stores.
+    /// Builds a host from complete stores.
     pub(crate) fn of(
         core: Rc<Core>,
         loads: Loads,
@@ -245,7 +237,7 @@ impl Runtime {
                 runtime.inner.before_destroy.each(|_priority, hook| (hook.code)(&runtime, object));
             }
         };
-        // The core is this runtime's own and new.
+        // The core is new and used only by this runtime, so the cell is empty.
         let _first = runtime.inner.core.before_end.set(Box::new(tell));
         let weak = runtime.downgrade();
         let run = move |job: HostJob| {
@@ -258,12 +250,12 @@ impl Runtime {
         runtime
     }
 
-    /// The callbacks that are registered now, by kind in the order of their calls: tickers, hooks before a destroy, listeners for
-    /// events and hangs, and unloading callbacks, whether a builder, natives or the running host registered them. Each registration
-    /// takes its callback back; [`Registration::name`](crate::Registration::name) distinguishes them. Those of `alcedo dev` are named
-    /// `alcedo dev`.
+    /// Returns all registered callbacks, by kind in the order of their calls: tickers, hooks before a destroy, listeners for events and
+    /// hangs, and unloading callbacks. The list includes callbacks registered by a builder, by natives and by the running host. Each
+    /// registration can remove its callback; [`Registration::name`](crate::Registration::name) distinguishes them. Callbacks of `alcedo
+    /// dev` are named `alcedo dev`.
     ///
-    /// Callbacks are taken back at any time on the game thread, also by a callback and during a reload. Another thread does it by
+    /// Callbacks can be removed at any time on the game thread, also by a callback and during a reload. Other threads use
     /// [`Poster::post`](crate::Poster::post).
     #[must_use]
     pub fn registrations(&self) -> Vec<LocalRegistration> {
@@ -280,20 +272,19 @@ impl Runtime {
         all.map(|(site, remove)| self.registration(site, remove)).collect()
     }
 
-    /// The registration of a callback that `remove` takes back.
+    /// Returns the registration of a callback that `remove` removes.
     fn registration(&self, site: Site, remove: Remove) -> LocalRegistration {
         let weak = self.downgrade();
         LocalRegistration::local(site, move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site)))
     }
 
-    /// A handle that keeps nothing: for callbacks.
+    /// Returns a weak handle, for callbacks.
     ///
-    /// A callback belongs to its runtime. One that owns a [`Runtime`] closes a circle: when the host drops its last handle,
-    /// that one is left, so nothing is unloaded, no listener is called, and the folder of private copies stays until
-    /// the next start of a host of this user finds it. That shows only when the thread ends: then the log names the
-    /// callbacks that may own one, as a warning. [`Runtime::shutdown`] opens such circles: it lets the callbacks go
-    /// when all is done, and logs a warning for each that owned a handle, with its kind and place. Most callbacks are
-    /// given a handle and need to own none.
+    /// A callback that owns a [`Runtime`] creates a reference cycle. When the host drops its last other handle, the runtime does not
+    /// end: no module is unloaded, no listener is called, and the folder of private copies stays until the next start of a host of this
+    /// user. The cycle is detected only when the thread ends: the log then warns with the callbacks that may own a handle.
+    /// [`Runtime::shutdown`] breaks such cycles: it drops the callbacks at the end and warns for each that owned a handle, with its
+    /// kind and location. Most callbacks receive a handle and need not own one.
     ///
     /// ```
     /// use alcedo_runtime::Runtime;
@@ -310,69 +301,68 @@ impl Runtime {
         WeakRuntime { inner: Rc::downgrade(&self.inner) }
     }
 
-    /// Closures that are bound to delegates.
     pub(crate) fn closures(&self) -> &Closures {
         &self.inner.closures
     }
 
-    /// The objects: made, read, written, called, destroyed.
+    /// Returns the objects: create, read, write, call, destroy.
     pub fn objects(&self) -> Objects<'_> {
         Objects(self)
     }
 
-    /// The types: classes, structs and interfaces.
+    /// Returns the types: classes, structs and interfaces.
     pub fn types(&self) -> Types<'_> {
         Types(self)
     }
 
-    /// Functions by name: called, registered, resolved.
+    /// Returns the functions by name: call, register, resolve.
     pub fn calls(&self) -> Calls<'_> {
         Calls(self)
     }
 
-    /// Tables of functions that the host and its modules exchange.
+    /// Returns the function tables that the host and its modules exchange.
     pub fn tables(&self) -> Tables<'_> {
         Tables(self)
     }
 
-    /// References and delegates: what is found again by path or id.
+    /// Returns the references and delegates that are resolved by path or id.
     pub fn links(&self) -> Links<'_> {
         Links(self)
     }
 
-    /// Values by number: lent, owned, expired.
+    /// Returns the conjugates: values by number, borrowed, owned or expired.
     pub fn conjugates(&self) -> Conjugates<'_> {
         Conjugates(self)
     }
 
-    /// The ends of generations: leases, tickets, reports.
+    /// Returns the unloads of generations: leases, tickets, reports.
     pub fn unloads(&self) -> Unloads<'_> {
         Unloads(self)
     }
 
-    /// Worlds on disk, and what two worlds are compared by.
+    /// Returns operations on saved worlds, and the digest that compares worlds.
     pub fn worlds(&self) -> Worlds<'_> {
         Worlds(self)
     }
 
-    /// The collection of objects that nothing keeps.
+    /// Returns the collection of unreachable objects.
     pub fn collection(&self) -> Collection<'_> {
         Collection(self)
     }
 
-    /// The load contexts of this runtime: the Default, Slims, pinned contexts, and what any thread may know of the Master.
-    /// The handle may go to any thread. How-tos are in `runtime/docs/load-contexts.md`.
+    /// Returns the load contexts of this runtime: the Default, Slims, pinned contexts, and the part of the Master that any thread may
+    /// read. The handle may be sent to any thread. See `runtime/docs/load-contexts.md`.
     #[must_use]
     pub fn contexts(&self) -> Contexts {
         Contexts::of(&self.inner.loads.registry)
     }
 
-    /// The generation of the living Master; zero without one.
+    /// Returns the generation of the current Master, or zero without a Master.
     pub fn generation(&self) -> u64 {
         self.inner.loads.master().map_or(0, |master| master.generation.0)
     }
 
-    /// The modules of the living Master, dependencies first.
+    /// Returns the modules of the current Master, dependencies first.
     pub fn modules(&self) -> Vec<MasterModuleInfo> {
         let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let of = |module: &Rc<MasterModule>| MasterModuleInfo {
@@ -383,46 +373,45 @@ impl Runtime {
         modules.iter().map(of).collect()
     }
 
-    /// Where the private copies of libraries are.
+    /// Returns the folder of the private library copies.
     pub fn stage_dir(&self) -> PathBuf {
         self.inner.loads.stage_dir.path().to_owned()
     }
 
-    /// The name of a text.
+    /// Returns the name for a string.
     pub fn intern(&self, text: &str) -> Name {
         self.inner.core.world.names.intern(text)
     }
 
-    /// The text of a name.
+    /// Returns the string of a name.
     pub fn text(&self, name: Name) -> String {
         self.inner.core.world.names.text(name).to_string()
     }
 
-    /// The objects as native code sees them.
+    /// Returns the objects as native code sees them.
     pub fn world(&self) -> &World {
         &self.inner.core.world
     }
 
-    /// The stores.
     pub(crate) fn core(&self) -> &Core {
         &self.inner.core
     }
 
-    /// From now on this host takes part in `alcedo dev`.
+    /// Connects this host to `alcedo dev`.
     pub(crate) fn join(&self, invitation: Invitation) -> std::io::Result<()> {
         let agent = invitation.accept(self.post_handle())?;
-        // Only the builder does this, once.
+        // Only the builder calls this, once.
         let _first = self.inner.agent.set(agent);
         Ok(())
     }
 
-    /// Whether `alcedo dev`, which runs this host, has requested its end: then it should return from `main`. A host
-    /// that does not look is ended a few seconds later. Never, without that tool.
+    /// Returns true if `alcedo dev`, which runs this host, has requested its end. The host should then return from `main`; otherwise it
+    /// is ended a few seconds later. Always false without that tool.
     pub fn is_asked_to_end(&self) -> bool {
         self.inner.agent.get().is_some_and(Agent::is_asked_to_end)
     }
 
-    /// Numbers since the start.
+    /// Returns the counters since the start.
     pub fn counters(&self) -> Counters {
         let core = &self.inner.core;
         let counted = &core.world.counters;
@@ -437,8 +426,8 @@ impl Runtime {
         }
     }
 
-    /// Whether this is a safe point: no code of a plugin or of a script on the stack, and nothing under way that must not be interrupted. The
-    /// caller's own action is under way while the guard is held.
+    /// Checks for a safe point and marks `action` as in progress while the guard is held. At a safe point no code of a plugin or script
+    /// is on the stack and no exclusive operation is in progress.
     pub(crate) fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         self.inner.core.world.slices.allow_change(&action)?;
         if !self.inner.core.red.hot().stack().is_here() {

@@ -1,5 +1,5 @@
-//! Signatures in words, and what callers and callees of calls by name are compared by. The words of a callee are read when
-//! its name is resolved, and stand beside its entry from then on: no call reads them.
+//! Signatures as strings, and the checks of callers and callees of calls by name. The string of a callee is parsed when its name is
+//! resolved and is cached with its entry, so no call parses it.
 #![expect(unsafe_code, reason = "vouches that slots hold what the signature says that callers are compared with")]
 
 use std::fmt;
@@ -14,8 +14,8 @@ use crate::object::type_text::{SignatureText, TypeText};
 use crate::zcall::call::Callee;
 use crate::zcall::signature::{CallSignature, Kinds};
 
-/// A signature in words: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path, a list
-/// is `Array(f64)`. `Object` alone is an object of any class.
+/// A signature as a string: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path, an array is
+/// `Array(f64)`. `Object` alone is an object of any class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signature(pub(crate) SignatureText);
 
@@ -38,9 +38,9 @@ impl fmt::Display for Signature {
 }
 
 impl Signature {
-    /// As a module computes it.
+    /// Computes the fingerprint as a module does.
     pub(crate) fn fingerprint(&self) -> u64 {
-        const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
+        const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
         let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
         let arguments = self.0.arguments.iter().enumerate();
         let print = arguments.fold(Fingerprint::START, |print, (at, word)| {
@@ -49,11 +49,8 @@ impl Signature {
         self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
     }
 
-    /// Whether a function of this signature can be called on any thread: all that it takes and gives is text or lies in a
-    /// slot.
-    ///
-    /// # Errors
-    /// [`CallError::Buffer`], which names the type that is neither.
+    /// Checks that a function of this signature can be called on any thread: every argument and the result is a string or fits a slot.
+    /// Otherwise fails with [`CallError::Buffer`], which names the type.
     pub(crate) fn needs_no_runtime(&self, name: &str) -> Result<(), CallError> {
         match self.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
             None => Ok(()),
@@ -71,17 +68,16 @@ impl Signature {
     }
 }
 
-/// How a value of a kind travels.
+/// Passing mode of a value.
 pub(crate) enum Travel {
     /// In the slot.
     Slot,
-    /// As a lent text, and back into a sink.
+    /// Argument as a borrowed string, result through a sink.
     Text,
-    /// As the address of a value in memory.
+    /// Address of a value in memory.
     Address,
 }
 
-/// How a value of that kind does.
 pub(crate) fn travel(kind: PropertyKind) -> Travel {
     match kind {
         PropertyKind::STRING => Travel::Text,
@@ -92,35 +88,32 @@ pub(crate) fn travel(kind: PropertyKind) -> Travel {
 
 #[cfg(test)]
 thread_local! {
-    /// How many texts this thread has read as signatures.
+    /// Number of signature strings parsed on this thread.
     pub(crate) static READ: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// The words of a callee as they were read when its name was resolved.
+/// Parsed signature of a callee, cached when its name was resolved.
 type Types = Result<Signature, CallError>;
 
-/// The signature of a callee whose slots only its own dispatcher reads. Words that are no signature are an error for
-/// callers that call with values.
+/// Returns the signature of a callee whose slots only its own dispatcher reads. An invalid string is an error for callers that call
+/// with values.
 pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
     CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
 }
 
-/// The signature as a module words it, where that is what its fingerprint says. An author may have other names for the types; then it
-/// can be called from code with these static types, and not with values.
+/// Returns the signature string of a module if it matches the fingerprint, and otherwise the string in parentheses. A plugin author may
+/// use other names for the types; the function can then be called by code with these static types, but not with values.
 pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> Rc<str> {
     let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
     if is_true { signature.into() } else { format!("({signature})").into() }
 }
 
-/// The same as [`described`], by the words of a module.
+/// Returns [`described`] of a module's signature string.
 pub(crate) fn described_by_module(words: &str, fingerprint: u64) -> CallSignature {
     described(&honest_words(words, fingerprint), fingerprint)
 }
 
-/// The types of a callee.
-///
-/// # Errors
-/// When its words are no signature.
+/// Returns the types of a callee. Fails if its signature string is invalid, or if only its dispatcher knows the types.
 #[inline]
 pub(crate) fn types(callee: &Callee) -> Result<&Signature, CallError> {
     match callee.types::<Types>() {
@@ -138,8 +131,8 @@ impl From<Signature> for CallSignature {
         };
         let (words, fingerprint) = (signature.to_string(), signature.fingerprint());
         let described = Self::new(words, fingerprint, Types::Ok(signature));
-        // SAFETY: the fingerprint is that of these types, by which a module fills slots; `dynamic_call` looks at each value.
-        // For both a text that goes in is a view, and one that comes out goes to a sink.
+        // SAFETY: the fingerprint is computed from these types, and a module fills slots by it; `dynamic_call` checks each value. In
+        // both cases a string argument is a view, and a string result is written to a sink.
         unsafe { described.with_kinds(kinds) }
     }
 }

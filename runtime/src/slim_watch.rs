@@ -1,5 +1,5 @@
-//! Watches the library of a Slim, so that a server answers with new code as soon as a build has written it. A Slim belongs
-//! to no thread, so its watch has a thread of its own.
+//! Watches the library of a Slim and replaces the Slim when a build has written new code. A Slim belongs to no thread, so each watch
+//! has its own thread.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,24 +17,24 @@ use crate::trap;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// Replaces a Slim by what its library file becomes, until this is dropped. It holds the Slim as any handle does. Any
+/// Replaces a Slim whenever its library file changes, until this is dropped. Keeps the Slim alive like any handle. Can be used on any
 /// thread.
 #[must_use = "the watch ends when this is dropped"]
 pub struct SlimWatch {
-    /// The watch ends when this goes.
+    /// Stops the watch when dropped.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
     title: String,
 }
 
 impl SlimWatch {
-    /// Watches the library `path`, and calls [`LoadContext::replace`] with it whenever it was written and has been quiet for
-    /// some milliseconds. `told` is called with the outcome of each replacement: the ticket of the generation that
-    /// goes, or why the old one stays. Mains of the new code and `told` run on the watch's own thread,
-    /// `alcedo-slim-watch`. The watch ends by itself when the Slim unloads.
+    /// Watches the library `path` and calls [`LoadContext::replace`] with it when the file was written and then unchanged for some
+    /// milliseconds. The last argument receives the outcome of each replacement: the ticket of the replaced generation, or the error
+    /// that kept it. The callback and the mains of the new code run on the thread of the watch, `alcedo-slim-watch`. The watch ends
+    /// when the Slim unloads.
     ///
     /// # Errors
-    /// When the context is no Slim, the path is not absolute, the file's folder cannot be watched, or the system gives no thread.
+    /// When the context is not a Slim, the path is not absolute, the folder cannot be watched, or no thread can be started.
     pub fn start(
         slim: &LoadContext,
         path: impl Into<PathBuf>,
@@ -79,11 +79,11 @@ impl Watching {
 }
 
 impl Drop for SlimWatch {
-    /// Waits for a replacement that is under way, but where it is that one's own thread that drops this.
+    /// Waits for a replacement in progress, except when dropped on the thread of the watch.
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
-            // It catches the panics of others.
+            // The thread catches all panics of callbacks.
             let _ended = thread.join();
         }
     }

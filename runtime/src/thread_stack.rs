@@ -1,5 +1,5 @@
-//! The stack that belongs to the calling thread. What must close in the order in which it opens, opens only there: a coroutine has a
-//! stack of its own, can be suspended inside a scope, and outlives the frames around it.
+//! Stack of the calling thread. Scopes that must close in the order in which they open are allowed only there: a coroutine has its own
+//! stack, can be suspended inside a scope, and outlives the frames around it.
 
 use alcedo_abi::stack::StackSpan;
 
@@ -12,13 +12,13 @@ fn find() -> StackSpan {
     stack.map_or(StackSpan::ANY, |stack| StackSpan { low: stack.start, len: stack.len() })
 }
 
-/// Returns the stack of the calling thread; every stack where the platform does not report it.
+/// Returns the stack of the calling thread, or any stack if the platform does not report it.
 pub(crate) fn span() -> StackSpan {
-    // Destructors of thread-locals may call, too.
+    // Destructors of thread-locals may call this, too.
     SPAN.try_with(|span| *span).unwrap_or_else(|_| find())
 }
 
-/// Returns whether the caller runs on the stack of its thread, and not on that of a coroutine.
+/// Returns whether the caller runs on the stack of its thread and not on that of a coroutine.
 #[inline]
 pub(crate) fn is_here() -> bool {
     span().is_here()

@@ -1,5 +1,5 @@
-//! What packages of scripts mean in a host, without loading them: for `alcedo check`, and for tools that read what they declare. Plugins
-//! that they build on are libraries, which are read and not mapped.
+//! Checks script packages against the host's types without loading them, for `alcedo check` and tools that read declarations. Plugin
+//! libraries that the packages use are read and not mapped.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,16 +19,14 @@ use crate::object::decl::Batch;
 use crate::object::path::TypePath;
 use crate::script::package::Package;
 
-/// A package and its place among what was given.
+/// A script package and its index among the arguments.
 struct Text {
     at: usize,
     folder: PathBuf,
     package: Package,
-    /// What it needs, in which versions.
     needs: Vec<(String, VersionReq)>,
 }
 
-/// The library of a plugin.
 struct Library {
     at: usize,
     path: PathBuf,
@@ -36,14 +34,13 @@ struct Library {
     declared: Declared,
 }
 
-/// Checks the packages among these modules, each after those whose types it names. Of a library there is a result only when it cannot be
-/// read or declared.
+/// Checks the script packages among these modules in dependency order. A library has a result only if it cannot be read or declared.
 pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Vec<ScriptCheck> {
-    // What has one of its paths is found by whoever loads a package.
+    // A name conflict is reported when a package is loaded.
     let _declared = declare_library(world);
     let (mut found, mut texts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
     for (at, path) in modules.iter().enumerate() {
-        // A path that is nothing is told as a folder that is no package.
+        // A path that does not exist is reported as an invalid package folder.
         if path.is_file() {
             match ManifestInfo::peek_declared(path) {
                 Ok((info, declared)) => libraries.push(Library { at, path: path.clone(), info, declared }),
@@ -60,7 +57,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     let infos: Vec<_> = libraries.iter().map(|library| library.info.clone()).collect();
     let needs = dependencies_among(&packages, &infos);
     texts.iter_mut().zip(needs).for_each(|(text, needs)| text.needs = needs);
-    // Declared by modules with errors: by the name in lower case, with a description of the module.
+    // Names declared by modules with errors, in lower case, with a description of the module.
     let mut wrong = HashMap::new();
     for batch in in_order(&texts, &libraries) {
         let (of_texts, of_libraries): (Vec<_>, Vec<_>) = batch.into_iter().partition(|at| *at < texts.len());
@@ -75,7 +72,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
                 wrong.extend(names.map(|(_, name)| (name.to_ascii_lowercase(), of.clone())));
             }
         }
-        // Packages that need each other in a ring: what the first of them does not find, it names.
+        // Packages with cyclic dependencies: the first one reports unresolved names.
         for text in of_texts.into_iter().map(|at| &texts[at]) {
             let versions = out_of_range(text, &texts, &libraries);
             let check = checked(world, text, versions, (&wrong, layouts));
@@ -90,7 +87,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     found.into_iter().map(|(_, check)| check).collect()
 }
 
-/// Batches of places: packages first, then libraries.
+/// Returns batches of indices: packages first, then libraries.
 fn in_order(texts: &[Text], libraries: &[Library]) -> Vec<Vec<usize>> {
     let of_texts = texts.iter().map(|text| text.needs.iter().map(|(name, _)| &**name).collect::<Vec<_>>());
     let of_libraries = libraries.iter().map(|found| found.info.dependencies.iter().map(|need| &*need.name).collect());
@@ -101,7 +98,6 @@ fn in_order(texts: &[Text], libraries: &[Library]) -> Vec<Vec<usize>> {
     batches(&asked.collect::<Vec<_>>())
 }
 
-/// Declares what libraries say, all together.
 fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
     let mut batch = Batch::default();
     for library in libraries {
@@ -115,7 +111,7 @@ fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
     world.types.declare(&world.names, &batch).map(drop).map_err(told)
 }
 
-/// What its `package.toml` needs and is not there, or not in such a version.
+/// Returns the first dependency of `package.toml` that is missing or has another version.
 fn out_of_range(text: &Text, texts: &[Text], libraries: &[Library]) -> Option<OrderError> {
     let of_texts = texts.iter().map(|text| (&text.package.name, &text.package.manifest.version));
     let offered: Vec<(&String, &Version)> =
@@ -159,7 +155,7 @@ fn checked(
     }
 }
 
-/// Of what could not be read.
+/// Returns the result for a module that could not be read.
 fn refused(path: &Path, error: &str) -> ScriptCheck {
     ScriptCheck {
         folder: path.to_owned(),

@@ -1,5 +1,5 @@
-//! `eval`: an expression or statements of the language of scripts, as they would be in a function of a class of their own. The class is
-//! declared, its function runs once, and the class is gone again. What it has done to the world stays.
+//! `eval`: an expression or statements of the script language, as inside a function of a temporary class. The class is declared, its
+//! function runs once, and the class is removed. Effects on the world remain.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -16,14 +16,12 @@ use crate::runtime::Runtime;
 use crate::script::declare::batch;
 use crate::script::package::rendered;
 
-/// The package of such classes.
 const PACKAGE: &str = "__eval__";
-/// The class. There is one at a time.
+/// Name of the class. Only one exists at a time.
 const CLASS: &str = "Evaluated";
-/// The function.
 const FUNCTION: &str = "Evaluate";
 
-/// Evaluates an expression, whose value is shown, or runs statements.
+/// Evaluates an expression and returns its value, or runs statements.
 pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
     drop(runtime.at_safe_point("evaluating").map_err(not_now)?);
     let types = &runtime.core().world.types;
@@ -50,7 +48,7 @@ fn not_now(error: Error) -> String {
     }
 }
 
-/// As an expression, if it is one; else as statements. What is wrong is told of what it looks like.
+/// Parses the string as an expression, or else as statements. Errors are reported for the more likely form.
 fn read(
     text: &str,
     check: impl Fn(&[Source], Written<'_>) -> Result<CheckedSources, String>,
@@ -74,7 +72,7 @@ fn read(
     }
 }
 
-/// What somebody wrote, and where it stands in the text of the class.
+/// User input, with its offset in the source of the class.
 #[derive(Clone, Copy)]
 struct Written<'a> {
     text: &'a str,
@@ -82,14 +80,14 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// The place in what was written; its end for what stands behind it.
+    /// Converts a span of the source to a span of the input, clamped to its end.
     fn place(&self, span: Span) -> Span {
         let place = |at: u32| (at as usize).saturating_sub(self.at).min(self.text.len());
         Span::new(place(span.start), place(span.end))
     }
 }
 
-/// Errors with their places in what was written. What is said of the class around it is not told: nobody wrote that.
+/// Formats errors with spans in the user input. Errors of the generated class are left out.
 fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
     let errors = found.into_iter().filter(|found| found.severity == Severity::Error);
     let placed = errors.map(|found| Diagnostic {
@@ -100,7 +98,7 @@ fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
     rendered(&placed.collect::<Vec<_>>(), &[Source::new("eval", written.text)])
 }
 
-/// Declares the class, calls its function on an object of it, and takes all of it away again.
+/// Declares the class, calls its function on an object of it, and removes both.
 fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, String> {
     let core = runtime.core();
     let (types, names) = (&core.world.types, &core.world.names);
@@ -113,7 +111,7 @@ fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, 
     let Some(class) = declared.classes.first() else { return Ok(None) };
     let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());
     let object = made.map_err(|error| error.to_string())?;
-    // The code is of no module, so nobody else opens a frame: what it calls is not at a safe point.
+    // The code belongs to no module, so no other code opens a frame; code called from here must not be at a safe point.
     let called = core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]));
     called.map_err(|error| error.to_string())
 }
@@ -122,7 +120,7 @@ fn listed(errors: &[alcedo_script::CompileError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// When this is dropped, no object of the classes is left, and they are found no more.
+/// Destroys all objects of the classes and unregisters the classes when dropped.
 struct Gone<'a> {
     runtime: &'a Runtime,
     classes: Vec<Rc<Class>>,
@@ -144,7 +142,7 @@ impl Drop for Gone<'_> {
     }
 }
 
-/// How a text could go on: its last word completed.
+/// Returns completions of the last word of an input.
 pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
     let begun = last_word(text);
     let head = &text[..text.len() - begun.len()];
@@ -164,7 +162,7 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
         Place::Member => {
             let options = Options { libraries: libraries(), ..Options::default() };
             let known = alcedo_uc::complete(text, ROOT, types, &options);
-            // What the value is cannot be told: any member may be meant.
+            // The type of the value is unknown, so the members of all classes are candidates.
             if known.is_empty() { types.classes().iter().flat_map(members).collect() } else { known }
         }
         Place::Word => {
@@ -184,20 +182,19 @@ fn members(class: &Rc<Class>) -> Vec<String> {
     class.properties.iter().map(|property| property.text.to_string()).chain(functions).collect()
 }
 
-/// What is expected behind a text.
+/// Expected continuation of an input.
 #[derive(PartialEq, Eq, Debug)]
 enum Place<'a> {
     /// The name of an object of that class: `Hero'`.
     Object(&'a str),
     /// A member of that class: `Hero'Hero_1'.`.
     MemberOf(&'a str),
-    /// A member of something.
+    /// A member of an expression.
     Member,
     /// Anything.
     Word,
 }
 
-/// The word that a text ends with.
 fn last_word(text: &str) -> &str {
     &text[text.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len()..]
 }

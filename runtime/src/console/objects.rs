@@ -1,6 +1,5 @@
-//! What the console does with objects: which there are, what they hold, a call, a construction. An object is named by
-//! its name, its path or its number (`MagicCube_3`, `#12.1`), a class by its path with or without `/Script/` or by its own
-//! name; values are written as they are shown.
+//! Console commands for objects: list, show, call, construct. An object is named by name, path or number (`MagicCube_3`, `#12.1`), a
+//! class by its path with or without `/Script/`, or by its own name. Values are written in their printed form.
 
 use std::rc::Rc;
 
@@ -13,10 +12,10 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// A list shows so many; what there are more is counted.
+/// Maximum number of entries in a list; further entries are counted.
 pub(super) const MOST: usize = 20;
 
-/// The living objects of a class, or all.
+/// Lists the alive objects of a class, or all.
 pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {
     let class = class.map(|class| class_path(runtime, class)).transpose()?;
     let is_meant = |object: &ObjectHandle| class.as_ref().is_none_or(|class| runtime.objects().is_a(*object, class));
@@ -30,13 +29,11 @@ pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, 
     Ok(lines.join("\n"))
 }
 
-/// The classes of the loaded modules.
 pub(super) fn classes(runtime: &Runtime) -> String {
     let classes: Vec<_> = runtime.types().dynamic_classes().iter().map(|class| short(class).to_owned()).collect();
     if classes.is_empty() { "no module has declared a class".to_owned() } else { classes.join("\n") }
 }
 
-/// All properties of an object.
 pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let mut lines = vec![title(runtime, object)];
@@ -47,7 +44,6 @@ pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
     Ok(lines.join("\n"))
 }
 
-/// One property.
 pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<String, String> {
     let handle = find(runtime, object)?;
     let class = class_of(runtime, handle)?;
@@ -58,7 +54,6 @@ pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<Str
     Ok(print(runtime, &value))
 }
 
-/// Writes one property, and shows what it holds then.
 pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -> Result<String, String> {
     let handle = find(runtime, object)?;
     let class = class_of(runtime, handle)?;
@@ -68,7 +63,7 @@ pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -
     get(runtime, object, property)
 }
 
-/// Calls a function with arguments that are written as values are shown.
+/// Calls a function. Arguments are in the printed form of values.
 pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let class = class_of(runtime, object)?;
@@ -87,13 +82,11 @@ pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &
     }
 }
 
-/// A new object of a class.
 pub(super) fn spawn(runtime: &Runtime, class: &str) -> Result<String, String> {
     let object = runtime.objects().spawn(&class_path(runtime, class)?).map_err(|error| error.to_string())?;
     Ok(title(runtime, object))
 }
 
-/// Destroys an object.
 pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let told = title(runtime, object);
@@ -103,7 +96,7 @@ pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String>
     }
 }
 
-/// How a line could go on: its last word completed, as whole lines.
+/// Returns completions of the last word of a line, as whole lines.
 pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<String> {
     let begun = line.rsplit(char::is_whitespace).next().unwrap_or_default();
     let head = &line[..line.len() - begun.len()];
@@ -139,7 +132,7 @@ pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<
     lines
 }
 
-/// The object of a name, a path or a number.
+/// Finds an object by name, path or number.
 fn find(runtime: &Runtime, named: &str) -> Result<ObjectHandle, String> {
     let found = runtime.objects().find_in(ObjectHandle::NONE, named).or_else(|| runtime.objects().at_path(named));
     let is_it = |object: &ObjectHandle| {
@@ -168,14 +161,13 @@ fn lacks_property(class: &Class, name: &str) -> String {
     }
 }
 
-/// The names of what can be called on an object of a class.
+/// Returns the names of all functions of a class, including inherited ones.
 fn functions(class: &Rc<Class>) -> Vec<String> {
     let own = class.chain().into_iter().flat_map(|class| class.own_functions.clone());
     own.map(|function| function.text.to_string()).collect()
 }
 
-/// The path of a class that is named by it, or without the `/Script/` before it.
-/// The path of a class that is named by its path, with or without `/Script/`, or by its own name where only one class has it.
+/// Returns the path of a class named by its path, with or without `/Script/`, or by its own name if unique.
 fn class_path(runtime: &Runtime, named: &str) -> Result<String, String> {
     let types = &runtime.core().world.types;
     let paths = [named.to_owned(), format!("/Script/{named}")];
@@ -199,7 +191,7 @@ fn title(runtime: &Runtime, object: ObjectHandle) -> String {
     format!("{}   {}   {object}", runtime.objects().name_of(object).unwrap_or_default(), short(&class))
 }
 
-/// Objects are shown by name.
+/// Formats a value; objects are shown by name.
 fn print(runtime: &Runtime, value: &Value) -> String {
     match value {
         Value::Object(object) if runtime.objects().is_alive(*object) => title(runtime, *object),
@@ -207,7 +199,7 @@ fn print(runtime: &Runtime, value: &Value) -> String {
     }
 }
 
-/// A value from its text; an object may be named as everywhere here, a text may go without quotes.
+/// Parses a value. An object may be named in any form; a string needs no quotes.
 fn parse(runtime: &Runtime, property: &Property, text: &str) -> Result<Value, String> {
     if let Value::Object(_) = Value::zero(&property.ty)
         && text != "none"
@@ -219,7 +211,7 @@ fn parse(runtime: &Runtime, property: &Property, text: &str) -> Result<Value, St
     parsed.map_err(|error| format!("`{text}` is no value of {}: {error}", property.text))
 }
 
-/// Arguments, parted by spaces that stand in no quotes and no parentheses.
+/// Splits arguments at spaces outside quotes and parentheses.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let (mut parts, mut part, mut depth, mut quoted, mut escaped) = (Vec::new(), String::new(), 0_u32, false, false);
     for letter in text.trim().chars() {

@@ -1,5 +1,4 @@
-//! The host's side of `alcedo dev`: a thread reads the tool's requests, and the game thread does them at its safe
-//! points.
+//! Host part of `alcedo dev`: a thread reads the tool's requests, and the game thread executes them at its safe points.
 
 use std::cell::Cell;
 use std::io;
@@ -23,14 +22,13 @@ use crate::runtime::Runtime;
 use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoad;
 
-/// The interval between two status messages to the tool.
 const GLANCE: Duration = Duration::from_millis(200);
-/// A tool that is there answers sooner, and one that is not must not keep the host.
+/// Timeout for the greeting. A running tool answers sooner, and a missing tool must not block the host.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So long a host may take to end in order when the tool has gone; then it is ended.
+/// Time for an orderly end after the tool has ended; then the process is terminated.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What a host finds in its environment when `alcedo dev` runs it: the tool has been greeted, and waits.
+/// Connection to `alcedo dev` from the environment, after the greeting.
 pub(crate) struct Invitation {
     voice: Voice,
     from: Stream,
@@ -38,13 +36,12 @@ pub(crate) struct Invitation {
     live: Rc<Cell<Option<Instant>>>,
 }
 
-/// The way to the tool. Any thread.
+/// Sender of messages to the tool. Any thread.
 #[derive(Clone)]
 struct Voice(Arc<Mutex<Stream>>);
 
 impl Voice {
-    /// Sends the tool a message. A message that cannot be sent as a whole ends the link, which the reading thread
-    /// notices.
+    /// Sends the tool a message. A message that cannot be sent completely ends the connection, which the reading thread detects.
     fn tell(&self, message: &FromHost) {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if send(&mut *stream, message).is_err() {
@@ -54,10 +51,8 @@ impl Voice {
 }
 
 impl Invitation {
-    /// Greets the tool, if there is one; without one there is nothing to do.
-    ///
-    /// # Errors
-    /// When the tool is not where the variable says, or of another version.
+    /// Connects to the tool and greets it. Returns `None` without a tool, and an error if the tool cannot be reached or has another
+    /// version.
     pub(crate) fn from_environment() -> Result<Option<Self>, Error> {
         let Some(socket) = std::env::var_os(SOCKET) else { return Ok(None) };
         let socket = PathBuf::from(socket);
@@ -83,7 +78,7 @@ impl Invitation {
         Ok(Self { voice, from, autosave, live: Rc::default() })
     }
 
-    /// The callback that reports a hang to the tool, on the watchdog's thread.
+    /// Returns the callback that reports a hang to the tool, on the watchdog's thread.
     pub(crate) fn on_hang(&self) -> impl Fn(&Hang) + Send + Sync + 'static {
         let voice = self.voice.clone();
         move |hang| {
@@ -96,7 +91,7 @@ impl Invitation {
         }
     }
 
-    /// What notes when a generation goes live.
+    /// Returns the callback that records when a generation goes live.
     pub(crate) fn on_event(&self) -> impl Fn(&MasterEvent) + 'static {
         let live = Rc::clone(&self.live);
         move |event| {
@@ -106,10 +101,7 @@ impl Invitation {
         }
     }
 
-    /// From now on the tool is listened to.
-    ///
-    /// # Errors
-    /// When the system gives no thread.
+    /// Starts reading requests of the tool. Returns an error if no thread can be started.
     pub(crate) fn accept(self, poster: Poster) -> io::Result<Agent> {
         let Self { voice, mut from, autosave, live } = self;
         let (sender, orders) = unbounded();
@@ -130,8 +122,8 @@ impl Invitation {
     }
 }
 
-/// Passes the tool's requests on. When the tool ends, in whatever way, the host is asked to end, and its process exits
-/// if it does not: a world that the user cannot see or stop must not stay.
+/// Forwards the tool's requests. When the tool ends in any way, requests the end of the host, and terminates the process if it does not
+/// end: a world that the user cannot see or stop must not remain.
 fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -147,10 +139,10 @@ fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
         if orders.send(order).is_err() {
             return;
         }
-        // A game thread that sleeps wakes for this.
+        // Wakes a sleeping game thread.
         let _woken = poster.post(|_runtime| {});
         if is_last {
-            // The tool has a time limit of its own for a host that was asked to end.
+            // The tool has its own time limit for a host whose end was requested.
             return;
         }
     }
@@ -163,33 +155,31 @@ fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     }
 }
 
-/// The host's side while it runs. Game thread only.
+/// Connection of a running host to the tool. Game thread only.
 pub(crate) struct Agent {
     voice: Voice,
     orders: Receiver<ToHost>,
-    /// When a generation went live last.
+    /// Time at which the last generation went live.
     live: Rc<Cell<Option<Instant>>>,
     begun: Instant,
     autosave: Option<(PathBuf, Cell<Autosave>)>,
-    /// When the last status message was sent to the tool.
     told: Cell<Duration>,
-    /// Ticks of the second that has passed: when each was.
+    /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
     cannot_save: Cell<bool>,
-    /// The libraries of the tool's last request that were loaded.
+    /// Loaded libraries of the tool's last request.
     loaded: RefCell<Vec<PathBuf>>,
     has_told_end: Cell<bool>,
     is_asked_to_end: Cell<bool>,
 }
 
 impl Agent {
-    /// Whether the tool has requested the end of the host.
     pub(crate) fn is_asked_to_end(&self) -> bool {
         self.is_asked_to_end.get()
     }
 
-    /// The host loads its first plugins: they are those that the tool has built, and the game thread waits until some
-    /// were loaded. Later they are those that it had before.
+    /// Loads the first plugins, which are those built by the tool, and waits on the game thread until some are loaded. Later calls load
+    /// the same libraries again.
     ///
     /// # Errors
     /// [`Error::Ended`] when the tool requests the end of the host instead.
@@ -207,7 +197,6 @@ impl Agent {
         Err(Error::Ended)
     }
 
-    /// A tick was made.
     pub(crate) fn ticked(&self) {
         let now = self.begun.elapsed();
         let mut ticks = self.ticks.borrow_mut();
@@ -217,7 +206,7 @@ impl Agent {
         }
     }
 
-    /// Does what the tool has requested, and sends it the status. The caller stands at a safe point.
+    /// Executes the tool's requests and sends the status. Must be called at a safe point.
     pub(crate) fn attend(&self, runtime: &Runtime) {
         while let Ok(order) = self.orders.try_recv() {
             self.obey(runtime, order);
@@ -239,7 +228,7 @@ impl Agent {
         }
     }
 
-    /// The world has ended, and so much could not be ended. Said once: not by a process that ends otherwise.
+    /// Reports once that the world has ended, with the remainder. Not sent by a process that ends in another way.
     pub(crate) fn tell_end(&self, left: Vec<String>) {
         if self.has_told_end.replace(true) {
             return;
@@ -249,7 +238,7 @@ impl Agent {
 
     fn obey(&self, runtime: &Runtime, order: ToHost) {
         match order {
-            // Said once, before this thread listened.
+            // Received once, before this thread reads requests.
             ToHost::Settings { .. } => {}
             ToHost::Load { libraries } => self.load(runtime, &libraries),
             ToHost::Restore { world } => self.voice.tell(&restore(runtime, &world)),
@@ -317,7 +306,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     let written = std::fs::metadata(world).and_then(|file| file.modified());
     let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
     match runtime.worlds().load(world) {
-        // What made room for it was only just made by the host.
+        // The host has only just created the replaced objects, so they are not counted.
         Ok(loaded) => {
             let told = WorldLoad { replaced: 0, ..loaded };
             FromHost::Restored { objects: told.objects, age, text: told.to_string() }

@@ -1,6 +1,6 @@
-//! How a host says what it declares: `alcedo glue --host` starts it with a variable that names a file, and the host writes its
-//! native types there and ends, before it constructs anything. `alcedo check --host` has it check packages of scripts as well. Both sides come from one checkout; [`VERSION`] shows when they do
-//! not.
+//! Declarations of a host for tools. `alcedo glue --host` starts the host with a variable that names a file; the host writes its native
+//! types to the file and ends before it constructs anything. `alcedo check --host` also makes the host check script packages. Both
+//! sides must be of one checkout, which [`VERSION`] verifies.
 
 use std::fs;
 use std::io;
@@ -12,77 +12,73 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::load::declared::{Declared, ScriptCheck};
 
-/// The variable with the path of the file that the answer goes to.
+/// Environment variable with the path of the answer file.
 pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 
-/// The variable with folders of packages of scripts that are to be checked, and libraries of plugins whose types they build on, as `PATH`
-/// has folders.
+/// Environment variable with folders of script packages to check, and plugin libraries whose types they use, in the format of `PATH`.
 pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
 
-/// The most bytes of an answer.
 const LARGEST: u64 = 1 << 28;
 
-/// Counted up whenever the answer changes.
+/// Incremented whenever the answer changes.
 pub const VERSION: u32 = 3;
 
-/// What a host writes.
+/// Answer file of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Answer {
     version: u32,
-    /// The version of its runtime.
     runtime: String,
-    /// What was asked, or why its native types cannot be declared.
+    /// Answer, or the error of declaring the native types.
     declared: Result<Answered, String>,
 }
 
-/// What a host says.
+/// Declarations of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Answered {
-    /// Its native types.
+    /// Native types.
     pub declared: Declared,
-    /// What it finds in the packages of scripts that it was asked about; none where it knows no scripts.
+    /// Results of checking the requested script packages; none if the host does not support scripts.
     pub scripts: Option<Vec<ScriptCheck>>,
 }
 
-/// Why there is nothing to be read.
+/// Error of reading an answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
     /// The file cannot be read.
     #[error("its answer cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// It is no answer, or not all of one.
+    /// The file is not a complete answer.
     #[error("its answer is broken ({0}): build the host and `alcedo` from one checkout")]
     Broken(String),
-    /// It is the answer of another version.
+    /// The answer has another version.
     #[error(
         "it uses alcedo-runtime {runtime}, whose answers have version {found}, and this `alcedo` reads version {VERSION}: build both from one \
          checkout"
     )]
     Version {
-        /// The version of the runtime.
+        /// Version of the runtime.
         runtime: String,
-        /// That of the answer.
+        /// Version of the answer.
         found: u32,
     },
-    /// The host's own declarations are refused.
+    /// The host's own declarations are rejected.
     #[error("its native types are refused: {0}")]
     Refused(String),
 }
 
-/// What the environment wants this process to do, if anything.
+/// Returns the path of the answer file, if the environment requests an answer.
 pub(crate) fn requested() -> Option<PathBuf> {
     std::env::var_os(REQUEST).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// The packages of scripts that it is to look at.
+/// Returns the requested script packages and libraries.
 #[cfg(feature = "script")]
 pub(crate) fn scripts() -> Vec<PathBuf> {
     std::env::var_os(SCRIPTS).map(|folders| std::env::split_paths(&folders).collect()).unwrap_or_default()
 }
 
-/// Writes the answer, and ends the process.
 #[expect(clippy::print_stderr, reason = "the process ends here, and has no other way to say why")]
 pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     let declared = declared.map_err(|error| error.to_string());
@@ -97,7 +93,7 @@ pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     std::process::exit(code)
 }
 
-/// A file under its name is whole.
+/// Writes the answer atomically: a file with the final name is complete.
 fn write(to: &Path, answer: &Answer) -> io::Result<()> {
     let mut bytes = Vec::new();
     ciborium::into_writer(answer, &mut bytes).map_err(io::Error::other)?;
@@ -106,12 +102,12 @@ fn write(to: &Path, answer: &Answer) -> io::Result<()> {
     fs::rename(&unfinished, to)
 }
 
-/// What a host wrote; `None` when it wrote nothing.
+/// Reads the answer of a host; `None` if the host wrote none.
 ///
 /// # Errors
-/// When it is no answer of this version, or says why there is none.
+/// When the file is not an answer of this version, or contains an error.
 pub fn read(from: &Path) -> Result<Option<Answered>, AnswerError> {
-    /// What all versions have.
+    /// Fields of all versions.
     #[derive(Deserialize)]
     struct Any {
         version: u32,

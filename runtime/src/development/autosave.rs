@@ -1,31 +1,31 @@
-//! When a world under development is saved: right after each commit, and then every few seconds, but never so often that
-//! the saving is more than a small part of the time. Decides only.
+//! Schedule of saves of a world under development: after each commit, and then every few seconds, limited to a small part of the run
+//! time. Contains only the decision.
 
 use std::time::Duration;
 
-/// So often, if saving is cheap.
+/// Interval if saving is cheap.
 const EVERY: Duration = Duration::from_secs(3);
-/// Saving may take this part of the time.
+/// Divisor of the run time that saving may take.
 const PART: u32 = 50;
 
-/// When it was saved last, and what that cost. Times are since the host began.
+/// Time and duration of the last save. Times are since the start of the host.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Autosave {
     last: Option<(Duration, Duration)>,
 }
 
 impl Autosave {
-    /// Whether it is time, `now`. The first time is as soon as there is anything.
+    /// Returns whether a save is due at `now`. The first save is due immediately.
     pub(super) fn is_due(self, now: Duration) -> bool {
         self.last.is_none_or(|(at, took)| now.saturating_sub(at) >= EVERY.max(took * PART))
     }
 
-    /// A commit has changed everything: it is time.
+    /// Makes a save due, after a commit.
     pub(super) fn forget(&mut self) {
         self.last = None;
     }
 
-    /// It was saved, or tried to, `now`, and took so long.
+    /// Records a save or an attempt at `now` that took `took`.
     pub(super) fn note(&mut self, now: Duration, took: Duration) {
         self.last = Some((now, took));
     }

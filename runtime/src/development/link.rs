@@ -1,5 +1,5 @@
-//! What `alcedo dev` and the host it runs say to each other, over a socket whose path stands in the variable [`SOCKET`]:
-//! frames of a length and CBOR. Both sides come from one checkout; [`VERSION`] shows when they do not.
+//! Protocol of `alcedo dev` and the host it runs, over a socket whose path is in the variable [`SOCKET`]: frames of a length and CBOR.
+//! Both sides must be of one checkout, which [`VERSION`] verifies.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -13,153 +13,153 @@ use crate::reload::report::Reload;
 #[cfg(unix)]
 pub use super::stream::is_of_this_user;
 
-/// The variable with the path of the tool's socket.
+/// Environment variable with the path of the tool's socket.
 pub const SOCKET: &str = "ALCEDO_DEV_SOCKET";
 
-/// Counted up whenever a message changes.
+/// Incremented whenever a message changes.
 pub const VERSION: u32 = 2;
 
-/// No message is longer, in bytes. A longer one is none of ours.
+/// Maximum length of a message in bytes. A longer message is invalid.
 const LONGEST: u32 = 64 << 20;
 
-/// The tool's requests to the host.
+/// Requests of the tool to the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToHost {
-    /// The first message: how this session goes.
+    /// First message: settings of the session.
     Settings {
-        /// Where the world is saved, after each commit and every few seconds; none for not at all.
+        /// File for saves after each commit and every few seconds; none to disable them.
         autosave: Option<PathBuf>,
     },
-    /// Make these libraries the Master's: the first ones, or by a reload. One order is under way at a time.
+    /// Loads these libraries as the Master, or reloads it with them. Only one such request is in progress at a time.
     Load {
         /// The libraries.
         libraries: Vec<PathBuf>,
     },
-    /// Replace the world by a saved one.
+    /// Replaces the world by a saved one.
     Restore {
         /// The file.
         world: PathBuf,
     },
-    /// Save the world now, into the file of [`ToHost::Settings`].
+    /// Saves the world now to the file of [`ToHost::Settings`].
     Save,
-    /// A line for the console.
+    /// Runs a console line.
     Line {
-        /// The line, without the colon it was typed behind.
+        /// The line, without its colon prefix.
         line: String,
     },
-    /// How a line for the console could go on.
+    /// Completes a console line.
     Complete {
-        /// What there is of it.
+        /// Beginning of the line.
         line: String,
     },
-    /// End in order.
+    /// Ends the host in order.
     End,
 }
 
-/// The host's messages to the tool.
+/// Messages of the host to the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromHost {
-    /// The first message.
+    /// First message.
     Hello {
-        /// Its [`VERSION`].
+        /// [`VERSION`] of the host.
         version: u32,
-        /// The version of its runtime.
+        /// Version of the host's runtime.
         runtime: String,
     },
     /// The first generation is live.
     Started {
-        /// Its number.
+        /// Number of the generation.
         generation: u64,
     },
-    /// A reload came to its end, committed or rolled back.
+    /// A reload was committed or rolled back.
     Reloaded {
-        /// All of it.
+        /// Report of the reload.
         report: Box<Reload>,
-        /// How long ago the new generation went live.
+        /// Time since the new generation went live.
         since_live: Duration,
     },
-    /// The libraries were not loaded, or no reload was begun. What ran before goes on.
+    /// The libraries were not loaded, or no reload was started. The previous code continues to run.
     Refused {
-        /// Why.
+        /// Reason.
         error: String,
-        /// Whether a type of the host's is missing that a plugin is built on: it may be made for another host.
+        /// True if a plugin uses a type that the host lacks, so the plugin may be built for another host.
         lacks_type: bool,
     },
-    /// How things are, several times a second as long as the host comes to its safe points.
+    /// Status, sent several times a second while the host reaches safe points.
     Status(Status),
-    /// The watchdog has noticed that something does not return.
+    /// The watchdog has detected a hang.
     Hang {
-        /// Thread, function, module and since when, as a sentence.
+        /// Thread, function, module and duration, as a sentence.
         text: String,
-        /// What it is that does not.
+        /// Kind of the hang.
         of: HangOf,
     },
     /// The world was replaced by a saved one.
     Restored {
-        /// How many objects it has.
+        /// Number of its objects.
         objects: u64,
-        /// How old it was.
+        /// Age of the saved world.
         age: Duration,
-        /// What became of values whose declaration has changed since.
+        /// Changes of values whose declaration has changed since the save.
         text: String,
     },
-    /// It was not, and is as it was.
+    /// The world was not replaced and is unchanged.
     NotRestored {
-        /// Why.
+        /// Reason.
         error: String,
     },
-    /// A save that [`ToHost::Save`] requested has ended.
+    /// A save requested by [`ToHost::Save`] has finished.
     Saved,
-    /// The world could not be saved. Sent once until it can be again.
+    /// The world could not be saved. Sent once until a save succeeds.
     NotSaved {
-        /// Why.
+        /// Reason.
         error: String,
     },
-    /// What the console answers to a line.
+    /// Answer of the console to a line.
     Answer {
-        /// One or more lines.
+        /// Text of one or more lines.
         text: String,
     },
-    /// How a line could go on.
+    /// Completions of a line.
     Completions {
-        /// The line they are for.
+        /// Line that was completed.
         line: String,
         /// Whole lines.
         lines: Vec<String>,
     },
     /// The world has ended in order.
     Ended {
-        /// What could not be ended.
+        /// Remainder that could not be ended.
         left: Vec<String>,
     },
 }
 
-/// What does not return.
+/// Kind of a hang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HangOf {
-    /// A call into a module, on the game thread: the world stands still.
+    /// A call into a module on the game thread: the world is blocked.
     Call,
-    /// Work of the host's own, on the game thread. In a large world a reload may well take so long.
+    /// Work of the host on the game thread. In a large world a reload may take this long.
     Work,
-    /// A `Drop` of a module's, on the finalizer thread: the world goes on.
+    /// A `Drop` of a module on the finalizer thread: the world continues.
     Finalizer,
 }
 
-/// How a world is.
+/// Status of a world.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// The generation of the Master; zero for none.
+    /// Generation of the Master, or zero.
     pub generation: u64,
-    /// Living objects.
+    /// Number of alive objects.
     pub objects: u64,
-    /// Ticks in the second that has passed.
+    /// Ticks in the last second.
     pub ticks: u64,
 }
 
 /// Writes one message.
 ///
 /// # Errors
-/// When the other side is closed, or a path in it is not UTF-8.
+/// When the other side is closed, or a path in the message is not UTF-8.
 pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; size_of::<u32>()];
     ciborium::into_writer(message, &mut frame).map_err(|error| strange(&error))?;
@@ -170,13 +170,13 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads one message; none when the other side has closed its end.
+/// Reads one message; `None` when the other side has closed its end.
 ///
 /// # Errors
-/// When the end comes within a message, or it is none of ours.
+/// When the stream ends inside a message, or the message is invalid.
 pub fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut len = [0; size_of::<u32>()];
-    // Only an end before the first byte is an orderly one.
+    // Only an end before the first byte is orderly.
     if from.read(&mut len[..1])? == 0 {
         return Ok(None);
     }

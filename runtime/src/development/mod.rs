@@ -1,12 +1,10 @@
-//! A host's part in `alcedo dev`. The tool builds the plugins, watches their sources and reads the keys; the world runs in
-//! a process of its own, which is the author's host or the sample engine. So a crash, a hang or an exhausted memory in
-//! plugin code ends the world's process and never the tool, which starts it again with the last good build and the world
-//! as it was saved last.
+//! Host part of `alcedo dev`. The tool builds the plugins, watches their sources and handles keys. The world runs in a separate
+//! process, which is the author's host or the sample engine. So a crash, a hang or exhausted memory in plugin code ends only that
+//! process; the tool restarts it with the last good build and the last saved world.
 //!
-//! A host takes part by one line in its builder, [`Builder::development`](crate::Builder::development). `link.rs` is what
-//! the two say to each other, `stream.rs` the socket, `agent.rs` does in the host what the tool asks for, `autosave.rs` decides when the world is
-//! saved. `answer.rs` is apart from these: it is how a host says what it declares, for `alcedo glue`. `siblings.rs` lists the libraries
-//! for a host that runs without the tool.
+//! A host connects by [`Builder::development`](crate::Builder::development). `link.rs` defines the protocol, `stream.rs` the socket,
+//! `agent.rs` executes the requests of the tool in the host, `autosave.rs` schedules saves of the world. `answer.rs` is independent: it
+//! writes the declarations of a host for `alcedo glue`. `siblings.rs` lists the libraries for a host that runs without the tool.
 
 mod agent;
 pub mod answer;

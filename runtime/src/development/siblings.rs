@@ -1,4 +1,4 @@
-//! Finds the libraries of plugins in the folder of a program, as cargo leaves them in its target folder.
+//! Finds plugin libraries in the folder of a program, where cargo places them in its target folder.
 
 use std::env::consts::DLL_EXTENSION;
 use std::fs;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use alcedo_sys::plain_file;
 
-/// The largest list of sources that is read.
+/// Maximum size of a source list in bytes.
 const LARGEST_LIST: u64 = 1 << 24;
 
-/// Returns the libraries in the folder of a program, sorted. A library whose sources are gone is left out with a warning: cargo keeps the
-/// library of a plugin that was removed from its workspace. Any thread.
+/// Returns the libraries in the folder of a program, sorted. A library whose sources no longer exist is left out with a warning,
+/// because cargo keeps the library of a plugin that was removed from its workspace. Any thread.
 pub fn sibling_libraries(program: &Path) -> Vec<PathBuf> {
     let entries = program.parent().and_then(|dir| fs::read_dir(dir).ok()).into_iter().flatten().flatten();
     let mut libraries: Vec<_> = entries.map(|entry| entry.path()).filter(|path| is_library(path)).collect();
@@ -30,11 +30,11 @@ fn is_library(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == DLL_EXTENSION)
 }
 
-/// Returns a folder of sources that cargo lists for the library and that does not exist. A library without a list has all sources.
+/// Returns a source folder that cargo lists for the library and that does not exist. `None` if no list exists.
 fn missing_sources(library: &Path) -> Option<PathBuf> {
     let list = plain_file::read_text(&library.with_extension("d"), LARGEST_LIST).ok()?;
     let (_library, sources) = list.lines().next()?.split_once(": ")?;
-    // Cargo escapes spaces of paths.
+    // Cargo escapes spaces in paths.
     let sources = sources.replace("\\ ", "\0");
     let folders =
         sources.split(' ').filter_map(|source| Some(PathBuf::from(source.replace('\0', " ")).parent()?.to_owned()));

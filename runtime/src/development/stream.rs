@@ -1,19 +1,19 @@
-//! The socket to the tool, as far as the host needs it, and the check of the process at its other end.
+//! Socket to the tool, and the check of the process at its other end.
 
 use std::io;
 use std::path::Path;
 
-/// A stand-in that is never constructed: other platforms have no sockets with paths.
+/// Placeholder that is never constructed: other platforms have no sockets with paths.
 #[cfg(not(unix))]
 pub(super) use std::net::TcpStream as Stream;
 #[cfg(unix)]
 pub(super) use std::os::unix::net::UnixStream as Stream;
 
-/// Whether the process at the other end of a connection belongs to the user of this one. On platforms that do not say, the
-/// folder of the socket, which only its user may enter, has to do.
+/// Checks that the process at the other end of a connection belongs to the user of this process. Platforms without this information
+/// rely on the socket's folder, which only its user may enter.
 ///
 /// # Errors
-/// When the system does not say.
+/// When the system reports an error.
 #[cfg(unix)]
 pub fn is_of_this_user(stream: &std::os::unix::net::UnixStream) -> io::Result<bool> {
     #[cfg(target_os = "linux")]
@@ -23,7 +23,7 @@ pub fn is_of_this_user(stream: &std::os::unix::net::UnixStream) -> io::Result<bo
     Ok(is_ours)
 }
 
-/// Connects to the process that listens there, if it is this user's.
+/// Connects to the process that listens at `path`, if it belongs to this user.
 #[cfg(unix)]
 pub(super) fn connect(path: &Path) -> io::Result<Stream> {
     let stream = Stream::connect(path)?;

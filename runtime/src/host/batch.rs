@@ -1,4 +1,4 @@
-//! Many calls of one method with the same arguments: one crossing for all objects of a class, as a tick needs them.
+//! Batched calls of one method with the same arguments: one ABI crossing for all objects of a class, for example in a tick.
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,14 +23,14 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Callee;
 use crate::zcall::table::KeptHandle;
 
-/// A method by name, for calls on many objects: [`Runtime::batch`]. It keeps nothing alive, the runtime included. Game thread only.
+/// A method by name, for calls on many objects; see [`Runtime::batch`]. Keeps nothing alive, including the runtime. Game thread only.
 pub struct BatchFunction<A, R> {
     runtime: WeakRuntime,
     name: String,
     condition: Option<String>,
     only_overrides: bool,
     kept: RefCell<Option<(KeptHandle, MethodCall)>>,
-    /// The groups of the list that was called last, and which that is.
+    /// Groups of the list called last, with its version.
     groups: Cell<Option<(u64, Groups)>>,
     of: PhantomData<fn(A) -> R>,
 }
@@ -41,27 +41,27 @@ impl<A, R> fmt::Debug for BatchFunction<A, R> {
     }
 }
 
-/// How a batch went.
+/// Result of a batch.
 #[derive(Debug, Default)]
 #[must_use = "it says which calls have failed"]
 pub struct BatchReport {
-    /// Calls that were made, those that failed included.
+    /// Number of calls, including failed ones.
     pub called: usize,
-    /// Objects that were gone before their turn came.
+    /// Number of objects destroyed before their turn.
     pub ended: usize,
-    /// Objects of which the condition was not met when their turn came: [`BatchFunction::when`].
+    /// Number of objects skipped by the condition of [`BatchFunction::when`].
     pub unmet: usize,
-    /// Objects that were passed over since their class has no override: [`BatchFunction::only_overrides`].
+    /// Number of objects skipped because their class has no override; see [`BatchFunction::only_overrides`].
     pub without_override: usize,
-    /// How often a border was crossed for those that were called together: once for each class, and once more for each failure.
+    /// Number of ABI crossings of batched calls: one per class, and one more per failure.
     pub crossings: usize,
-    /// What has failed, and on which object. The others are done.
+    /// Failed objects with their errors. All other calls succeeded.
     pub failed: Vec<(ObjectHandle, Error)>,
 }
 
 impl Runtime {
-    /// A method by name, for calls on many objects with the same arguments. `A` are its parameters without the object. They and the
-    /// result are numbers, `bool`s or names.
+    /// Returns a method by name for calls on many objects with the same arguments. `A` lists its parameters without the object.
+    /// Parameters and result are numbers, `bool`s or names.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -77,8 +77,8 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// As [`Calls::resolve`](crate::Calls::resolve); [`CallError::Signature`] when it takes or gives others, is no method, or has values
-    /// of other kinds.
+    /// The errors of [`Calls::resolve`](crate::Calls::resolve); [`CallError::Signature`] when the name is not a method, its signature
+    /// differs, or it has values of other kinds.
     pub fn batch<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<BatchFunction<A, R>, Error> {
         let batch = BatchFunction {
             runtime: self.downgrade(),
@@ -95,31 +95,31 @@ impl Runtime {
 }
 
 impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
-    /// The name it was requested by.
+    /// Returns the name of the method.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The same for those objects only whose `bool` property of that name is set when their turn comes.
+    /// Restricts calls to objects whose `bool` property of that name is set at their turn.
     #[must_use]
     pub fn when(self, property: &str) -> Self {
         Self { condition: Some(property.to_owned()), groups: Cell::new(None), ..self }
     }
 
-    /// The same for those objects only whose class overrides it: for an event that does nothing by itself.
+    /// Restricts calls to objects whose class overrides the method, for an event without a default body.
     #[must_use]
     pub fn only_overrides(self) -> Self {
         Self { only_overrides: true, groups: Cell::new(None), ..self }
     }
 
-    /// Calls it on all of them: class by class, in the order in which the classes come first, and in each in the given order. What
-    /// fails concerns its object only. An object that has ended before its turn is passed over; one that begins meanwhile is none of
-    /// them.
+    /// Calls the method on all objects, grouped by class in the order of first occurrence, and in the given order within a class. A
+    /// failure affects only its object. Objects destroyed before their turn are skipped; objects created during the batch are not
+    /// included.
     ///
     /// # Errors
-    /// When the name leads nowhere now, or to another method, and while a slice of host memory is lent; nothing was called then.
-    /// [`CallError::Unavailable`] when the runtime has ended.
+    /// When the name cannot be resolved now or resolves to another method, and while a slice of host memory is borrowed; no object was
+    /// called then. [`CallError::Unavailable`] when the runtime has ended.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
@@ -128,14 +128,14 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         })
     }
 
-    /// The same for a list, whose groups are kept as long as no object begins or ends.
+    /// Calls the method on all objects of a list. The groups are cached until an object is created or destroyed.
     ///
     /// # Errors
-    /// As [`BatchFunction::call`].
+    /// The errors of [`BatchFunction::call`].
     pub fn call_list(&self, list: &ObjectList, arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
-            // Taken, since what is called may come back here.
+            // Taken during the run, because called code may reenter this function.
             let kept = self.groups.take().filter(|(of, groups)| *of == list.version() && groups.is_right(core));
             let (of, groups) = match kept {
                 Some(kept) => kept,
@@ -147,10 +147,10 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         })
     }
 
-    /// As [`BatchFunction::call`], with the results, in the order of the objects; none for one that was not called or has failed.
+    /// Calls as [`BatchFunction::call`] does and returns the results in the order of the objects; `None` for a skipped or failed call.
     ///
     /// # Errors
-    /// As [`BatchFunction::call`].
+    /// The errors of [`BatchFunction::call`].
     pub fn collect(&self, objects: &[ObjectHandle], arguments: A) -> Result<(Vec<Option<R>>, BatchReport), Error> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
@@ -166,7 +166,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         Terms { condition: self.condition.as_deref(), only_overrides: self.only_overrides }
     }
 
-    /// What it stands for now, and whether it may be called.
+    /// Resolves the method now and checks that calls are allowed.
     fn begin<T>(&self, code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>) -> Result<T, Error> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
@@ -233,11 +233,11 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     }
 }
 
-/// Most parameters that a method has.
+/// Maximum number of parameters of a method.
 const MOST: usize = 8;
 
-/// The arguments in slots. They are made before objects are looked for: it may be code of whoever wrote their types, which may end
-/// some, or reload.
+/// Converts the arguments to slots. Must run before objects are looked up, because conversions are user code, which may destroy objects
+/// or reload.
 fn slots_of<A: ValueParams>(arguments: A) -> [Slot; MOST] {
     let mut slots = [Slot::EMPTY; MOST];
     let mut made = arguments.into_slots();

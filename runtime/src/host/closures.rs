@@ -1,5 +1,5 @@
-//! Closures that a host binds to delegates. A delegate keeps an object and the name of a function, so a closure is an object of a native
-//! class, which is declared for its signature when the first such closure is bound.
+//! Host closures bound to delegates. A delegate stores an object and a function name, so a closure is an object of a generated native
+//! class, which is declared when the first closure with its signature is bound.
 
 use std::any::TypeId;
 use std::fmt;
@@ -20,15 +20,13 @@ use crate::object::type_text::SignatureText;
 use crate::runtime::{Runtime, WeakRuntime};
 use crate::trap::caught;
 
-/// The package of the classes.
 const PACKAGE: &str = "Core";
 
-/// The function that a delegate is bound to.
 const CALL: &str = "call";
 
 type Closure<A, R> = dyn Fn(&Runtime, A) -> Result<R, CallError>;
 
-/// A closure that is bound to a delegate, until this is dropped. Game thread only.
+/// Keeps a closure bound to a delegate until dropped. Game thread only.
 #[must_use = "the closure is bound until this is dropped"]
 pub struct Listener {
     runtime: WeakRuntime,
@@ -42,20 +40,20 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// It as a delegate, to be given to functions that take one: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
+    /// Returns the closure as a delegate argument: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the closure takes or gives something else, [`CallError::Stale`] when another world was loaded, and
+    /// [`CallError::Signature`] when the closure has another signature, [`CallError::Stale`] when another world was loaded, and
     /// [`CallError::Unavailable`] when the runtime has ended.
     pub fn delegate<F: Signature>(&self) -> Result<Delegate<F>, Error> {
         let ended = || CallError::Unavailable { what: "the runtime of the closure".to_owned() };
         self.runtime.upgrade().ok_or_else(ended)?.links().delegate(self.object, CALL)
     }
 
-    /// A closure that no delegate is bound to yet. Otherwise as [`DelegateOf::listen`](super::DelegateOf::listen).
+    /// Creates a closure without binding it. Otherwise like [`DelegateOf::listen`](super::DelegateOf::listen).
     ///
     /// # Errors
-    /// [`Error::NotASafePoint`] where plugin code is on the stack and no closure of that signature was made before.
+    /// [`Error::NotASafePoint`] when plugin code is on the stack and the closure is the first with its signature.
     #[track_caller]
     pub fn of<A: ValueParams, R: NativeResult>(
         runtime: &Runtime,
@@ -65,7 +63,7 @@ impl Listener {
         made(runtime, &signature, closure)
     }
 
-    /// Whether the delegate can still call it: the runtime has not ended, and no other world was loaded.
+    /// Returns whether the closure can still be called: the runtime has not ended, and no other world was loaded.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.runtime.upgrade().is_some_and(|runtime| runtime.objects().is_alive(self.object))
@@ -73,17 +71,16 @@ impl Listener {
 }
 
 impl Drop for Listener {
-    /// Bindings to an object that is gone are passed over, and taken out.
+    /// Destroys the object of the closure. Bindings to a destroyed object are skipped and removed.
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.upgrade() else { return };
         let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
         runtime.objects().destroy(self.object);
-        // What it owns may look at the runtime.
+        // Captures may use the runtime when dropped.
         drop(closure);
     }
 }
 
-/// Binds a closure to a delegate property of an object.
 #[track_caller]
 pub(super) fn listen<A: ValueParams, R: NativeResult>(
     runtime: &Runtime,
@@ -96,7 +93,6 @@ pub(super) fn listen<A: ValueParams, R: NativeResult>(
     Ok(listener)
 }
 
-/// The object of a closure.
 #[track_caller]
 fn made<A: ValueParams, R: NativeResult>(
     runtime: &Runtime,
@@ -112,7 +108,7 @@ fn made<A: ValueParams, R: NativeResult>(
     Ok(listener)
 }
 
-/// The class for closures of these types; declared where there is none yet.
+/// Returns the class for closures of these types, and declares it at the first use.
 fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &SignatureText) -> Result<String, Error> {
     let id = TypeId::of::<(A, R)>();
     if let Some(known) = runtime.closures().classes.borrow().get(&id) {
@@ -138,7 +134,7 @@ fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &Sign
     Ok(path)
 }
 
-/// What the function of such a class does: it finds the closure by the object.
+/// Returns the thunk of such a class, which finds the closure by its object.
 fn thunk<A: ValueParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
     Rc::new(move |_context, frame: &mut Frame<'_>| {
         let gone = || CallError::Unavailable { what: "the closure of the host".to_owned() };

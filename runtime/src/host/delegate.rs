@@ -1,4 +1,4 @@
-//! A delegate property of an object, with the Rust types of its signature.
+//! Delegate property of an object, with the Rust types of its signature.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,7 +18,7 @@ use crate::object::type_text::SignatureText;
 use crate::object::value::Binding;
 use crate::runtime::Runtime;
 
-/// A delegate property of an object, single, multicast or sparse: glue gives it. Each use compares the signature. Game thread only.
+/// A single, multicast or sparse delegate property of an object; returned by glue. Each use checks the signature. Game thread only.
 pub struct DelegateOf<A, R> {
     object: ObjectHandle,
     class: &'static str,
@@ -47,29 +47,29 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         Self { object, class, name, of: PhantomData }
     }
 
-    /// Binds it to a function of an object; one that can be bound to several gets it in addition, once.
+    /// Binds the delegate to a function of an object. A multicast delegate adds the binding, unless it exists.
     ///
     /// # Errors
-    /// When an object is gone, or there is no such function, or it takes or gives something else.
+    /// When an object is destroyed, or the function does not exist or has another signature.
     pub fn bind<D: Class>(&self, runtime: &Runtime, target: Obj<D>, function: &str) -> Result<(), Error> {
         self.signature(runtime)?;
         runtime.links().bind(self.object, self.name, target.handle(), function)
     }
 
-    /// Takes bindings to an object out: those to that function, or with an empty name all. Gives how many there were.
+    /// Removes bindings to an object and returns their number: those to that function, or with an empty name all.
     ///
     /// # Errors
-    /// When the object of the delegate is gone, or may not be written now.
+    /// When the object of the delegate is destroyed or must not be written now.
     pub fn unbind<D: Class>(&self, runtime: &Runtime, target: Obj<D>, function: &str) -> Result<u32, Error> {
         self.signature(runtime)?;
         runtime.links().unbind(self.object, self.name, target.handle(), function)
     }
 
-    /// Binds it to a closure of the host, until what this gives is dropped. The closure is called on the game thread, within the call of
-    /// the delegate. Binding survives reloads; a world that is saved does not have it.
+    /// Binds the delegate to a closure of the host until the result is dropped. The closure is called on the game thread, inside the
+    /// call of the delegate. The binding survives reloads, but is not saved with a world.
     ///
     /// # Errors
-    /// As [`DelegateOf::bind`]; [`Error::NotASafePoint`] where plugin code is on the stack.
+    /// The errors of [`DelegateOf::bind`]; [`Error::NotASafePoint`] when plugin code is on the stack.
     pub fn listen(
         &self,
         runtime: &Runtime,
@@ -79,31 +79,31 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         listen(runtime, &signature, (self.object, self.name), closure)
     }
 
-    /// Calls what is bound, as [`Links::broadcast`](crate::Links::broadcast) does. The result is that of a single one.
+    /// Calls the bindings as [`Links::broadcast`](crate::Links::broadcast) does, and returns the result of a single delegate.
     ///
     /// # Errors
-    /// As there, and when the delegate has another signature.
+    /// The errors of `broadcast`, and when the delegate has another signature.
     pub fn call(&self, runtime: &Runtime, arguments: A) -> Result<R, Error> {
         self.signature(runtime)?;
         Ok(self.call_in(runtime.core(), arguments)?)
     }
 
-    /// Calls what is bound, of an object whose class declares the delegate with these types.
+    /// Calls the bindings. The class of the object must declare the delegate with these types.
     pub(crate) fn call_in(&self, core: &Core, arguments: A) -> Result<R, CallError> {
         core.delegates.call_by_types(&core.world, (self.object, self.name), &self.ty(&core.world)?, arguments)
     }
 
-    /// Binds it to a function of an object, likewise.
+    /// Binds a function of an object, with the same precondition as `call_in`.
     pub(crate) fn bind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<(), CallError> {
         delegates::bind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }
 
-    /// Takes bindings out, likewise.
+    /// Removes bindings, with the same precondition as `call_in`.
     pub(crate) fn unbind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<u32, CallError> {
         core.delegates.unbind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }
 
-    /// Returns the functions that are bound, likewise.
+    /// Returns the bindings, with the same precondition as `call_in`.
     pub(crate) fn bindings_in(&self, world: &World) -> Result<Vec<Binding>, CallError> {
         Ok(delegates::bindings(&world.read(self.object, self.name)?).to_vec())
     }
@@ -116,7 +116,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         Ok(class.find_property(self.name).ok_or_else(missing)?.ty.clone())
     }
 
-    /// The signature, which the delegate has.
+    /// Returns the signature after checking that the delegate has it.
     fn signature(&self, runtime: &Runtime) -> Result<SignatureText, Error> {
         let world = &runtime.core().world;
         let class = world.objects.class(self.object).ok_or(CallError::Stale { handle: self.object })?;

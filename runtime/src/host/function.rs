@@ -1,4 +1,4 @@
-//! Functions by name with a signature of Rust types: looked up and compared once, and again when the generation that had them is over.
+//! Functions by name with a signature of Rust types: resolved and checked once per generation.
 
 use std::cell::Cell;
 use std::fmt;
@@ -29,32 +29,32 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
 use crate::zcall::table::KeptHandle;
 
-/// A function by name, whose parameters and result are of these Rust types: [`Runtime::function`]. It calls what the name leads to
-/// when it is called: after a reload the new code, never the old. It keeps nothing alive, the runtime included. Game thread only.
+/// A function by name with Rust types for parameters and result; see [`Runtime::function`]. A call uses the current resolution of the
+/// name: after a reload the new code, never the old. Keeps nothing alive, including the runtime. Game thread only.
 pub struct TypedFunction<A, R> {
     runtime: WeakRuntime,
     name: String,
     signature: SignatureText,
     handle: RefCell<Option<KeptHandle>>,
-    /// The handle of an entry of a table, which is of one generation: the name is looked up once.
+    /// Handle of a table entry, valid for one generation; its name is resolved only once.
     entry: Cell<Option<ZCallHandle>>,
-    /// Whether all goes in slots, so that no value is made on the way.
+    /// True if all values fit into slots, so that calls create no `Value`.
     in_slots: Cell<bool>,
-    /// What the words of the signature mean, and since when.
+    /// Types of the signature, with the epoch of their resolution.
     types: RefCell<Option<(u64, Types)>>,
     ways: Rc<Ways>,
-    /// The count at which the short ways below were looked up.
+    /// Epoch at which the call caches below were filled.
     looked: Cell<u64>,
-    /// The short way into a static function.
+    /// Call cache for a static function.
     way: Cell<Option<StaticWay>>,
-    /// The method behind the name, if it is one.
+    /// Resolved method, if the name is one.
     method: RefCell<Option<MethodCall>>,
-    /// The short ways to what answers for some classes.
+    /// Call cache for methods, by class.
     methods: MethodWays,
     of: PhantomData<fn(A) -> R>,
 }
 
-/// A function of a module that stays loaded as long as this: [`TypedFunction::hot`] or
+/// A function of a module that stays loaded during the borrow; see [`TypedFunction::hot`] and
 /// [`ContextEntry::hot`](crate::tables::ContextEntry::hot).
 pub struct HotFunction<'a, A, R> {
     shell: &'a HotShell<'a>,
@@ -75,20 +75,16 @@ impl<A, R> fmt::Debug for HotFunction<'_, A, R> {
 }
 
 impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Errors
-    /// Whatever it fails with: a panic, or an error that it gives back. [`CallError::Lent`] while plugin code holds a slice.
+    /// When the function panics or returns an error. [`CallError::Lent`] while plugin code holds a slice.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
         call_hot(self.shell, arguments)
     }
 }
 
-/// Calls a function by its pointer.
-///
-/// # Errors
-/// Returns the errors of [`HotFunction::call`].
 #[inline]
 pub(crate) fn call_hot<A: ValueParams, R: NativeResult, E: From<CallError>>(
     shell: &HotShell<'_>,
@@ -116,15 +112,14 @@ fn other_result<E: From<CallError>>(function: &str) -> E {
     CallError::Buffer { message: format!("{function} returned another result than its signature states") }.into()
 }
 
-/// Whether the types of a call take and give what their signature says, so that words of these kinds may stand for its values: a type
-/// may declare something else than it is.
+/// Returns whether the Rust types have the declared kinds, so that slots can hold the values. A user type may declare another kind than
+/// its own.
 pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &SignatureText) -> bool {
     let result = signature.result.as_ref().map(|word| word.kind());
     signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied())
         && result == R::VALUE.map(|(kind, _)| kind)
 }
 
-/// Those of the parameters, and that of the result.
 type Types = (Vec<PropertyType>, Option<PropertyType>);
 
 impl<A, R> fmt::Debug for TypedFunction<A, R> {
@@ -134,7 +129,7 @@ impl<A, R> fmt::Debug for TypedFunction<A, R> {
 }
 
 impl Runtime {
-    /// A function by name, for calls by Rust types. Of a function of an object the object is the first parameter.
+    /// Returns a function by name, for calls with Rust types. The first parameter of a function of an object is the object.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -153,17 +148,14 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// As [`Calls::resolve`](crate::Calls::resolve), and [`CallError::Signature`] when it takes or gives others.
+    /// The errors of [`Calls::resolve`](crate::Calls::resolve), and [`CallError::Signature`] when the signature differs.
     pub fn function<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = self.unresolved(name)?;
         function.resolve(self)?;
         Ok(function)
     }
 
-    /// An entry of a table of a module of the Master: calls end with the generation that has it now.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Runtime::function`].
+    /// Returns an entry of a table of a module of the Master, valid for the current generation.
     pub(crate) fn entry<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = self.unresolved(name)?;
         function.entry.set(Some(self.calls().resolve(name)?));
@@ -191,20 +183,20 @@ impl Runtime {
 }
 
 impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
-    /// The name it was requested by.
+    /// Returns the name of the function.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Errors
-    /// When the name leads nowhere now, or to a function with another signature, and whatever the callee fails with;
-    /// [`CallError::Unavailable`] when the runtime has ended.
+    /// When the name cannot be resolved now or has another signature, and when the callee fails; [`CallError::Unavailable`] when the
+    /// runtime has ended.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
-        // Where all goes in words, and the ways that are kept are right: else they are looked up again.
+        // Fast path only if all values fit into slots and the call caches are current.
         if !(A::IN_SLOTS && R::IN_SLOT && self.looked.get() == self.ways.stamp().get()) {
             return self.call_long(arguments);
         }
@@ -227,11 +219,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
     }
 
-    /// Calls it many times in one red frame: `code` gets what calls it, which costs as much as a C function by its pointer. It is for
-    /// a static function whose parameters, at most eight, and result are numbers, `bool`s and names.
+    /// Runs `code` in one red frame for many calls, each as cheap as a C call by pointer. For static functions with at most eight
+    /// parameters; parameters and result are numbers, `bool`s and names.
     ///
-    /// Until `code` has returned, plugin code counts as running: there is no safe point, so no reload, no unload, and no memory of
-    /// ended objects is freed. Whoever turns on [`observe`](crate::Calls::observe) in `code` hears of the calls after it only.
+    /// Until `code` has returned, plugin code counts as running: no safe point, reload or unload occurs, and no memory of destroyed
+    /// objects is freed. If `code` turns on [`observe`](crate::Calls::observe), only calls after `code` are observed.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -246,8 +238,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// ```
     ///
     /// # Errors
-    /// When there is no pointer to it: another sort of function, or calls are watched or observed; and [`TypedFunction::call`]'s own
-    /// while it may not be called.
+    /// When the function has no pointer because it is of another kind, or calls are observed. The errors of [`TypedFunction::call`]
+    /// when calls are not allowed.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, Error> {
         let runtime = self.runtime()?;
         self.callee(&runtime)?;
@@ -263,7 +255,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         })
     }
 
-    /// Does what is left when a red frame has closed.
+    /// Does the deferred work after a red frame has closed.
     #[cold]
     fn settle(&self, lent: usize) {
         if let Some(runtime) = self.runtime.upgrade() {
@@ -276,12 +268,12 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.runtime.upgrade().ok_or_else(ended)
     }
 
-    /// What it stands for now.
+    /// Returns the current callee.
     fn callee(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
         let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
         match known {
             Some(callee) => Ok(callee),
-            // What has changed may have been something else: then the name leads where it led.
+            // The change may concern other names, and the resolution may be unchanged.
             None => self.resolve(runtime),
         }
     }
@@ -300,11 +292,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
         let given = dynamic_call::call(core, handle, &arguments)?;
-        // A number that no entry of an enum has is an error of this call.
+        // An enum value without an entry is an error of this call.
         Ok(failing(|| R::from_value(given, result.as_ref()))?)
     }
 
-    /// What goes in slots, where no module answers by a short way: the host's own function, or the long way.
+    /// Slow path for calls in slots: a function of the host, or a call without cache.
     #[inline(never)]
     fn call_slots(&self, slots: &mut [Slot]) -> Result<R, Error> {
         let runtime = self.runtime()?;
@@ -330,7 +322,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         R::from_slot(*slots.last().unwrap_or(&none)).ok_or_else(|| self.other_result())
     }
 
-    /// Notes the short way for objects of the class of this one, for the next call.
+    /// Fills the call cache for the class of this object.
     fn look_for_way(&self, core: &Core, object: ObjectHandle) {
         if self.looked.get() != core.zcalls.stamp().get() || !self.methods.are_worth_a_look(&self.ways, object) {
             return;
@@ -344,7 +336,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         other_result(&format!("`{}`", self.name))
     }
 
-    /// Looks the name up, and compares the signature.
+    /// Resolves the name and checks the signature.
     fn resolve(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
         self.handle.replace(None);
         let handle = match self.entry.get() {
@@ -363,7 +355,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             return Err(CallError::Signature { name, found: format!("a property of type {found}"), wanted }.into());
         }
         let is_found = |signature: &SignatureText| signature.to_string() == found;
-        // The object that a function is called on stands before its parameters, in the name and not in the signature.
+        // The object of a method is a parameter here, but is not in its signature.
         let without_object = || {
             let (first, rest) = self.signature.arguments.split_first()?;
             let is_object = first.kind() == PropertyKind::OBJECT && self.name.starts_with("uf");
@@ -374,7 +366,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             let (name, found, wanted) = (self.name.clone(), found.to_owned(), self.signature.to_string());
             return Err(CallError::Signature { name, found, wanted }.into());
         }
-        // The class of the object that a function is called on is compared by the callee; that of any other by the path with values.
+        // The callee checks the class of its own object; the call with values checks other objects.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !takes_object);
         let in_slots =
             are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
@@ -385,7 +377,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.method.replace(uf::method_call(&callee).filter(|_| takes_object));
         self.way.set(uf::static_way(core, &callee).filter(|_| !takes_object));
         let has_way = self.way.get().is_some() || self.method.borrow().is_some();
-        // What was looked up before a commit is looked up again after it.
+        // A resolution before a commit must be repeated after the commit.
         let is_lasting = in_slots && has_way && !core.world.mode.is_before_commit();
         self.looked.set(if is_lasting { core.zcalls.stamp().count() } else { Stamp::NEVER });
         Ok(callee)
@@ -404,7 +396,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
     }
 
-    /// What its words mean now.
+    /// Resolves the types of the signature.
     fn types(&self, runtime: &Runtime) -> Result<Types, CallError> {
         let types = &runtime.core().world.types;
         let stamp = types.stamp();

@@ -1,22 +1,22 @@
-//! Lists of objects that a host goes through again and again: all of a class, looked for anew only when some object has begun or ended.
+//! Cached object lists for repeated iteration: a list of a class is rebuilt only after objects were created or destroyed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::handles::ObjectHandle;
 use crate::runtime::Runtime;
 
-/// How many versions lists have had, on all threads: a list may be filled on one and called on another.
+/// Shared by all threads: a list may be filled on one thread and called on another.
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
 fn next_version() -> u64 {
     VERSIONS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// Objects in an order. It keeps none of them alive. Any thread may fill it.
+/// An ordered list of objects. Keeps no object alive. Any thread may fill it.
 #[derive(Debug)]
 pub struct ObjectList {
     objects: Vec<ObjectHandle>,
-    /// Another number for each content of each list.
+    /// Unique number of the content among all lists.
     version: u64,
 }
 
@@ -33,36 +33,34 @@ impl From<Vec<ObjectHandle>> for ObjectList {
 }
 
 impl ObjectList {
-    /// The objects.
+    /// Returns the objects.
     #[must_use]
     pub fn objects(&self) -> &[ObjectHandle] {
         &self.objects
     }
 
-    /// Adds one at the end.
+    /// Appends an object.
     pub fn push(&mut self, object: ObjectHandle) {
         self.objects.push(object);
         self.version = next_version();
     }
 
-    /// Another number for each content of each list.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 }
 
-/// All objects of a class and of those that extend it, but templates and those that sleep: [`Runtime::list`]. Game thread only.
+/// All objects of a class and its subclasses, except templates and dormant objects; see [`Runtime::list`]. Game thread only.
 #[derive(Debug)]
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// The population when they were looked for, and the stamp of the classes, which is another one in each host.
+    /// Population counter and class epoch of the last refresh; class epochs differ between hosts.
     seen: Option<(u64, u64)>,
 }
 
 impl Runtime {
-    /// A list of all objects of a class, by the path of the class, which need not be there yet. It is empty until
-    /// [`ClassList::refresh`].
+    /// Returns an empty list for the class with that path, which need not exist yet. [`ClassList::refresh`] fills it.
     #[must_use]
     pub fn list(&self, class: &str) -> ClassList {
         ClassList { class: class.to_owned(), list: ObjectList::default(), seen: None }
@@ -70,8 +68,8 @@ impl Runtime {
 }
 
 impl ClassList {
-    /// Looks for them anew where an object has begun, ended or got another body since the last time, or a class has changed, or it is
-    /// another host. Whether it has looked.
+    /// Rebuilds the list if an object was created, destroyed or changed its body, a class changed, or the host differs since the last
+    /// refresh. Returns whether the list was rebuilt.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.ways.population(), core.world.types.stamp());
@@ -84,7 +82,7 @@ impl ClassList {
         true
     }
 
-    /// The objects, in order of creation.
+    /// Returns the objects in order of creation.
     #[must_use]
     pub fn list(&self) -> &ObjectList {
         &self.list

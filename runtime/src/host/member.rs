@@ -1,5 +1,4 @@
-//! A member of a class, as glue names it: looked up by name once for each class that it is used with, after it was seen that the
-//! class is the one that the glue means, or extends it.
+//! Class members as glue uses them: resolved by name once per class, after checking that the class is the expected one or extends it.
 
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
@@ -22,7 +21,7 @@ use crate::object::native_value::{NativeParams, NativeResult, ValueParams, signa
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// The class that glue means, and the one that was last found to be it.
+/// Class expected by the glue, with the last class that passed the check.
 #[derive(Debug)]
 struct Meant {
     path: &'static str,
@@ -34,10 +33,10 @@ impl Meant {
         Self { path, seen: RefCell::default() }
     }
 
-    /// The class of the object; whether it is another one than the last time.
+    /// Returns the class of the object, and whether it differs from the last check.
     fn of(&self, world: &World, object: ObjectHandle) -> Result<(Rc<Class>, bool), CallError> {
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        // The memory of a class is not reused while anything refers to it, even weakly.
+        // The memory of a class is not reused while a weak reference exists.
         if std::ptr::eq(self.seen.borrow().as_ptr(), Rc::as_ptr(&class)) {
             return Ok((class, false));
         }
@@ -50,10 +49,10 @@ impl Meant {
     }
 }
 
-/// Whether an object is of the class of that path, or of one that extends it.
+/// Checks that an object is of the class with that path or of a subclass.
 ///
 /// # Errors
-/// [`CallError::WrongClass`], or [`CallError::Unavailable`] while the object sleeps because no module declares its class.
+/// [`CallError::WrongClass`], or [`CallError::Unavailable`] while the object is dormant because no module declares its class.
 pub(super) fn is_meant(world: &World, object: ObjectHandle, class: &Class, path: &str) -> Result<(), CallError> {
     if world.types.class_by_path(path).is_some_and(|meant| class.is_a(&meant)) {
         return Ok(());
@@ -73,7 +72,7 @@ pub struct PropertyOf {
 }
 
 impl PropertyOf {
-    /// The property of that name of the class at that path.
+    /// Refers to a property by class path and name.
     pub fn new(class: &'static str, name: &str) -> Self {
         Self { meant: Meant::new(class), key: PropertyRef::new(name) }
     }
@@ -86,12 +85,12 @@ impl PropertyOf {
         Ok(())
     }
 
-    /// Reads it.
+    /// Reads the property.
     ///
     /// # Errors
-    /// When the object is gone, sleeps or is of another class, or the property is not there or of another type.
+    /// When the object is destroyed, dormant or of another class, or the property is missing or of another type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
-        // The reference remembers a class only after it was seen here.
+        // The property reference caches a class only after the check in `see`.
         let raw = match runtime.core().world.get_known(object, &self.key) {
             Some(raw) => raw,
             None => {
@@ -99,14 +98,14 @@ impl PropertyOf {
                 runtime.world().get(object, &self.key)?
             }
         };
-        // A number that no entry of an enum has is an error of this reading.
+        // An enum value without an entry is an error of this read.
         Ok(failing(|| Ok(T::from_raw(raw)))?)
     }
 
-    /// Writes it.
+    /// Writes the property.
     ///
     /// # Errors
-    /// As [`PropertyOf::get`], and while it may not be written.
+    /// The errors of [`PropertyOf::get`], and while writes are not allowed.
     pub fn set<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle, value: T) -> Result<(), Error> {
         match runtime.core().world.set_known(object, &self.key, value.into_raw()) {
             Ok(()) => Ok(()),
@@ -117,26 +116,26 @@ impl PropertyOf {
         }
     }
 
-    /// Reads it, whatever its type.
+    /// Reads the property as a [`Value`].
     ///
     /// # Errors
-    /// As [`PropertyOf::get`].
+    /// The errors of [`PropertyOf::get`].
     pub fn read(&self, runtime: &Runtime, object: ObjectHandle) -> Result<Value, Error> {
         self.see(runtime, object)?;
         runtime.objects().get(object, &self.key)
     }
 
-    /// Writes it, whatever its type.
+    /// Writes the property as a [`Value`].
     ///
     /// # Errors
-    /// As [`PropertyOf::set`].
+    /// The errors of [`PropertyOf::set`].
     pub fn write(&self, runtime: &Runtime, object: ObjectHandle, value: &Value) -> Result<(), Error> {
         self.see(runtime, object)?;
         runtime.objects().set(object, &self.key, value)
     }
 }
 
-/// A function of a class, by the Rust types of its parameters and result.
+/// A function of a class, with the Rust types of its parameters and result.
 #[derive(Debug)]
 pub struct FunctionOf<A, R> {
     meant: Meant,
@@ -146,18 +145,17 @@ pub struct FunctionOf<A, R> {
 }
 
 impl<A, R> FunctionOf<A, R> {
-    /// The function of that name of the class at that path.
+    /// Refers to a function by class path and name.
     pub fn new(class: &'static str, name: &str) -> Self {
         Self { meant: Meant::new(class), key: FunctionRef::new(name), ways: MethodWays::default(), of: PhantomData }
     }
 }
 
 impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
-    /// Calls it; an override answers.
+    /// Calls the function. Overrides take precedence.
     ///
     /// # Errors
-    /// When the object is gone, sleeps or is of another class, the function is not there or has another signature, and whatever its
-    /// body fails with.
+    /// When the object is destroyed, dormant or of another class, the function is missing or has another signature, or its body fails.
     #[inline]
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: A) -> Result<R, Error> {
         let core = runtime.core();
@@ -168,7 +166,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
             }
             return done;
         }
-        // A type may end the making of an argument, or the reading of what it does not take.
+        // A user type may fail in the conversion of an argument or result.
         Ok(failing(|| {
             let settle = |lent| core.red.settle(lent);
             let again = || self.function::<A>(runtime, object);
@@ -176,7 +174,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
         })?)
     }
 
-    /// Notes the short way for objects of the class of this one.
+    /// Fills the call cache for the class of this object.
     #[cold]
     fn look(&self, core: &Core, object: ObjectHandle) {
         let Some(class) = core.world.objects.class(object) else { return };
@@ -191,7 +189,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
 }
 
 impl<A, R: NativeResult> FunctionOf<A, R> {
-    /// The function of the object's class, after it was seen that it is the one that the glue means.
+    /// Returns the function of the object's class after checking the class.
     fn function<B: NativeParams>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<Rc<Function>, CallError> {
         let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
         let missing = || CallError::NotFound {
@@ -209,17 +207,17 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
         Ok(function)
     }
 
-    /// Calls it with parameters that may come back.
+    /// Calls the function with out parameters.
     ///
     /// # Errors
-    /// As [`FunctionOf::call`].
+    /// The errors of [`FunctionOf::call`].
     pub fn call_with_outs<B: NativeParams>(
         &self,
         runtime: &Runtime,
         object: ObjectHandle,
         arguments: B,
     ) -> Result<R, Error> {
-        // Before the call: what a call has done cannot be taken back.
+        // Checked before the call, because a call cannot be undone.
         let _there = self.function::<B>(runtime, object)?;
         let world = &runtime.core().world;
         Ok(failing(|| world.call_typed(object, &self.key, None, arguments))?)
@@ -234,15 +232,15 @@ pub struct DynamicFunctionOf {
 }
 
 impl DynamicFunctionOf {
-    /// The function of that name of the class at that path.
+    /// Refers to a function by class path and name.
     pub fn new(class: &'static str, name: &str) -> Self {
         Self { meant: Meant::new(class), key: FunctionRef::new(name) }
     }
 
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Errors
-    /// As [`FunctionOf::call`].
+    /// The errors of [`FunctionOf::call`].
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
         if is_new {

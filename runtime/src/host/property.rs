@@ -1,4 +1,4 @@
-//! Properties by name with a Rust type: looked up and compared once for each class that they are used with.
+//! Properties by name with a Rust type: resolved and checked once per class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,14 +15,13 @@ use crate::object::member::{PropertyKey, PropertyRef};
 use crate::object::word_place::{WordPlaces, fits};
 use crate::runtime::{Runtime, WeakRuntime};
 
-/// A property by name, whose values are of this Rust type: [`Runtime::property`]. It keeps nothing alive, the runtime included, and is
-/// good for objects of the class that it names and of those that extend it, after a reload for those of the new class. Game thread
-/// only.
+/// A property by name with a Rust type; see [`Runtime::property`]. Valid for objects of the named class and its subclasses; after a
+/// reload for the new class. Keeps nothing alive, including the runtime. Game thread only.
 pub struct TypedProperty<T: HostValue> {
     runtime: WeakRuntime,
-    /// `up:/Script/Game.Cube:speed`.
+    /// For example `up:/Script/Game.Cube:speed`.
     name: String,
-    /// `/Script/Game.Cube`.
+    /// For example `/Script/Game.Cube`.
     class: String,
     key: PropertyRef,
     ways: Rc<Ways>,
@@ -37,7 +36,7 @@ impl<T: HostValue> fmt::Debug for TypedProperty<T> {
 }
 
 impl Runtime {
-    /// A property by name, for reads and writes by a Rust type.
+    /// Returns a property by name, for reads and writes with a Rust type.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -63,11 +62,11 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the name leads nowhere, [`CallError::Signature`] when its values are of another type.
+    /// [`CallError::NotFound`] when the name cannot be resolved, [`CallError::Signature`] when the property has another type.
     pub fn property<T: HostValue>(&self, name: &str) -> Result<TypedProperty<T>, Error> {
         let _found = self.calls().resolve(name)?;
         let path = name.strip_prefix("up:").unwrap_or_default();
-        // A name may be written with two slashes.
+        // A name may start with two slashes.
         let path = format!("/{}", path.trim_start_matches('/'));
         let missing = || CallError::NotFound {
             message: format!("`{name}` is no property: write `up:/Script/Package.Type:Property`"),
@@ -92,16 +91,16 @@ impl Runtime {
 }
 
 impl<T: HostValue> TypedProperty<T> {
-    /// The name it was requested by.
+    /// Returns the name of the property.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Reads it.
+    /// Reads the property.
     ///
     /// # Errors
-    /// When the object is gone, sleeps or is of another class, or its class has no such property of that type now;
+    /// When the object is destroyed, dormant or of another class, or its class has no such property of that type now;
     /// [`CallError::Unavailable`] when the runtime has ended.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
@@ -113,13 +112,13 @@ impl<T: HostValue> TypedProperty<T> {
         self.get_long(object)
     }
 
-    /// Writes it.
+    /// Writes the property.
     ///
     /// # Errors
-    /// As [`TypedProperty::get`], and while it may not be written.
+    /// The errors of [`TypedProperty::get`], and while writes are not allowed.
     #[inline]
     pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
-        // Before anything is looked up: it may be code of whoever wrote the type.
+        // Converted before any look-up, because the conversion may be user code.
         let value = value.into_raw();
         if !self.ways.are_open(self.places.looked()) {
             return self.set_long(object, value);
@@ -130,7 +129,7 @@ impl<T: HostValue> TypedProperty<T> {
         }
     }
 
-    /// Looks where objects of its class have it, for the next time.
+    /// Caches the offset of the property for the class of this object.
     fn look(&self, object: ObjectHandle) -> Result<Runtime, Error> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
@@ -149,7 +148,7 @@ impl<T: HostValue> TypedProperty<T> {
         let runtime = self.look(object)?;
         let read = || runtime.world().get(object, &self.key);
         let value = runtime.core().zcalls.watched("up", &self.name, read)?;
-        // A number that no entry of an enum has is an error of this reading.
+        // An enum value without an entry is an error of this read.
         Ok(failing(|| Ok(T::from_raw(value)))?)
     }
 

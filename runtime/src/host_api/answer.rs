@@ -1,4 +1,4 @@
-//! From what a body gives back to the border's words: results where the module waits for them, and how the call went.
+//! Conversion of a body's results to the ABI: out parameters, the direct result, and the status of the call.
 
 use std::rc::Rc;
 
@@ -8,12 +8,12 @@ use super::given::Sink;
 use crate::border::CallError;
 use crate::zcall::table::status_of;
 
-/// Where results of a call are written, and what a body gives for it.
+/// Destination of a body's results.
 pub(super) trait Fill<V> {
-    /// What is left to be given back as the result of the function itself.
+    /// Remaining result of the function itself.
     type Left;
 
-    /// Writes it there.
+    /// Writes the results to their destination.
     fn fill(self, value: V) -> Self::Left;
 }
 
@@ -84,9 +84,9 @@ impl Fill<Option<String>> for Sink<'_> {
     }
 }
 
-/// How a call that a module made ended, in the words of its result.
+/// Outcome of a module's call as an ABI result.
 pub(super) trait Answer<V, E> {
-    /// The result, and the failure where there is one and somebody wants it.
+    /// Returns the result, and writes the failure if the caller provides a slot for it.
     fn answer(done: Result<V, E>, failure: Option<&mut Failure>) -> Self;
 }
 
@@ -103,7 +103,7 @@ impl Answer<(), CallError> for Status {
     }
 }
 
-/// Why a ZCall did not do its work: the status says more than the error where no dispatcher was found.
+/// Error of a ZCall. If no dispatcher was found, the status is more specific than the error.
 pub(super) struct Refused {
     pub(super) status: ZCallStatus,
     pub(super) error: CallError,

@@ -1,4 +1,4 @@
-//! Values that plugin code owns: made and given back.
+//! Creation and release of values that plugin code owns.
 
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub(super) fn black_new<'c>(
     keep(core, module, ty.number, value, &site)
 }
 
-/// Makes a value a black of the module's.
+/// Registers a value as a black of the module.
 pub(super) fn keep(
     core: &Core,
     module: ModuleId,

@@ -64,7 +64,7 @@ pub(super) fn property_place(
         .then(|| core.world.types.property_by_path(path))
         .flatten()
         .ok_or_else(|| CallError::NotFound { message: format!("`{}` names no property", callee.name()) })?;
-    // The name may lead to another property than it did, if its class was declared anew: its type may be another, too.
+    // The name may resolve to another property, with another type, if its class was declared again.
     if property.ty.fingerprint() != fingerprint {
         return Err(CallError::Unavailable { what: format!("`{}`", callee.name()) });
     }

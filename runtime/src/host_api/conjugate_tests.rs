@@ -1,4 +1,4 @@
-//! The functions for conjugates as a module calls them: through the table, by raw words.
+//! Tests of the conjugate functions through the table, with raw words, as a module calls them.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ use crate::object::value::Value;
 
 const MODULE: ModuleId = ModuleId(7);
 
-/// A host with a module that is nothing but its gate, and an object with a property `scores: Array(f64)`.
+/// A host with a module that has only a gate, and an object with a property `scores: Array(f64)`.
 struct Host {
     core: Rc<Core>,
     host_context: Box<HostContext>,
@@ -36,7 +36,7 @@ struct Host {
     object: ObjectHandle,
 }
 
-/// What of a failure these tests look at.
+/// Fields of a failure that these tests check.
 #[derive(PartialEq, Debug)]
 struct Failed {
     kind: FailureKind,
@@ -83,7 +83,7 @@ impl Host {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// Where the scores of the object lie, as a view of the module knows it.
+    /// Returns the location of the object's scores, as a view of the module has it.
     fn scores(&self) -> ValuePlace {
         let class = self.core.world.objects.class(self.object).expect("it lives");
         let offset = class.find_property("scores").expect("a property").offset as usize;
@@ -110,7 +110,7 @@ impl Host {
 
     fn lend(&self, place: ValuePlace) -> Asked<ConjugateHandle> {
         asked(ConjugateHandle::NONE, |out, failure| {
-            // SAFETY: the host context is the host's own; the tests lend what lives as long as the frame, or is refused.
+            // SAFETY: the host context is the host's own; the tests pass values that outlive the frame, or expect an error.
             unsafe { values().conjugate_lend()(self.host_context.to_ref(), &place, out, failure) }
         })
     }
@@ -139,7 +139,7 @@ impl Host {
         })
     }
 
-    /// The kind of what a call gives back, in words.
+    /// Returns the kind of a call's result as a string.
     fn result_of(&self, name: &str) -> Result<&'static str, String> {
         let handle = self.core.zcalls.resolve(&self.core.chain, name, 0).expect("it leads somewhere");
         let kind = asked(PropertyKind(0), |out, failure| {
@@ -201,10 +201,10 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
     std::thread::scope(|scope| {
         for share in blacks.chunks(100) {
             scope.spawn(move || {
-                // SAFETY: the host context is the host's own, which lives longer than this thread.
+                // SAFETY: the host context is the host's own, which outlives this thread.
                 share.iter().for_each(|black| unsafe { values().black_drop()(host_context, *black) });
                 let refused = asked(BlackHandle::NONE, |out, failure| {
-                    // SAFETY: the host context outlives this thread, and null stands for a value of zero bytes.
+                    // SAFETY: the host context outlives this thread, and null represents a value of zero bytes.
                     unsafe { values().black_new()(host_context, MODULE.0, ty, std::ptr::null(), &site(), out, failure) }
                 });
                 assert_eq!(refused.expect_err("only the game thread makes one").kind, FailureKind::WRONG_THREAD);
@@ -286,7 +286,7 @@ fn set_aside_a_black_has_expired_and_taken_back_it_has_not() {
     assert_eq!(failed(host.make("Set(Name)", std::ptr::null())).kind, FailureKind::UNAVAILABLE);
 }
 
-/// A slot with a conjugate.
+/// Returns a slot with a conjugate.
 fn slot(conjugate: ConjugateHandle) -> Slot {
     Slot::from_bits(SlotType::CONJUGATE, conjugate.0)
 }
@@ -294,7 +294,7 @@ fn slot(conjugate: ConjugateHandle) -> Slot {
 fn call(host: &Host, name: &str, slots: &mut [Slot]) -> (ZCallStatus, Failure) {
     let handle = host.core.zcalls.resolve(&host.core.chain, name, 0).expect("it is registered");
     let (mut failure, mut buffer) = (Failure::none(), ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() });
-    // SAFETY: the host context is the host's own, and the buffer lends the slots for the call.
+    // SAFETY: the host context is the host's own, and the buffer borrows the slots for the call.
     let status =
         unsafe { values().conjugate_zcall()(host.host_context.to_ref(), MODULE.0, handle, &mut buffer, &mut failure) };
     (status, failure)
@@ -323,7 +323,7 @@ fn a_call_that_knows_no_types_passes_conjugates_and_is_given_blacks() {
         let given = ConjugateHandle(slots[2].bits());
         assert_eq!(host.state(given).map(|state| state.color), Ok(color::BLACK));
         assert_eq!(host.read(given), array(&[3.0, 6.0, 12.0]));
-        // What came out goes in again.
+        // Results can be passed as arguments again.
         let mut slots = [slot(given), three, Slot::EMPTY];
         assert_eq!(call(&host, "ex:/scale", &mut slots).0, ZCallStatus::SUCCESS);
         assert_eq!(host.read(ConjugateHandle(slots[2].bits())), array(&[9.0, 18.0, 36.0]));

@@ -1,4 +1,4 @@
-//! Arrays, sets and maps in host memory: whatever moves or ends a value in them.
+//! Arrays, sets and maps in host memory: all operations that move or drop their values.
 
 use super::given::{KeyAddress, Place, wrong_kind};
 use crate::border::CallError;

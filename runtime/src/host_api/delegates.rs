@@ -1,4 +1,4 @@
-//! Delegates: bound, taken apart and called.
+//! Delegates: binding, unbinding and calls.
 
 use alcedo_abi::handles::ObjectHandle;
 
@@ -33,14 +33,14 @@ pub(super) fn delegate_unbind(
     let is_out = |binding: &_| delegates::is_meant(&core.world, binding, object, &function);
     let now = delegate.ptr().read();
     let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
-    // Before the write: a sparse one without bindings has no mark any more.
+    // Before the write: a sparse delegate without bindings has no mark.
     let mark = delegate.ptr_mut().delegate_mark(|| None);
     write(&mut delegate, &left)?;
     core.delegates.taken_out(mark, is_out);
     Ok(removed)
 }
 
-/// The slots are those of the delegate's signature, by which the module was compiled.
+/// Calls a delegate. The slots match its signature, which the module was compiled with.
 pub(super) fn delegate_call(core: &Core, delegate: Place<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
     let mut delegate = open(delegate)?;
     let now = without_dead(core, &mut delegate);
@@ -62,7 +62,7 @@ fn write(delegate: &mut LiveValue<'_>, value: &Value) -> Result<(), CallError> {
     delegate.ptr_mut().write(value).map_err(|error| CallError::other(error.to_string()))
 }
 
-/// Takes bindings of objects that are gone out of several. Where the owner may not be written they are passed over only.
+/// Removes bindings of destroyed objects from a multicast delegate. If the owner must not be written, they are only skipped.
 fn without_dead(core: &Core, delegate: &mut LiveValue<'_>) -> Value {
     let now = delegate.ptr().read();
     if let PropertyType::Delegate(_) = **delegate.ty() {

@@ -1,5 +1,5 @@
-//! A call on several objects, which a module makes in one crossing: where the code of the function can be called directly it is, in a row;
-//! each of the others takes slots. One that fails keeps none of the others from being done.
+//! Calls on several objects in a single ABI crossing. Consecutive objects with direct code are called directly; all others use
+//! slots. A failure does not stop the remaining calls.
 #![expect(unsafe_code, reason = "follows what a module lends for the calls")]
 
 use std::mem::MaybeUninit;
@@ -18,10 +18,10 @@ use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Slots;
 
-/// No function takes more.
+/// Maximum number of parameters.
 const MOST: usize = 8;
 
-/// What a module lends for calls on several objects.
+/// Borrowed buffers of a module for calls on several objects.
 pub(super) struct EachMut<'c> {
     objects: &'c [ObjectHandle],
     slots: &'c mut [Slot],
@@ -33,7 +33,7 @@ pub(super) struct EachMut<'c> {
 impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
     unsafe fn given(self, _host: Host) -> EachMut<'c> {
         let EachCall { objects, count, slots, len, results, told, failed } = *self;
-        // SAFETY: the caller promises that the module lends so many objects and results, and so many slots, unshared for the call.
+        // SAFETY: the caller promises that the module provides this number of objects, results and slots, unshared during the call.
         unsafe {
             EachMut {
                 objects: if count == 0 { &[] } else { std::slice::from_raw_parts(objects, count) },
@@ -47,10 +47,10 @@ impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
 }
 
 impl EachMut<'_> {
-    /// Tells the module that the call on the object of that number has failed.
+    /// Reports to the module that the call on the object at index `at` has failed.
     fn tell(&mut self, at: usize, error: &CallError) {
         self.results[at].write(0);
-        // SAFETY: the module gave both together, for this call, and the function copies what it needs and does not unwind.
+        // SAFETY: the module provided both together for this call; the function copies the failure and does not unwind.
         unsafe { (self.failed)(self.told, at, &error.to_failure()) };
     }
 }
@@ -85,8 +85,8 @@ pub(super) fn zcall_each(
         if let Some(code) = callee.black_code()
             && core.world.mode.direct_version() != alcedo_abi::black_direct::CLOSED
         {
-            // SAFETY: this is the game thread, which the shell of this function has proved, and no time before a commit. The signature is
-            // the one that the code is for, and the module lends values of it; that all of them lie in slots is so for all code.
+            // SAFETY: this is the game thread, as the trampoline of this function has checked, and not before a commit. The code has
+            // this signature, and the module provides values for it; direct code exists only if all values fit into slots.
             let answer = unsafe { code.call_each(&each.objects[at..], &bits, &mut each.results[at..]) };
             at += answer.bits as usize;
             match answer.status {
@@ -99,7 +99,7 @@ pub(super) fn zcall_each(
                 _ => {}
             }
         }
-        // The callee sees the slots as a caller of one object lends them.
+        // The callee sees the same slots as in a call on one object.
         each.slots[0] = Slot::from_bits(ObjectHandle::SLOT, each.objects[at].into_bits());
         each.slots[count] = if count == 0 { each.slots[0] } else { before };
         match core.zcalls.dispatch(core.here(), handle, BufferMut::over(each.slots)).1 {

@@ -1,4 +1,4 @@
-//! Calls whose thunk is the module's own, by the numbers of their frames.
+//! Calls with a custom thunk of a module, by frame number.
 
 use crate::border::CallError;
 use crate::bridge::core::Core;

@@ -1,7 +1,7 @@
-//! What a module gives for a call, as types that carry what it has promised of it. The promises of the lists are taken over in one
-//! place, [`Given`]: a body names in its signature what it takes, and follows the addresses by safe methods from there on.
+//! Arguments of a module's call as types that carry the promises made for them. The promises of the lists are taken over only in
+//! [`Given`]: the signature of a body names these types, and the body accesses the addresses by safe methods.
 //!
-//! All that carries `'c` belongs to one call: an address is that of a value of the type which the same call names, and of no other.
+//! A value with `'c` belongs to one call: an address is of a value of the type named by the same call.
 #![expect(unsafe_code, reason = "follows what a module lends for a call")]
 
 use std::marker::PhantomData;
@@ -25,15 +25,15 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::object::values::text_memory::text_assign_raw;
 use crate::zcall::buffer::BufferMut;
 
-/// A type of parameters, and what a body takes for it as `As`; `Host` is what the call has of its host.
+/// A raw parameter type, converted to `As` for a body; `Host` is the call's access to its host.
 pub(super) trait Given<Host, As> {
-    /// Makes it so.
+    /// Converts the parameter.
     ///
     /// # Safety
-    /// It is what a module gave for the one call that lasts `'c`, by the promises of the lists: texts are readable; a sink copies
-    /// what it is lent and does not unwind; a buffer lends its slots, unshared, with pointers that are right for the call; a host
-    /// context is the module's own, whose runtime lives; a type number is one of the core that is `host`; and what the docs of
-    /// `As` say of an address is true until the call ends, unless the body itself ends it.
+    /// A module passed the parameter for the one call that lasts `'c`, with the promises of the lists: strings are readable; a sink
+    /// copies the data it receives and does not unwind; a buffer has unshared slots with valid pointers for the call; a host
+    /// context is the module's own and its runtime exists; a type number is of the core `host`. The promises in the docs of `As` about
+    /// an address hold until the call ends, unless the body itself ends them.
     unsafe fn given(self, host: Host) -> As;
 }
 
@@ -53,7 +53,7 @@ impl<'c, Host> Given<Host, &'c str> for RStr<'c> {
 impl<'c, Host> Given<Host, BufferMut<'c>> for &'c mut ZCallBuffer {
     #[inline]
     unsafe fn given(self, _host: Host) -> BufferMut<'c> {
-        // SAFETY: the caller promises that the module lends the slots, unshared and right for the call.
+        // SAFETY: the caller promises that the module provides the slots, unshared and valid for the call.
         unsafe { BufferMut::from_raw(self) }
     }
 }
@@ -64,10 +64,10 @@ impl<Host> Given<Host, String> for TextView {
     }
 }
 
-/// Ties to the call `'c`, and to no shorter time.
+/// Ties a value to the call `'c`, invariantly.
 type OfCall<'c> = PhantomData<fn(&'c ()) -> &'c ()>;
 
-/// A text whose bytes are readable as long as the call.
+/// A string whose bytes are readable during the call.
 struct LentText<'c>(TextView, OfCall<'c>);
 
 impl LentText<'_> {
@@ -76,13 +76,13 @@ impl LentText<'_> {
         if len == 0 {
             return String::new();
         }
-        // SAFETY: the module lends the bytes, as whoever made this value has promised.
+        // SAFETY: the module provides the bytes, as the code that made this value has promised.
         let bytes = unsafe { std::slice::from_raw_parts(data, len) };
         String::from_utf8_lossy(bytes).into_owned()
     }
 }
 
-/// Where in the source of the module something is made.
+/// Source location in the module of a creation.
 pub(super) struct MadeAt<'c> {
     file: LentText<'c>,
     pub(super) line: u32,
@@ -100,7 +100,7 @@ impl<'c, Host> Given<Host, MadeAt<'c>> for &'c Site {
     }
 }
 
-/// The type that a call names by a number.
+/// A type that a call names by number.
 #[derive(Clone, Copy)]
 pub(super) struct CallType<'c> {
     core: &'c Core,
@@ -116,16 +116,13 @@ impl<'c> Given<&'c Core, CallType<'c>> for TypeNumber {
 }
 
 impl<'c> CallType<'c> {
-    /// The type itself.
-    ///
-    /// # Errors
-    /// When there is none of the number, or its module is over.
+    /// Returns the type itself. Fails if the number is unknown or its module has ended.
     pub(super) fn known(self) -> Result<KnownType<'c>, CallError> {
         Ok(KnownType { ty: self.core.value_types.get(self.number)?, call: PhantomData })
     }
 }
 
-/// What a [`CallType`] is.
+/// Resolved type of a [`CallType`].
 pub(super) struct KnownType<'c> {
     ty: PropertyType,
     call: OfCall<'c>,
@@ -145,7 +142,7 @@ impl Deref for KnownType<'_> {
     }
 }
 
-/// The place of a live value of the call's type, which no other code reads or writes while the body does.
+/// Location of an initialized value of the call's type, which no other code accesses during the body.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'c> {
     raw: ValuePlace,
@@ -160,18 +157,12 @@ impl<'c> Given<&'c Core, Place<'c>> for &'c ValuePlace {
 }
 
 impl<'c> Place<'c> {
-    /// The value, to read, and to write where [`LiveValue::may_write`] lets it.
-    ///
-    /// # Errors
-    /// When its type is not known.
+    /// Returns the value for reads, and for writes if [`LiveValue::may_write`] allows them. Fails if its type is unknown.
     pub(super) fn open(self) -> Result<LiveValue<'c>, CallError> {
         Ok(LiveValue { place: self, ty: self.ty.known()? })
     }
 
-    /// The value, to write.
-    ///
-    /// # Errors
-    /// When its type is not known, or its owner may not be written now.
+    /// Returns the value for writes. Fails if its type is unknown, or its owner must not be written now.
     pub(super) fn writable(self) -> Result<LiveValue<'c>, CallError> {
         let value = self.open()?;
         value.may_write()?;
@@ -179,7 +170,7 @@ impl<'c> Place<'c> {
     }
 }
 
-/// A live value that a call is about.
+/// An initialized value that a call operates on.
 pub(super) struct LiveValue<'c> {
     place: Place<'c>,
     ty: KnownType<'c>,
@@ -190,8 +181,7 @@ impl<'c> LiveValue<'c> {
         &self.ty
     }
 
-    /// # Errors
-    /// When it has an owner that may not be written now.
+    /// Checks that the owner, if any, may be written now.
     pub(super) fn may_write(&self) -> Result<(), CallError> {
         match self.place.raw.owner {
             owner if owner.is_none() => Ok(()),
@@ -200,7 +190,7 @@ impl<'c> LiveValue<'c> {
     }
 
     pub(super) fn ptr(&self) -> Ptr<'_> {
-        // SAFETY: the module promised a live value of the type at the place; the type is the one of the place's own number.
+        // SAFETY: the module promised an initialized value of the type at this address; the type is of the place's own number.
         unsafe { Ptr::new(self.place.raw.at, &self.ty) }
     }
 
@@ -208,23 +198,20 @@ impl<'c> LiveValue<'c> {
         self.with_type().0
     }
 
-    /// The value, and its type, by which other addresses of the call are followed.
+    /// Returns the value and its type, which is needed for other addresses of the call.
     pub(super) fn with_type(&mut self) -> (PtrMut<'_>, &KnownType<'c>) {
-        // SAFETY: the module promised a live value of the type at the place, which it lets alone until the call returns; the type
-        // is the one of the place's own number.
+        // SAFETY: the module promised an initialized value of the type at this address, which it does not access until the call
+        // returns; the type is of the place's own number.
         (unsafe { PtrMut::new(self.place.raw.at, &self.ty) }, &self.ty)
     }
 
-    /// Overwrites it by bytes, which may be its own.
-    ///
-    /// # Errors
-    /// When it is no text of bytes.
+    /// Overwrites the value with bytes, which may be its own. Fails if the value is not a byte string.
     pub(super) fn assign_bytes(&mut self, bytes: BytesAt<'c>, len: BytesLen<'c>) -> Result<(), CallError> {
         if self.ty.kind() != PropertyKind::ANSI_STRING {
             return Err(wrong_kind(&self.ty, "ansi_assign"));
         }
-        // SAFETY: the module promised a live value of the type at the place, which is a text; it lends the bytes for the call,
-        // to which both their address and their number belong.
+        // SAFETY: the module promised an initialized value of the type at this address, which is a byte string; it provides the bytes for
+        // the call, to which both their address and their length belong.
         unsafe { text_assign_raw(self.place.raw.at.cast(), bytes.0, len.0) };
         Ok(())
     }
@@ -246,25 +233,25 @@ macro_rules! addresses {
 }
 
 addresses! {
-    /// The address of a live value of the call's type.
+    /// Address of an initialized value of the call's type.
     Address of *const u8;
-    /// The address of a live value of the call's type, or null.
+    /// Address of an initialized value of the call's type, or null.
     MaybeAddress of *const u8;
-    /// The address of a live key of the map or element of the set that the call's type is; it may lie in that itself.
+    /// Address of an initialized key of the map or element of the set, which is the call's type; may be inside that container.
     KeyAddress of *const u8;
-    /// The address of a live field path.
+    /// Address of an initialized field path.
     FieldPathAddress of *const u8;
-    /// The address of a text in host memory, which no other code reads or writes while the body does.
+    /// Address of a string in host memory, which no other code accesses during the body.
     TextTarget of *mut TextRaw;
-    /// The address of as many readable bytes as the call's [`BytesLen`] says.
+    /// Address of readable bytes; the call's [`BytesLen`] is their length.
     BytesAt of *const u8;
-    /// How many bytes there are at the call's [`BytesAt`].
+    /// Length of the bytes at the call's [`BytesAt`].
     BytesLen of usize;
 }
 
 impl<'c> Address<'c> {
     pub(super) fn of<'t>(self, ty: &'t KnownType<'c>) -> Ptr<'t> {
-        // SAFETY: the module promised a live value of the call's type there, and a known type of the call is that.
+        // SAFETY: the module promised an initialized value of the call's type at this address, and `ty` is the call's type.
         unsafe { Ptr::new(self.0, ty) }
     }
 }
@@ -276,34 +263,34 @@ impl<'c> MaybeAddress<'c> {
 }
 
 impl<'c> KeyAddress<'c> {
-    /// The key, for a call whose type has keys.
+    /// Returns the key, for a call whose type has keys.
     pub(super) fn of<'t>(self, ty: &'t KnownType<'c>) -> Option<Ptr<'t>> {
         let key = match &**ty {
             PropertyType::Map(entry) => entry.key(),
             PropertyType::Set(elements) => elements.ty(),
             _ => return None,
         };
-        // SAFETY: the module promised a live key of the call's type there, and a known type of the call is that.
+        // SAFETY: the module promised an initialized key of the call's type at this address, and `ty` is the call's type.
         Some(unsafe { Ptr::new(self.0, key) })
     }
 }
 
 impl FieldPathAddress<'_> {
     pub(super) fn read(self) -> Value {
-        // SAFETY: the module promised a live field path there.
+        // SAFETY: the module promised an initialized field path at this address.
         unsafe { Ptr::new(self.0, &PropertyType::FieldPath) }.read()
     }
 }
 
 impl TextTarget<'_> {
     pub(super) fn assign(self, text: &str) {
-        // SAFETY: the module promised a text there that it lets alone: a property of a living object, or a result in a parameter
-        // block of the host. No text of the host's lies in it.
+        // SAFETY: the module promised a string at this address that it does not access: a property of an alive object, or a result in a
+        // parameter block of the host. `text` is not stored in it.
         unsafe { text_assign_raw(self.0, text.as_ptr(), text.len()) };
     }
 }
 
-/// The place of a live value of its type. One that belongs to no object stays where it is until the innermost frame closes.
+/// Location of an initialized value of its type. A value without an owner stays valid until the innermost frame closes.
 pub(super) struct LastingPlace<'c>(Place<'c>);
 
 impl<'c> Given<&'c Core, LastingPlace<'c>> for &'c ValuePlace {
@@ -313,19 +300,16 @@ impl<'c> Given<&'c Core, LastingPlace<'c>> for &'c ValuePlace {
 }
 
 impl LastingPlace<'_> {
-    /// A conjugate that leads there until the innermost frame closes.
-    ///
-    /// # Errors
-    /// Those of [`conjugates::lend`].
+    /// Returns a conjugate of the value, valid until the innermost frame closes. Fails as [`conjugates::lend`] does.
     pub(super) fn lend(self) -> Result<ConjugateHandle, CallError> {
         let Place { raw: ValuePlace { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
         let value = Opened { owner, at, ty: core.value_types.get(number)?, number };
-        // SAFETY: the module promised that a value without an owner stays there until the frame closes.
+        // SAFETY: the module promised that a value without an owner stays valid until the frame closes.
         unsafe { conjugates::lend(core, value, Instant::now()) }
     }
 }
 
-/// A job that a module hands over. Whoever takes it owns its code.
+/// A job that a module transfers to the host, with ownership of its code.
 pub(super) struct OwnedJob<'c> {
     pub(super) job: &'c Job<'c>,
     pub(super) code: Code,
@@ -333,7 +317,7 @@ pub(super) struct OwnedJob<'c> {
 
 impl<'c, Host> Given<Host, OwnedJob<'c>> for &'c Job<'c> {
     unsafe fn given(self, _host: Host) -> OwnedJob<'c> {
-        // SAFETY: the list makes the job the host's unless the call fails; when it does, the code is not used.
+        // SAFETY: the list transfers the job to the host unless the call fails; a failing call does not use the code.
         OwnedJob { job: self, code: unsafe { Code::of(self) } }
     }
 }
@@ -342,7 +326,7 @@ macro_rules! lent {
     ($($description:ident),*) => {$(
         impl<'c, 'd, Host> Given<Host, Lent<'c, $description<'d>>> for &'c $description<'d> {
             unsafe fn given(self, _host: Host) -> Lent<'c, $description<'d>> {
-                // SAFETY: the list demands functions of the module's that do what their types say for the number.
+                // SAFETY: the list demands functions of the module that accept the number as their types state.
                 unsafe { Lent::new(self) }
             }
         }
@@ -350,13 +334,13 @@ macro_rules! lent {
 }
 lent!(ProtocolDesc, ResolverDesc);
 
-/// A waker that a module was lent or holds.
+/// A waker that a module borrows or holds.
 pub(super) struct LentWaker(ManuallyDrop<Arc<waking::Waking>>);
 
 impl<Host> Given<Host, LentWaker> for *const () {
     unsafe fn given(self, _host: Host) -> LentWaker {
-        // SAFETY: the list demands a waker that the host has lent or given out, so it is the address of a share; somebody holds
-        // that until the call returns, and this one does not give it up.
+        // SAFETY: the list demands a waker that the host has passed or created, so this is the address of a counted reference, which is
+        // held until the call returns; `ManuallyDrop` does not release it.
         LentWaker(ManuallyDrop::new(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }))
     }
 }
@@ -367,13 +351,13 @@ impl LentWaker {
     }
 }
 
-/// A waker that a module holds and gives up.
+/// A waker that a module holds and releases with this call.
 pub(super) struct HeldWaker(Arc<waking::Waking>);
 
 impl<Host> Given<Host, HeldWaker> for *const () {
     unsafe fn given(self, _host: Host) -> HeldWaker {
-        // SAFETY: the list demands a waker that the host has given out by `waker_clone`, so it is the address of a share that the
-        // module has, and now gives up.
+        // SAFETY: the list demands a waker created by `waker_clone`, so this is the address of a counted reference of the module, which
+        // the module releases now.
         HeldWaker(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) })
     }
 }
@@ -384,7 +368,7 @@ impl HeldWaker {
     }
 }
 
-/// Where a module waits for a text.
+/// Callback of a module that receives a string.
 pub(super) struct Sink<'c>(&'c TextSink);
 
 impl<'c, Host> Given<Host, Sink<'c>> for &'c TextSink {
@@ -395,12 +379,12 @@ impl<'c, Host> Given<Host, Sink<'c>> for &'c TextSink {
 
 impl Sink<'_> {
     pub(super) fn put(self, text: &str) {
-        // SAFETY: the module promised that `put` takes this context, copies what it is lent and does not unwind.
+        // SAFETY: the module promised that `put` accepts this context, copies the bytes and does not unwind.
         unsafe { (self.0.put)(self.0.context, text.as_ptr(), text.len()) };
     }
 }
 
-/// That a place is of a kind that a verb is for.
+/// Returns the error for a value of a kind that a function does not support.
 pub(super) fn wrong_kind(ty: &PropertyType, verb: &str) -> CallError {
     CallError::Signature { name: verb.to_owned(), found: ty.to_string(), wanted: format!("what {verb} is for") }
 }

@@ -1,5 +1,4 @@
-//! The host context that a module hands back with every call. It leads to a [`HostContext`], of which foreign threads read only the parts
-//! that are meant for every thread.
+//! Host context that a module passes back with every call. Points to a [`HostContext`]; foreign threads read only its shared part.
 #![expect(unsafe_code, reason = "follows the host_context that a module hands back")]
 
 use std::rc::{Rc, Weak};
@@ -20,36 +19,36 @@ use crate::handles::{Generation, ModuleId};
 use crate::logs::Logs;
 use crate::zcall::free::FreeCalls;
 
-/// What a [`HostRef`] points to, as far as every thread may read it. Modules of contexts that belong to no thread get
-/// one that stands alone; it lives as long as any of them.
+/// Target of a [`HostRef`], readable by every thread. Modules of contexts without a thread have one without a [`HostContext`]; it
+/// outlives these modules.
 #[repr(C)]
 pub(crate) struct SharedHostContext {
     game_thread: GameThreadId,
-    /// Who listens to what modules log.
+    /// Receiver of log records of modules.
     pub(super) logs: Arc<Logs>,
-    /// Where foreign threads leave wakes and posted closures.
+    /// Queue for wakes and posted closures of foreign threads.
     pub(super) inbox: Arc<Inbox>,
-    /// Where foreign threads leave the values that they have dropped.
+    /// Queue for values dropped on foreign threads.
     pub(super) drops: Drops,
-    /// What a module without objects reaches by name; none in the host contexts of the Master and of a whole runtime.
+    /// Calls by name for a module without objects; none in the host contexts of the Master and of a whole runtime.
     pub(super) calls: Option<Arc<dyn FreeCalls>>,
-    /// Whether this is the first part of a [`HostContext`].
+    /// True if this is the first part of a [`HostContext`].
     has_core: bool,
 }
 
-/// The host context of the Master's modules. It lives as long as the runtime, and so longer than any of them.
+/// Host context of the Master's modules. Lives as long as the runtime, and so outlives the modules.
 #[repr(C)]
 pub(crate) struct HostContext {
     shared: SharedHostContext,
-    /// Followed on the game thread only.
+    /// Accessed on the game thread only.
     core: Weak<Core>,
 }
 
 impl HostContext {
-    /// The host context of a runtime.
+    /// Creates the host context of a runtime.
     ///
     /// # Safety
-    /// It and the core stay as long as any module that is attached with it is mapped.
+    /// The result and the core outlive every mapped module that is attached with the result.
     pub(crate) unsafe fn new(core: &Rc<Core>) -> Box<Self> {
         let shared = SharedHostContext {
             game_thread: core.game_thread,
@@ -62,10 +61,10 @@ impl HostContext {
         Box::new(Self { shared, core: Rc::downgrade(core) })
     }
 
-    /// What a module of the Master is attached with.
+    /// Returns the context for attaching a module of the Master.
     ///
     /// # Panics
-    /// When it is the host context of another core.
+    /// When this is the host context of another core.
     pub(crate) fn lasting(&self, core: &Core, module: ModuleId, generation: Generation) -> LastingContext {
         assert!(std::ptr::eq(self.core.as_ptr(), core), "a host context is that of one core");
         let context = ModuleContext {
@@ -85,28 +84,28 @@ impl HostContext {
         LastingContext { context, kept: None }
     }
 
-    /// As it crosses the border.
+    /// Converts to the ABI type.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
     }
 }
 
 impl SharedHostContext {
-    /// The host context for modules that have no objects: logs on any thread, and what [`SharedHostContext::with_calls`] adds. Whatever they
-    /// post is refused, since the inbox does not know them.
+    /// Creates the host context for modules without objects: logs on any thread, and the calls of [`SharedHostContext::with_calls`].
+    /// Posts of these modules are rejected, because the inbox does not know them.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
         let (logs, inbox) = (Arc::clone(&core.logs), Arc::clone(core.tasks.inbox()));
         let drops = core.blacks.drops().clone();
         Arc::new(Self { game_thread: core.game_thread, logs, inbox, drops, calls: None, has_core: false })
     }
 
-    /// The same host context for one module, which calls others by name.
+    /// Clones the host context for one module, with calls by name.
     pub(crate) fn with_calls(&self, calls: Arc<dyn FreeCalls>) -> Arc<Self> {
         let (logs, inbox, drops) = (Arc::clone(&self.logs), Arc::clone(&self.inbox), self.drops.clone());
         Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls: Some(calls), has_core: false })
     }
 
-    /// What a module without objects is attached with.
+    /// Returns the context for attaching a module without objects.
     pub(crate) fn lasting(self: &Arc<Self>, module: ModuleId, generation: Generation) -> LastingContext {
         let context = ModuleContext {
             host: self.to_ref(),
@@ -125,38 +124,37 @@ impl SharedHostContext {
         LastingContext { context, kept: Some(Arc::clone(self)) }
     }
 
-    /// As it crosses the border.
+    /// Converts to the ABI type.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
     }
 }
 
-/// What a module without objects tests before it writes: there is nothing it could write to.
+/// Mode checked by a module without objects before writes; it can write nothing.
 static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
 
-/// The word of a module that calls nothing by name.
+/// Gate word of a module that calls nothing by name.
 static CLOSED_WORD: AtomicU64 = AtomicU64::new(CLOSED);
 
-/// What one module is attached with. All that it leads to stays as long as the module is mapped, if what is to be kept is kept as
-/// long.
+/// Context for attaching one module. All pointers in it stay valid as long as the module is mapped, if `kept` is kept as long.
 pub(crate) struct LastingContext {
     context: ModuleContext,
     kept: Option<Arc<SharedHostContext>>,
 }
 
 impl LastingContext {
-    /// As it crosses the border, and what has to be kept with the module's code.
+    /// Returns the ABI context, and the value to keep with the module's code.
     pub(crate) fn into_parts(self) -> (ModuleContext, Option<Arc<SharedHostContext>>) {
         (self.context, self.kept)
     }
 }
 
-/// A host context that a module handed back for a call.
+/// A host context that a module passed back for a call.
 #[derive(Clone, Copy)]
 pub(super) struct CallerContext<'a> {
     raw: HostRef,
     shared: &'a SharedHostContext,
-    /// What the call does, as errors say it.
+    /// Description of the call for errors.
     action: &'static str,
 }
 
@@ -169,11 +167,11 @@ impl std::ops::Deref for CallerContext<'_> {
 }
 
 impl CallerContext<'_> {
-    /// Proves the thread, then runs `code` on the stores. Whoever calls this stops its panics: the shells do.
+    /// Checks the thread, then runs `code` on the stores. The caller must catch panics, as the trampolines do.
     ///
     /// # Errors
-    /// [`CallError::WrongThread`] off the game thread, another for a module without objects or when the runtime is gone, and
-    /// those of `code`.
+    /// [`CallError::WrongThread`] off the game thread; another error for a module without objects or after the runtime has ended; and
+    /// the errors of `code`.
     #[inline]
     pub(super) fn enter<T, E: From<CallError>>(self, code: impl FnOnce(&Rc<Core>) -> Result<T, E>) -> Result<T, E> {
         code(&self.core()?)
@@ -187,19 +185,19 @@ impl CallerContext<'_> {
             let message = format!("{} is for modules of the Master: a Slim has no objects", self.action);
             return Err(CallError::Other { message });
         }
-        // SAFETY: only `HostContext::new` says so of its first part, which `repr(C)` puts at the address of the whole; the
+        // SAFETY: only `HostContext::new` sets `has_core` in its first part, which `repr(C)` puts at the address of the whole; the
         // runtime owns that, and this is its thread.
         let whole = unsafe { &*self.raw.0.cast::<HostContext>() };
         alive(&whole.core)
     }
 }
 
-/// What the call does is what `Host` is here.
+/// `Host` is the description of the call.
 impl<'c> Given<&'static str, CallerContext<'c>> for HostRef {
     #[inline]
     unsafe fn given(self, action: &'static str) -> CallerContext<'c> {
-        // SAFETY: the caller promises the host context of a runtime that lives: a module is detached before its runtime goes. Both
-        // kinds of host contexts begin with what all threads may read.
+        // SAFETY: the caller promises the host context of an existing runtime: a module is detached before its runtime ends. Both kinds
+        // of host contexts begin with the shared part.
         let shared = unsafe { &*self.0.cast::<SharedHostContext>() };
         CallerContext { raw: self, shared, action }
     }

@@ -1,4 +1,4 @@
-//! The functions for references and delegates as a module calls them: through the table, by raw words.
+//! Tests of references and delegates through the table, with raw words, as a module calls them.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::cell::RefCell;
@@ -53,7 +53,7 @@ fn double(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.give_result(number * 2)
 }
 
-/// A host with a module that is nothing but its gate, and two objects that hear and double numbers.
+/// A host with a module that has only a gate, and two objects that record and double numbers.
 struct Host {
     core: Rc<Core>,
     host_context: Box<HostContext>,
@@ -86,7 +86,7 @@ impl Host {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// A value of that type which the module owns.
+    /// Creates a value of that type owned by the module.
     fn black(&self, words: &str) -> (ConjugateHandle, ValuePlace) {
         let ty = self.core.value_types.get(self.ty(words)).expect("a type");
         let made = self.core.blacks.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
@@ -105,7 +105,7 @@ impl Host {
 
     fn bind(&self, place: &ValuePlace, object: ObjectHandle, function: &str) -> Result<(), FailureKind> {
         self.ask(|failure| {
-            // SAFETY: the host context is the host's own, and the place that of a black which lives.
+            // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe {
                 values().delegate_bind()(self.host_context.to_ref(), place, object, TextView::of(function), failure)
             }
@@ -116,7 +116,7 @@ impl Host {
         let mut count = 0;
         let asked = self.ask(|failure| {
             let function = TextView::of(function);
-            // SAFETY: the host context is the host's own, and the place that of a black which lives.
+            // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe {
                 values().delegate_unbind()(self.host_context.to_ref(), place, object, function, &mut count, failure)
             }
@@ -125,20 +125,20 @@ impl Host {
         count
     }
 
-    /// Puts so many empty values in front of those of an array.
+    /// Inserts `count` empty values at the front of an array.
     fn put_in_front(&self, array: &ValuePlace, count: u32) {
         let asked = self.ask(|failure| {
-            // SAFETY: the host context is the host's own, and the place that of a black which lives.
+            // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe { values().array_splice()(self.host_context.to_ref(), array, 0, 0, count, failure) }
         });
         asked.expect("there is room");
     }
 
-    /// A value of an array, whose type is called so.
+    /// Returns the place of an array element with that type.
     fn value_of(&self, array: &ValuePlace, words: &str, index: usize) -> ValuePlace {
         let ty = self.ty(words);
         let size = self.core.value_types.get(ty).expect("a type").size();
-        // SAFETY: the place is that of an array which lives.
+        // SAFETY: the place is of an existing array.
         let data = unsafe { (*array.at.cast::<ArrayRaw>()).data };
         ValuePlace { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
     }
@@ -146,7 +146,7 @@ impl Host {
     fn call(&self, place: &ValuePlace, slots: &mut [Slot]) -> Result<(), FailureKind> {
         let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
         let mut failure = Failure::none();
-        // SAFETY: the host context is the host's own, the place that of a black which lives, and the slots live for the call.
+        // SAFETY: the host context is the host's own, the place is of an existing black, and the slots live for the call.
         let status = unsafe { values().delegate_call()(self.host_context.to_ref(), place, &mut buffer, &mut failure) };
         if status == ZCallStatus::SUCCESS { Ok(()) } else { Err(failure.kind) }
     }
@@ -176,8 +176,8 @@ fn a_module_binds_calls_and_unbinds() {
     assert_eq!(HEARD.take(), []);
 }
 
-/// Two ears are bound to the first delegate of an array. It is called, and what the ear that is called first does
-/// `meanwhile`, to the host and the array, decides whether the other is called.
+/// Binds two objects to the first delegate of an array and calls the delegate. The callback runs in the first callee and changes the
+/// host and the array; `is_called` states whether the second object is still called.
 fn check_while_called(kind: &str, meanwhile: fn(&Host, &ValuePlace, &str), is_called: bool) {
     let host = Rc::new(Host::new());
     let [one, two] = host.ears;
@@ -207,7 +207,7 @@ fn what_is_unbound_while_its_delegate_moves_is_not_called() {
 #[test]
 fn what_is_unbound_from_another_delegate_is_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
-        // Another lies where the one that is called lay when the call began.
+        // A new delegate occupies the address of the called delegate.
         let takes_its_place = |host: &Host, array: &ValuePlace, kind: &str| {
             host.put_in_front(array, 1);
             let other = host.value_of(array, kind, 0);
@@ -219,7 +219,7 @@ fn what_is_unbound_from_another_delegate_is_called() {
             host.put_in_front(array, 1);
             let (copy, called) = (host.value_of(array, kind, 0), host.value_of(array, kind, 1));
             let copied = host.ask(|failure| {
-                // SAFETY: both places are those of values of the array.
+                // SAFETY: both places are of values of the array.
                 unsafe { values().copy()(host.host_context.to_ref(), &copy, called.at, failure) }
             });
             assert_eq!((copied, host.unbind(&copy, host.ears[0], "hear")), (Ok(()), 1));
@@ -248,7 +248,7 @@ fn nd_calls_the_delegate_whose_conjugate_is_in_the_first_slot() {
     let handle = core.zcalls.resolve(&core.chain, "nd:/", 0).expect("a resolver for it");
     let call = |slots: &mut [Slot]| {
         let mut raw = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
-        // SAFETY: the slots live for the call; `nd` follows none of them.
+        // SAFETY: the slots live for the call; `nd` dereferences none of them.
         let buffer = unsafe { BufferMut::from_raw(&mut raw) };
         core.zcalls.dispatch(core.here(), handle, buffer).1
     };
@@ -274,7 +274,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
         let resolve = || {
             let mut found = ObjectHandle::NONE;
             let asked = host.ask(|failure| {
-                // SAFETY: the host context is the host's own, and the place that of a black which lives.
+                // SAFETY: the host context is the host's own, and the place is of an existing black.
                 unsafe {
                     values().reference_resolve()(host.host_context.to_ref(), place.ty, place.at, &mut found, failure)
                 }
@@ -283,7 +283,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
         };
         assert_eq!(resolve(), Ok(ObjectHandle::NONE), "{kind}");
         let assigned = host.ask(|failure| {
-            // SAFETY: the host context is the host's own, and the place that of a black which lives.
+            // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe { values().reference_assign()(host.host_context.to_ref(), &place, ear, failure) }
         });
         assert_eq!((assigned, resolve()), (Ok(()), Ok(ear)), "{kind}");
@@ -291,7 +291,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     let (_, class) = host.black("SubclassOf(/Script/Engine.Ear)");
     let assign = |path: Name| {
         host.ask(|failure| {
-            // SAFETY: the host context is the host's own, and the place that of a black which lives.
+            // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe { values().class_assign()(host.host_context.to_ref(), &class, path, failure) }
         })
     };
@@ -300,18 +300,18 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     assert_eq!(assign(path("/Script/Engine.Ear")), Ok(()));
     let mut found = ClassId::NONE;
     let resolved = host.ask(|failure| {
-        // SAFETY: the host context is the host's own, and the place that of a black which lives.
+        // SAFETY: the host context is the host's own, and the place is of an existing black.
         unsafe { values().class_resolve()(host.host_context.to_ref(), class.ty, class.at, &mut found, failure) }
     });
     assert_eq!((resolved, found), (Ok(()), host.core.world.objects.class(ear).expect("it lives").id));
     let (_, field) = host.black("FieldPath");
     let none = host.ask(|failure| {
         let path = TextView::of("/Script/Engine.Ear:size");
-        // SAFETY: the host context is the host's own, and the place that of a black which lives.
+        // SAFETY: the host context is the host's own, and the place is of an existing black.
         unsafe { values().field_assign()(host.host_context.to_ref(), &field, path, failure) }
     });
     assert_eq!(none, Err(FailureKind::NOT_FOUND));
-    // SAFETY: the place is that of a black which lives.
+    // SAFETY: the place is of an existing black.
     let kept = unsafe { Ptr::new(field.at, &PropertyType::FieldPath) }.read();
     assert_eq!(kept, Value::FieldPath(Name(0)), "what was refused is not written");
 }

@@ -35,7 +35,7 @@ pub(super) fn field_type(core: &Core, at: FieldPathAddress<'_>) -> Result<Option
     Ok(core.world.resolve_field(&at.read()).map(|property| property.ty.to_string()))
 }
 
-/// Overwrites the value at a place by what `make` makes for its type, if its owner may be written now.
+/// Overwrites the value at a place with the result of `make`, if its owner may be written now.
 fn write(place: Place<'_>, make: impl FnOnce(&PropertyType) -> Result<Value, CallError>) -> Result<(), CallError> {
     let mut target = place.open()?;
     let value = make(target.ty())?;

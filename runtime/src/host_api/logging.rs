@@ -8,7 +8,7 @@ use crate::border::CallError;
 use crate::entry_gate;
 use crate::handles::ModuleId;
 
-// A subscriber that panics must not unwind into the module; a lost line is the lesser evil.
+// A panicking subscriber must not unwind into the module; losing a line is preferable.
 
 pub(super) fn log_event(host: CallerContext<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<(), CallError> {
     host.logs.event(module.0, record);
@@ -24,7 +24,7 @@ pub(super) fn span_step(host: CallerContext<'_>, span: u64, step: SpanStep) -> R
     Ok(())
 }
 
-// Called inside a panic hook: nothing of the host is borrowed, and no subscriber is called.
+// Called inside a panic hook: no host state is borrowed, and no subscriber is called.
 pub(super) fn panicked(file: &str, line: u32, column: u32) {
     panics::tell(&At { file, line, column });
 }

@@ -1,7 +1,6 @@
-//! The functions that plugins may call. They are listed in `alcedo_abi::list`; [`shells`] makes of each line the function that
-//! stands in the table, which calls the body of the same name in one of the files here. A body is a plain function of what
-//! its line says: the stores or the host context, the number of the asking module where the line has one, and the parameters
-//! as [`given`] makes them the host's own. It gives what the line has as results.
+//! Functions that plugins may call, listed in `alcedo_abi::list`. For each line, [`shells`] defines the table function, which calls the
+//! body of the same name in one of the files here. A body is a plain function: it takes the stores or the host context, the number of
+//! the calling module if its line has one, and the parameters converted by [`given`]. It returns the results of its line.
 
 mod answer;
 mod blacks;

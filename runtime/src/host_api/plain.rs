@@ -1,4 +1,4 @@
-//! What is done with a value of any type, and how a type gets its number.
+//! Operations on a value of any type, and type numbers.
 
 use alcedo_abi::handles::TypeNumber;
 

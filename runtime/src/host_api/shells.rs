@@ -1,5 +1,5 @@
-//! The shells: what a module calls. One is made of each line of the lists. It does what the rule of its line says, converts, calls
-//! the body of the same name, and tells the module how it went. Nothing is decided here.
+//! Trampolines: the functions that a module calls, one per line of the lists. A trampoline applies the rule of its line, converts the
+//! parameters, calls the body of the same name, and reports the outcome to the module. It contains no other logic.
 #![expect(
     unsafe_code,
     reason = "the shells turn raw words of the border into references, and call what the lists name unsafe"
@@ -19,7 +19,7 @@ use crate::border::trap_as;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 
-/// Where the bodies are: a new one in one of these files is found by its name.
+/// Bodies of all files; a new body in one of them is found by name.
 mod bodies {
     pub(super) use super::super::{
         blacks::*, calls::*, conjugates::*, containers::*, delegates::*, each::*, frames::*, jobs::*, links::*,
@@ -27,7 +27,7 @@ mod bodies {
     };
 }
 
-/// The functions that stand in the tables, under the names of the lists.
+/// Table functions, with the names of the lists.
 struct Shells;
 
 macro_rules! or_nothing {
@@ -48,7 +48,7 @@ macro_rules! or_none {
     };
 }
 
-/// What is done before and after a body, by the rule.
+/// Expands to the checks before and after a body, by the rule.
 macro_rules! by_rule {
     (bare $action:literal $body:ident($($host:ident $($module:ident)?)?; $($param:ident),*) $results:tt) => {{
         $(let _not_followed = $host;)?
@@ -80,8 +80,8 @@ macro_rules! by_rule {
         bodies::$body($($before,)* $(by_rule!(@given $param, $of)),*)
     };
     (@given $param:expr, $of:expr) => {
-        // SAFETY: the list says what the module has promised of this parameter, for this one call, and the type that it is taken as
-        // says no more. A module hands back its own host context, and the core, where there is one, is that context's.
+        // SAFETY: the list states the promises of the module for this parameter, for this one call, and the target type assumes no
+        // more. A module passes back its own host context, and the core, if present, belongs to that context.
         unsafe { Given::given($param, $of) }
     };
     (@answer $done:ident [$($out:ident)* ; $($failure:ident)?]) => {

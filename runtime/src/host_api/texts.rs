@@ -1,4 +1,4 @@
-//! Texts in host memory, and names.
+//! Strings in host memory, and names.
 
 use std::rc::Rc;
 

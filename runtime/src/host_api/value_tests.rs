@@ -1,4 +1,4 @@
-//! The shells as a module calls them: through the table, with the host context of a runtime.
+//! Tests of the trampolines through the table, with the host context of a runtime, as a module calls them.
 #![expect(unsafe_code, reason = "calls the shells as a module does")]
 
 use std::rc::Rc;
@@ -16,14 +16,14 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
-/// A host, and a module that has no image.
+/// A host, and a module without an image.
 struct Module {
     core: Rc<Core>,
     host_context: Box<HostContext>,
     table: ValueTableRef,
 }
 
-/// A value of the host that the module has a place for.
+/// A value of the host that the module has the location of.
 struct Held {
     own: OwnedValue,
     number: TypeNumber,
@@ -32,11 +32,11 @@ struct Held {
 const MODULE: u64 = 7;
 
 /// # Safety
-/// As of a sink: the context is that of `Module::print`, and the bytes are lent.
+/// The promises of a sink: the context is of `Module::print`, and the bytes are borrowed for the call.
 unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: the only caller gives a text of its own.
+    // SAFETY: the only caller passes a string of its own.
     let text = unsafe { &mut *context.cast::<String>() };
-    // SAFETY: the host lends as many bytes of UTF-8.
+    // SAFETY: the host provides this number of UTF-8 bytes.
     let bytes = unsafe { std::slice::from_raw_parts(data, len) };
     text.push_str(std::str::from_utf8(bytes).expect("it is UTF-8"));
 }
@@ -53,7 +53,7 @@ impl Module {
         self.host_context.to_ref()
     }
 
-    /// What a call failed with, or nothing.
+    /// Returns the error message of a call, if it failed.
     fn outcome(call: impl FnOnce(&mut Failure) -> Status) -> Option<String> {
         let mut failure = Failure::none();
         let status = call(&mut failure);
@@ -63,7 +63,7 @@ impl Module {
 
     fn number(&self, words: &str) -> Result<TypeNumber, String> {
         let mut number = TypeNumber::NONE;
-        // SAFETY: the host context is a runtime's, and the text is lent for the call.
+        // SAFETY: the host context is of a runtime, and the string is borrowed for the call.
         let ask = |failure: &mut Failure| unsafe {
             self.table.type_resolve()(self.host(), MODULE, TextView::of(words), &mut number, failure)
         };
@@ -81,14 +81,14 @@ impl Module {
 
     fn parse(&self, held: &Held, owner: ObjectHandle, text: &str) -> Option<String> {
         let place = held.place(owner);
-        // SAFETY: the place is that of a value of the type, and the text is lent for the call.
+        // SAFETY: the place is of a value of the type, and the string is borrowed for the call.
         Self::outcome(|failure| unsafe { self.table.parse()(self.host(), &place, TextView::of(text), failure) })
     }
 
     fn print(&self, held: &Held) -> String {
         let mut text = String::new();
         let sink = TextSink { context: (&raw mut text).cast(), put };
-        // SAFETY: the address is that of a value of the type, and the sink is live.
+        // SAFETY: the address is of a value of the type, and the sink is valid.
         let print = |failure: &mut Failure| unsafe {
             self.table.print()(self.host(), held.number, held.own.at(), &sink, failure)
         };
@@ -98,7 +98,7 @@ impl Module {
 
     fn splice(&self, held: &Held, owner: ObjectHandle, (at, remove, insert): (u32, u32, u32)) -> Option<String> {
         let place = held.place(owner);
-        // SAFETY: the place is that of a value of the type.
+        // SAFETY: the place is of a value of the type.
         Self::outcome(|failure| unsafe { self.table.array_splice()(self.host(), &place, at, remove, insert, failure) })
     }
 }
@@ -118,7 +118,7 @@ fn a_module_prints_reads_copies_compares_and_hashes() {
     assert_eq!(module.print(&one), "((\"a\", (1, 2)), (\"b\", ()))");
     let equal = |one: &Held, two: &Held| {
         let mut is_equal = 9;
-        // SAFETY: both addresses are those of values of the type.
+        // SAFETY: both addresses are of values of the type.
         let ask = |failure: &mut Failure| unsafe {
             module.table.equal()(module.host(), one.number, one.own.at(), two.own.at(), &mut is_equal, failure)
         };
@@ -127,13 +127,13 @@ fn a_module_prints_reads_copies_compares_and_hashes() {
     };
     assert_eq!(equal(&one, &two), 0);
     let place = two.place(ObjectHandle::NONE);
-    // SAFETY: place and address are those of values of the type.
+    // SAFETY: place and address are of values of the type.
     let copied =
         Module::outcome(|failure| unsafe { module.table.copy()(module.host(), &place, one.own.at(), failure) });
     assert_eq!((copied, equal(&one, &two)), (None, 1));
     let hash = |held: &Held| {
         let mut hash = 0;
-        // SAFETY: the address is that of a value of the type.
+        // SAFETY: the address is of a value of the type.
         let ask = |failure: &mut Failure| unsafe {
             module.table.hash()(module.host(), held.number, held.own.at(), &mut hash, failure)
         };
@@ -141,7 +141,7 @@ fn a_module_prints_reads_copies_compares_and_hashes() {
         hash
     };
     assert_eq!(hash(&one), hash(&two));
-    // SAFETY: the place is that of a value of the type.
+    // SAFETY: the place is of a value of the type.
     let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &place, failure) });
     assert_eq!((cleared, module.print(&two)), (None, "()".to_owned()));
     assert!(module.parse(&two, ObjectHandle::NONE, "(a)").is_some_and(|error| error.contains("(key, value)")));
@@ -156,10 +156,10 @@ fn an_array_is_spliced_and_reserved() {
     let refused = module.splice(&array, ObjectHandle::NONE, (4, 1, 0)).expect("there are four");
     assert!(refused.contains("more than the 4 there are"), "{refused}");
     let place = array.place(ObjectHandle::NONE);
-    // SAFETY: the place is that of a value of the type.
+    // SAFETY: the place is of a value of the type.
     let reserved =
         Module::outcome(|failure| unsafe { module.table.array_reserve()(module.host(), &place, 100, failure) });
-    // SAFETY: an array lies there.
+    // SAFETY: the address is of an array.
     let raw = unsafe { array.own.at().cast::<ArrayRaw>().read() };
     assert_eq!((reserved, raw.capacity >= 104), (None, true));
     let text = module.hold("String", "a");
@@ -174,7 +174,7 @@ fn keys_are_inserted_found_and_removed() {
     let place = map.place(ObjectHandle::NONE);
     let insert = || {
         let (mut at, mut is_new) = (0, 9);
-        // SAFETY: the place is that of a map, and the address that of a key.
+        // SAFETY: the place is of a map, and the address of a key.
         let ask = |failure: &mut Failure| unsafe {
             module.table.map_insert()(module.host(), &place, key.own.at(), &mut at, &mut is_new, failure)
         };
@@ -183,7 +183,7 @@ fn keys_are_inserted_found_and_removed() {
     };
     let find = |key: &Held| {
         let mut at = 0;
-        // SAFETY: the place is that of a map, and the address that of a key.
+        // SAFETY: the place is of a map, and the address of a key.
         let ask = |failure: &mut Failure| unsafe {
             module.table.map_find()(module.host(), &place, key.own.at(), &mut at, failure)
         };
@@ -193,10 +193,10 @@ fn keys_are_inserted_found_and_removed() {
     assert_eq!((insert(), insert()), ((1, 1), (1, 0)));
     assert_eq!((find(&key), find(&other)), (1, u32::MAX));
     assert_eq!(module.print(&map), "((\"a\", 1), (\"b\", 0))");
-    // SAFETY: a map lies there.
+    // SAFETY: the address is of a map.
     let raw = || unsafe { map.own.at().cast::<MapRaw>().read() };
     let before = raw().entries.epoch;
-    // SAFETY: the place is that of a map.
+    // SAFETY: the place is of a map.
     let remove =
         |at| Module::outcome(|failure| unsafe { module.table.map_remove()(module.host(), &place, at, failure) });
     assert_eq!((remove(0), module.print(&map)), (None, "((\"b\", 0))".to_owned()));
@@ -210,7 +210,7 @@ fn a_text_of_one_byte_a_character_takes_bytes() {
     let text = module.hold("AnsiString", "a");
     let place = text.place(ObjectHandle::NONE);
     let bytes = [0xfc, 0x21];
-    // SAFETY: the place is that of such a text, and the bytes are lent.
+    // SAFETY: the place is of a byte string, and the bytes are borrowed for the call.
     let assigned = Module::outcome(|failure| unsafe {
         module.table.ansi_assign()(module.host(), &place, bytes.as_ptr(), bytes.len(), failure)
     });

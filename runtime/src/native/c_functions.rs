@@ -1,5 +1,5 @@
-//! Functions of native classes whose bodies are in a C library. What the attribute writes is what it writes for plugins; the library is
-//! opened when the runtime is built.
+//! Functions of native classes with bodies in a C library. The attribute generates the same code as for plugins; the library is opened
+//! when the runtime is built.
 
 use std::marker::PhantomData;
 
@@ -12,29 +12,29 @@ use crate::object::native_out::OutValues;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 use crate::object::natives::core_of;
 
-/// What a function takes, gives and changes; there is nothing in it.
+/// Zero-sized type that carries the parameters, the result and the out parameters of a function.
 pub struct ImportCell<C, A, R, O>(FunctionCell<C, A, R>, PhantomData<fn() -> O>);
 
 impl<C, A, R, O> ImportCell<C, A, R, O> {
-    /// One more.
+    /// Returns a new cell.
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
         Self(FunctionCell::new(), PhantomData)
     }
 }
 
-/// How a function of C is called.
+/// Calling convention of a C function.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
-    /// It needs no working directory.
+    /// The function needs no working directory.
     pub no_cwd: bool,
-    /// The `bool` that it gives fills one byte.
+    /// A `bool` result has one byte.
     pub bool8: bool,
-    /// States that a `bool` result fills four bytes.
+    /// A `bool` result has four bytes.
     pub bool32: bool,
 }
 
-/// A function of the C library that class `C` is bound to.
+/// Describes a function of the C library that class `C` is bound to.
 pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     name: &'static str,
     manner: Manner,
@@ -48,10 +48,10 @@ pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues
     import_of_c::<C, A, R>(name, function_flags::DLL_IMPORT | no_cwd | bool8 | bool32, block, about)
 }
 
-/// Calls it: its result, and what its out parameters hold then.
+/// Calls a C function and returns its result and the values of its out parameters.
 ///
 /// # Errors
-/// Whatever the callee fails with.
+/// When the callee fails.
 pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     view: &impl View<'f>,
     function: &FunctionRef,
@@ -62,13 +62,13 @@ pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValue
     core_of(world).call_typed_with_outs(object, function, None, args)
 }
 
-/// Whether C can take a value of that type. Native classes have no arrays by Rust types.
+/// Returns whether C accepts a value of that type. Native classes have no arrays by Rust types.
 #[must_use]
 pub const fn c_takes<T: NativeValue>(has_len: bool) -> bool {
     !has_len && (is_number::<T>() || is_text_or_struct::<T>())
 }
 
-/// Whether a value of that type can be read of C's result.
+/// Returns whether a C result can be read as that type.
 #[must_use]
 pub const fn c_gives<T: NativeValue>() -> bool {
     is_number::<T>() || is_text_or_struct::<T>() || T::KIND.0 == PropertyKind::BOOL.0

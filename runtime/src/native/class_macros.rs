@@ -1,6 +1,6 @@
-//! What `#[uclass]` becomes in a host: the class as a type, its view, and its declaration.
+//! Expansion of `#[uclass]` in a host: the class as a type, its view, and its declaration.
 
-/// A class: its view, its Rust fields, the accessors of its properties, and its description.
+/// Declares a class: its view, Rust fields, property accessors and description.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_class {
@@ -77,7 +77,7 @@ macro_rules! __alcedo_native_class {
             }
 
             $(
-                // Bodies that the author wrote go first.
+                // Bodies written by the author take precedence.
                 #[allow(non_camel_case_types, reason = "it has the name of the constant that it stands in for")]
                 trait $bodies {
                     const $bodies: $crate::native::plumbing::Bodies<$class, $interface> =
@@ -143,7 +143,7 @@ macro_rules! __alcedo_native_class {
     };
 }
 
-/// The accessors of one property.
+/// Declares the accessors of one property.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_property {
@@ -166,15 +166,15 @@ macro_rules! __alcedo_native_property {
                 })
             }
 
-            /// Writes the property. When that is refused, as in a red constructor during a reload for any object but its
-            /// own, the running call ends with that error.
+            /// Writes the property. Ends the running call with the error if the write is rejected, for example in a red constructor
+            /// during a reload for any object but its own.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, value: $arg) {
                 self.$try_set(value).unwrap_or_else(|error| $crate::native::plumbing::fail(error));
             }
 
-            /// Writes the property, or says why that is refused.
+            /// Writes the property; returns an error if the write is rejected.
             $(#[$attr])*
             #[inline]
             pub fn $try_set(
@@ -194,8 +194,8 @@ macro_rules! __alcedo_native_property {
     };
 }
 
-/// The callers of one function. The words say of which class it is, and its name there: a caller of another name runs the
-/// body of that class alone.
+/// Declares the callers of one function. A path with the class and the function name selects the body: a caller with another name runs
+/// only the body of that class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_call {
@@ -206,7 +206,7 @@ macro_rules! __alcedo_native_call {
         impl $view<'_> {
             $(#[$attr])*
             ///
-            /// When the call fails, the running call ends with the same error.
+            /// If the call fails, the running call ends with the same error.
             pub fn $name(&self, $($arg: $ty),*) -> $result {
                 self.$try_name($($arg),*).unwrap_or_else(|error| $crate::native::plumbing::fail(error))
             }
@@ -231,7 +231,7 @@ macro_rules! __alcedo_native_call {
             $(#[$attr])*
             ///
             /// # Errors
-            /// Whatever the callee fails with.
+            /// When the callee fails.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
@@ -251,7 +251,7 @@ macro_rules! __alcedo_native_call {
     };
 }
 
-/// The callers of a function of a C library. What C may write to is the caller's, and is written when all of it came back.
+/// Declares the callers of a C function. C writes to buffers of the caller, which are updated only after the whole call has succeeded.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_c_call {
@@ -263,7 +263,7 @@ macro_rules! __alcedo_native_c_call {
         impl $view<'_> {
             $(#[$attr])*
             ///
-            /// When the call fails, the running call ends with the same error.
+            /// If the call fails, the running call ends with the same error.
             pub fn $name(&self, $($arg: $ty),*) -> $result {
                 self.$try_name($($arg),*).unwrap_or_else(|error| $crate::native::plumbing::fail(error))
             }
@@ -271,7 +271,7 @@ macro_rules! __alcedo_native_c_call {
             $(#[$attr])*
             ///
             /// # Errors
-            /// What the function did wrong with its buffers; they are as they were then.
+            /// When the function misuses its buffers; they are unchanged then.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
@@ -291,17 +291,16 @@ macro_rules! __alcedo_native_c_call {
     };
 }
 
-/// Natives import nothing: they are declared together.
+/// Expands to nothing: native types import nothing, because they are declared together.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_register {
     ($($all:tt)*) => {};
 }
 
-/// The native types of these names, with their packages: `natives![Lamp, Glow, Shines]`. Each is declared with
+/// Collects native types with their packages: `natives![Lamp, Glow, Shines]`. Each type is declared with
 /// [`uclass`](crate::native::uclass), [`ustruct`](crate::native::ustruct), [`uenum`](crate::native::uenum),
-/// [`udelegate`](crate::native::udelegate) or
-/// [`uinterface`](crate::native::uinterface).
+/// [`udelegate`](crate::native::udelegate) or [`uinterface`](crate::native::uinterface).
 #[macro_export]
 macro_rules! natives {
     ($($native:ty),* $(,)?) => {

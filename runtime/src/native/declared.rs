@@ -1,9 +1,9 @@
-//! Native classes as Rust types: what `#[uclass]` of this crate makes of a struct and its `impl` block. The words are those
-//! of plugins; what they become here are the declarations of [`super`], in one runtime each.
+//! Native classes as Rust types: expansion of `#[uclass]` on a struct and its `impl` block. The attributes match those of plugins; here
+//! they expand to declarations of [`super`], one per runtime.
 //!
-//! The fields with `#[uproperty]` are properties of the object. The others stay in the struct, which is a value beside each
-//! object: it is made when it is first used, by the red constructor, before the native constructors at the latest; it is
-//! dropped on the game thread after `begin_destroy`; reloads leave it alone.
+//! Fields with `#[uproperty]` are properties of the object. The other fields stay in the struct, one value per object. The red
+//! constructor builds this value at the first use, at the latest before the native constructors. The value is dropped on the game
+//! thread after `begin_destroy`, and reloads do not change it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
@@ -30,18 +30,18 @@ use crate::object::natives::core_of;
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
-/// A native type that this host declares: with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]`.
+/// A native type declared with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as a native type",
     label = "declare it with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]` of `alcedo_runtime::native`"
 )]
 pub trait Declared {
-    /// With this type.
+    /// Adds this type.
     #[doc(hidden)]
     fn add_to(natives: Natives) -> Natives;
 }
 
-/// A class that `#[uclass]` declares.
+/// A class declared with `#[uclass]`.
 pub trait DeclaredClass: Part + Implements {
     #[doc(hidden)]
     const PACKAGE: &'static str;
@@ -62,15 +62,15 @@ impl<C: Class> Clone for Hook<C> {
 
 impl<C: Class> Copy for Hook<C> {}
 
-/// The hook whose body is `M`.
+/// Returns the hook with the body `M`.
 pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
     Hook(|parts, this| run::<M>(parts, this, ()))
 }
 
-/// How a class reports what its Rust fields refer to.
+/// Reports objects that the Rust fields of a class refer to.
 pub type References<C> = fn(&C, This<'_, C>, &mut dyn FnMut(ObjectHandle));
 
-/// What the `impl` block of a class adds up to.
+/// Combined contents of the `impl` block of a class.
 pub struct Body<C: Class> {
     functions: &'static [Function<C>],
     class_constructor: Option<Hook<C>>,
@@ -80,10 +80,10 @@ pub struct Body<C: Class> {
 }
 
 impl<C: Class> Body<C> {
-    /// Of a class without one.
+    /// Body of a class without an `impl` block.
     pub const EMPTY: Self = Self::new(&[], None, None);
 
-    /// Of these.
+    /// Creates a body from functions and constructors.
     pub const fn new(
         functions: &'static [Function<C>],
         class_constructor: Option<Hook<C>>,
@@ -92,22 +92,22 @@ impl<C: Class> Body<C> {
         Self { functions, class_constructor, post_init_properties, begin_destroy: None, add_references: None }
     }
 
-    /// With what is only for native classes.
+    /// Adds the hooks that only native classes have.
     #[must_use]
     pub const fn with_ends(self, begin_destroy: Option<Hook<C>>, add_references: Option<References<C>>) -> Self {
         Self { begin_destroy, add_references, ..self }
     }
 }
 
-/// What a class without a `#[uclass] impl` block has in its place.
+/// Fallback for a class without a `#[uclass] impl` block.
 pub trait NoBody: Class {
-    /// Nothing.
+    /// Empty body.
     const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
 }
 
 impl<C: Class> NoBody for C {}
 
-/// A property as it is declared.
+/// Declaration of a property.
 pub struct Property {
     name: &'static str,
     flags: u64,
@@ -117,33 +117,33 @@ pub struct Property {
 }
 
 impl Property {
-    /// Of values of type `T`.
+    /// Declares a property with values of type `T`.
     pub const fn of<T: NativeProperty>(name: &'static str, flags: u64, default: &'static str, about: About) -> Self {
         Self { name, flags, default, about, declare: T::declared }
     }
 }
 
-/// A class as it is declared.
+/// Declaration of a class.
 pub struct Description<C: Class> {
-    /// Its name in the package.
+    /// Name in the package.
     pub name: &'static str,
-    /// Its flags.
+    /// Class flags.
     pub flags: u64,
-    /// Its doc comment.
+    /// Doc comment.
     pub doc: &'static str,
-    /// Its properties.
+    /// Properties.
     pub properties: Vec<Property>,
-    /// Classes for subobjects that bases declare.
+    /// Classes for subobjects declared by base classes.
     pub subobjects: &'static [(&'static str, &'static str)],
-    /// Defaults of what bases declare, and of what lies in subobjects.
+    /// Defaults of inherited properties and of properties in subobjects.
     pub defaults: &'static [(&'static str, &'static str)],
-    /// The rest.
+    /// Functions and hooks.
     pub body: Body<C>,
-    /// Its bodies for the interfaces that it lists.
+    /// Bodies for the listed interfaces.
     pub bodies: &'static [&'static [Function<C>]],
 }
 
-/// The declaration of a class in one more runtime.
+/// Returns the declaration of a class for one runtime.
 pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     let Description { name, flags, doc, properties, subobjects, defaults, body, bodies } = C::description();
     let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references } = body;
@@ -187,17 +187,17 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
         Some(Rc::new(move |context, object| {
             let hook = begin_destroy.filter(|_| parts.there(object).is_some());
             let ended = hook.map_or(Ok(Ok(())), |hook| {
-                // The fields end whatever the hook does: there are none of an object that is gone.
+                // The fields are dropped even if the hook fails: a destroyed object has no fields.
                 catch_unwind(AssertUnwindSafe(|| hook.0(&parts, This::new(object::World::of(context), object))))
             });
-            // What the fields drop may look at objects.
+            // Drops of fields may access objects.
             drop(parts.end(object));
             match ended {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
                     tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object goes all the same");
                 }
-                // Whoever ends the object says so.
+                // The caller that destroys the object logs the panic.
                 Err(panic) => resume_unwind(panic),
             }
         }))
@@ -225,10 +225,10 @@ fn subobject(property: &PropertyDecl) -> Option<SubobjectDecl> {
     })
 }
 
-/// Calls a function: the most derived body, or exactly that of `class`.
+/// Calls the most derived body of a function, or exactly that of class `of`.
 ///
 /// # Errors
-/// Whatever the callee fails with.
+/// When the callee fails.
 #[inline]
 pub fn invoke_member<'f, A: NativeParams + SlotRow, R: NativeResult>(
     view: &impl View<'f>,
@@ -241,7 +241,7 @@ pub fn invoke_member<'f, A: NativeParams + SlotRow, R: NativeResult>(
 }
 
 impl Natives {
-    /// Adds a type that is declared by an attribute of this module, and its package.
+    /// Adds a type declared by an attribute of this module, with its package.
     #[must_use]
     pub fn declare<D: Declared>(self) -> Self {
         D::add_to(self)

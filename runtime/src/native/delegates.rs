@@ -1,5 +1,5 @@
-//! Delegates as types of native properties: declarations of such properties and of `#[udelegate]`, and their accessors: a
-//! [`DelegateRef`] or [`MulticastRef`] in the running call, a [`DelegateOf`] outside of calls.
+//! Delegate types for native properties and `#[udelegate]`, with their accessors: a [`DelegateRef`] or [`MulticastRef`] in the running
+//! call, a [`DelegateOf`] outside of calls.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -26,23 +26,23 @@ use crate::object::property::PropertyType;
 use crate::object::thunk::{Frame, ParamBlock};
 use crate::object::value::{Binding, Value};
 
-/// What a delegate takes and gives: a function type of up to eight values.
+/// Signature of a delegate: a function type with up to eight parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no signature of a delegate",
     label = "write `fn(A, B) -> R`, of values that native functions take and give"
 )]
 pub trait Signature: 'static {
-    /// Its parameters.
+    /// Parameter types.
     type Args: ValueParams;
-    /// Its result.
+    /// Result type.
     type Result: NativeResult;
-    /// That of the signature.
+    /// Fingerprint of the signature.
     #[doc(hidden)]
     const FINGERPRINT: u64 = fingerprint::<Self::Args, Self::Result>();
-    /// What stands in the parentheses of the type.
+    /// Returns the signature string, as in the parentheses of the type.
     #[doc(hidden)]
     fn words() -> String {
-        // Words that are none are refused with the property.
+        // An invalid string is rejected with the property.
         signature_of::<Self::Args, Self::Result>().map_or_else(|error| error.to_string(), |words| words.to_string())
     }
 }
@@ -60,22 +60,22 @@ macro_rules! signatures {
 }
 signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E F G] [A B C D E F G H]);
 
-/// What `#[udelegate]` makes of a declaration.
+/// Declaration expanded from `#[udelegate]`.
 #[doc(hidden)]
 pub trait NamedSignature: 'static {
-    /// What it takes and gives: a function type.
+    /// Signature as a function type.
     type Function: Signature;
-    /// The package, empty for one of a class; and the path of the class, empty for a free one.
+    /// Package, empty for a delegate of a class; and path of the class, empty for a free delegate.
     const PLACE: (&'static str, &'static str);
-    /// Its name there.
+    /// Name in the package or class.
     const NAME: &'static str;
-    /// The names of what it takes.
+    /// Parameter names.
     const PARAMS: &'static [&'static str];
-    /// The doc comment.
+    /// Doc comment.
     const DOC: &'static str;
 }
 
-/// The signature of a delegate that has a name.
+/// Signature of a named delegate.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Named<S>(PhantomData<fn() -> S>);
@@ -93,10 +93,10 @@ impl<S: NamedSignature> Signature for Named<S> {
     }
 }
 
-/// A function of an object, to be called later, as native functions take it and native properties have it:
-/// `Delegate<fn(f64) -> bool>`. It keeps nothing alive, and what it leads to is looked up in each call: an override answers, and
-/// after a reload the new code. [`Links::delegate`](crate::Links::delegate) makes one; the accessor of a property of this type returns
-/// a [`DelegateRef`], by which the property is bound.
+/// A bound function of an object, as a parameter of native functions and as a native property: `Delegate<fn(f64) -> bool>`. Keeps
+/// nothing alive and resolves the function in each call, so overrides and reloads take effect.
+/// [`Links::delegate`](crate::Links::delegate) creates one. The accessor of a property of this type returns a [`DelegateRef`], which
+/// binds the property.
 pub struct Delegate<F>(Binding, PhantomData<fn() -> F>);
 
 impl<F> Clone for Delegate<F> {
@@ -128,7 +128,7 @@ impl<F: Signature> fmt::Debug for Delegate<F> {
 }
 
 impl<F> Delegate<F> {
-    /// One that is bound to nothing.
+    /// Returns an unbound delegate.
     #[must_use]
     pub fn none() -> Self {
         Self::of(Binding::default())
@@ -138,13 +138,13 @@ impl<F> Delegate<F> {
         Self(binding, PhantomData)
     }
 
-    /// Whether it is bound to a function, of an object that may be gone.
+    /// Returns whether a function is bound; its object may be destroyed.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         !self.0.object.is_none()
     }
 
-    /// The object it is bound to, or none.
+    /// Returns the bound object, or none.
     #[must_use]
     pub fn object(&self) -> ObjectHandle {
         self.0.object
@@ -152,11 +152,11 @@ impl<F> Delegate<F> {
 }
 
 impl<F: Signature> Delegate<F> {
-    /// Calls what it is bound to: in native code with `this.world()`, in a host's loop with `runtime.world()`.
+    /// Calls the bound function: in native code with `this.world()`, in a host's loop with `runtime.world()`.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when it is bound to nothing, to an object that is gone, or to a function that went;
-    /// [`CallError::Signature`] when that takes or gives something else now; and whatever the function fails with.
+    /// [`CallError::NotFound`] when the delegate is unbound, or its object or function no longer exists; [`CallError::Signature`] when
+    /// the function has another signature now; and when the function fails.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
         let nothing =
             |why: &str| CallError::NotFound { message: format!("a delegate ({}) {why}: bind it first", F::words()) };
@@ -223,7 +223,7 @@ impl<F: Signature> NativeParam for Delegate<F> {
     }
 }
 
-/// A delegate that can be bound to several functions: a type of properties, of which there is no value.
+/// Declares a property type for delegates with several bindings. The type has no values.
 macro_rules! of_several {
     ($($(#[$doc:meta])* $delegate:ident;)*) => {$(
         $(#[$doc])*
@@ -232,10 +232,10 @@ macro_rules! of_several {
     )*};
 }
 of_several! {
-    /// A native property that calls any number of functions: `MulticastDelegate<fn(f64)>`. There is no value of this type: the
-    /// property is used by the [`MulticastRef`] that its accessor returns.
+    /// Native property type of a delegate that calls any number of functions: `MulticastDelegate<fn(f64)>`. Has no values; the accessor
+    /// of the property returns a [`MulticastRef`].
     MulticastDelegate;
-    /// The same, for where there mostly is none. See [`MulticastDelegate`].
+    /// Like [`MulticastDelegate`], but saves memory if mostly unbound.
     SparseDelegate;
 }
 
@@ -304,7 +304,7 @@ macro_rules! refs {
                 self.0.of
             }
 
-            /// Binds a function of an object, by name. When that is refused, the running call ends with the error.
+            /// Binds a function of an object, by name. Ends the running call with the error if the binding is rejected.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
                 self.try_bind(object, function).unwrap_or_else(|error| fail(error));
             }
@@ -313,12 +313,12 @@ macro_rules! refs {
             ///
             /// # Errors
             /// [`CallError::NotFound`] when the object has no such function, [`CallError::Signature`] when its signature differs,
-            /// [`CallError::Stale`] when the object is gone, [`CallError::DuringRebuild`].
+            /// [`CallError::Stale`] when the object is destroyed, [`CallError::DuringRebuild`].
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
                 self.0.of.bind_in(&*self.0.core()?, object.handle(), function)
             }
 
-            /// Checks that a function is bound, of an object that may be gone.
+            /// Returns whether a function is bound; its object may be destroyed.
             #[must_use]
             pub fn is_bound(&self) -> bool {
                 !self.0.bindings().is_empty()
@@ -327,9 +327,9 @@ macro_rules! refs {
     )*};
 }
 refs! {
-    /// Single delegate property of an object in the running call: accessors return it. Game thread only.
+    /// Single delegate property of an object in the running call, returned by accessors. Game thread only.
     DelegateRef;
-    /// Multicast or sparse delegate property of an object in the running call: accessors return it. Game thread only.
+    /// Multicast or sparse delegate property of an object in the running call, returned by accessors. Game thread only.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -361,20 +361,20 @@ refs! {
 }
 
 impl<F: Signature> DelegateRef<'_, F> {
-    /// Calls the function that is bound.
+    /// Calls the bound function.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when none is bound, and the errors of the function.
+    /// [`CallError::NotFound`] when the delegate is unbound, and the errors of the function.
     pub fn call(&self, arguments: F::Args) -> Result<F::Result, CallError> {
         self.0.call(arguments)
     }
 
-    /// Takes the binding out. Returns whether there was one.
+    /// Removes the binding. Returns whether a binding existed.
     pub fn unbind(&self) -> bool {
         self.0.unbind(ObjectHandle::NONE, "") > 0
     }
 
-    /// Returns the object that is bound, or none.
+    /// Returns the bound object, or none.
     #[must_use]
     pub fn object(&self) -> Obj<Object> {
         Obj::new(self.0.bindings().first().map_or(ObjectHandle::NONE, |binding| binding.object))
@@ -382,13 +382,13 @@ impl<F: Signature> DelegateRef<'_, F> {
 }
 
 impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
-    /// Calls all functions that are bound, of objects that are alive, in reverse order of binding. One that fails does not stop the
-    /// others; the running call ends with the first failure afterwards.
+    /// Calls the bound functions of all alive objects, in reverse order of binding. A failure does not stop the others; the running
+    /// call ends with the first failure afterwards.
     pub fn broadcast(&self, arguments: F::Args) {
         self.try_broadcast(arguments).unwrap_or_else(|error| fail(error));
     }
 
-    /// Calls all functions that are bound.
+    /// Calls all bound functions.
     ///
     /// # Errors
     /// The first failure, after all were called.
@@ -396,17 +396,17 @@ impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
         self.0.call(arguments)
     }
 
-    /// Takes the binding to a function of an object out. Returns whether there was one.
+    /// Removes the binding to a function of an object. Returns whether the binding existed.
     pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
         !object.is_none() && self.0.unbind(object.handle(), function) > 0
     }
 
-    /// Takes all bindings to an object out. Returns their number.
+    /// Removes all bindings to an object. Returns their number.
     pub fn unbind_all<C: Class>(&self, object: Obj<C>) -> u32 {
         if object.is_none() { 0 } else { self.0.unbind(object.handle(), "") }
     }
 
-    /// Takes all bindings out.
+    /// Removes all bindings.
     pub fn clear(&self) {
         self.0.unbind(ObjectHandle::NONE, "");
     }
@@ -442,7 +442,7 @@ macro_rules! delegates {
         impl<S: NamedSignature> Declared for $delegate<Named<S>> {
             fn add_to(natives: Natives) -> Natives {
                 let (package, class) = S::PLACE;
-                // A path that is none is refused with the declaration.
+                // An invalid path is rejected with the declaration.
                 let package = class.parse::<TypePath>().map_or_else(|_| package.to_owned(), |path| path.package);
                 let params = <<S::Function as Signature>::Args as NativeParams>::declared(S::PARAMS);
                 let params = params.into_iter().chain(<S::Function as Signature>::Result::declared()).collect();

@@ -1,5 +1,5 @@
-//! Methods of native classes as plugins call them without slots: the words of the call become parameters, the Rust fields are
-//! borrowed, and the method runs. Whatever is not the plain case is left to the call with slots.
+//! Direct calls of native methods by plugins, without slots: register values of the call become parameters, the Rust fields are
+//! borrowed, and the method runs. All other cases use the call with slots.
 #![expect(unsafe_code, reason = "follows the context that stands beside the code")]
 
 use std::any::Any;
@@ -28,24 +28,23 @@ use crate::object;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
-/// What the code of a method is given.
+/// Context of a method's direct code.
 struct Context<C> {
     ways: Ways,
-    /// The stores that the context is kept in, as a part of a handle.
+    /// Core whose table owns this context.
     core: NonNull<Core>,
     parts: Rc<Parts<C>>,
-    /// What callees by class, where that may be an override.
+    /// Callees by class, for a function that may be overridden.
     callees: Option<Callees>,
 }
 
 type BitsOf<A> = <A as SlotRow>::Bits;
 
-/// Whether all that a function takes and gives lies in slots.
 const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// What a method has for direct calls, if all its values lie in slots.
+/// Returns the direct code of a method, if all its values fit into slots.
 pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -60,19 +59,19 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
         let (code, each) = if callees.is_some() { code_of::<M, EventShell<M>>() } else { code_of::<M, Shell<M>>() };
         let (ways, core, parts) = ((*core.ways).clone(), NonNull::from(&**core), Rc::clone(&parts));
         let context = Context { ways, core, parts, callees };
-        // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
-        // that it leads to, and so does not outlive it.
+        // SAFETY: the code has the form for this number of arguments, whose values fit into slots. The table of the core that the
+        // context points to owns the context, so the core outlives it.
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
     };
     Some(DirectMaker::kept(make, body))
 }
 
-/// The code with that body, for one object and for several.
+/// Returns the code with that body, for one object and for several.
 fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode) {
     (BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<B>()), BitsOf::<M::Args>::each_of::<B>())
 }
 
-/// What a function without an object has for direct calls, if all its values lie in slots.
+/// Returns the direct code of a static function, if all its values fit into slots.
 pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -83,44 +82,44 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     };
     let make = |_core: &Rc<Core>, _callees| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticShell<M>>());
-        // SAFETY: as for a method; it has no context.
+        // SAFETY: as for a method; the code has no context.
         unsafe { BlackCode::new(code, None) }
     };
     Some(DirectMaker::kept(make, body))
 }
 
-/// What a body has of the slots of its parameters.
+/// Converts slots to the parameters of a body.
 #[inline]
 fn args_of<A: SlotRow>(slots: &[Slot]) -> Result<<A as NativeParams>::Seen, CallError> {
     A::bits_of(slots).and_then(A::of_bits).ok_or_else(in_no_slot)
 }
 
-/// The code of a method that callees itself on every object.
+/// Code of a method that cannot be overridden.
 struct Shell<M>(PhantomData<M>);
 
-/// The code of an event, which may be overridden.
+/// Code of an event, which may be overridden.
 struct EventShell<M>(PhantomData<M>);
 
-/// The same where it is not known what callees.
+/// Code of an event whose callee is not cached yet.
 struct LookShell<M>(PhantomData<M>);
 
 /// # Safety
-/// It is a context that stands beside code of the class, in the table of a runtime that is there.
+/// `context` is the context of code of the class, in the table of a runtime that exists.
 #[inline(always)]
 unsafe fn context_of<'a, C: 'static>(context: *const ()) -> &'a Context<C> {
-    // SAFETY: promised by the caller: `of_method` has made it. It does not end while a red frame is open, without which nothing is done
-    // below.
+    // SAFETY: promised by the caller: `of_method` has created the context. The context stays while a red frame is open, and without one
+    // the callers below do nothing.
     unsafe { &*context.cast::<Context<C>>() }
 }
 
 impl<C> Context<C> {
     #[inline(always)]
     fn core(&self) -> &Core {
-        // SAFETY: the context stands in the table of this core.
+        // SAFETY: the table of this core owns the context.
         unsafe { self.core.as_ref() }
     }
 
-    /// The entry of an object, and what answers on it, where that is known.
+    /// Returns the directory entry of an object and its callee, if cached.
     #[inline(always)]
     fn callee(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
         let entry = self.ways.columns().find(object)?;
@@ -129,12 +128,12 @@ impl<C> Context<C> {
 }
 
 impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
-    // What is not the plain case is in functions of its own, which are called last: so the plain one needs no stack.
+    // Slow cases are in separate functions that are called last, so the fast path needs no stack frame.
     #[inline(always)]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
         let context = unsafe { context_of::<M::Class>(context) };
-        // Outside of every red frame this could be a safe point, where objects and generations end.
+        // Outside a red frame this could be a safe point, where objects and generations end.
         if !context.ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -149,7 +148,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
     ) -> DirectAnswer {
         // SAFETY: promised by the caller.
         let context = unsafe { context_of::<M::Class>(context) };
-        // The frame that is open now is open until the last call has returned, whatever they do.
+        // The open frame stays open until the last call has returned.
         if !context.ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -167,8 +166,8 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
         }
         match found.callee(object) {
             Some((_entry, Callee::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: the way was found for the class of the object, under the version that still is, and the entry is that of the object.
-            // Callers have as many words as the event takes.
+            // SAFETY: the call cache entry was found for the class of the object under the current version, and the directory entry is
+            // of the object. Callers pass as many words as the event has parameters.
             Some((entry, Callee::Module(way))) => unsafe {
                 enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
@@ -187,7 +186,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
         let callee = found.callees.as_ref().and_then(|callees| callees.look(found.core(), object));
         match (found.ways.columns().find(object), callee) {
             (Some(_), Some(Callee::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: as above; it was looked up just now.
+            // SAFETY: as above; the callee was looked up just now.
             (Some(entry), Some(Callee::Module(way))) => unsafe {
                 enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
@@ -196,18 +195,18 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
     }
 }
 
-/// Runs the method itself, in a red frame. Its Rust fields are there for living objects of the class, and for nothing else.
+/// Runs the method in a red frame. Only alive objects of the class have Rust fields.
 #[inline(always)]
 fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-    // What a type makes of its bits may be anything, so the part is looked for after it.
+    // The conversion is user code, so the part is looked up after it.
     let mut args = match attempted(|| M::Args::of_bits(bits)) {
         Ok(Some(args)) => Some(args),
         Ok(None) => return failed(in_no_slot()),
         Err(answer) => return answer,
     };
     let Some(part) = context.parts.find(object) else { return not_done(args) };
-    // SAFETY: the part is there. It stays where it is until it is dropped, and while a method uses it, as the one below does as
-    // soon as it runs, it is not dropped; what is done before runs no other code.
+    // SAFETY: the part exists. It is not moved until it is dropped, and not dropped while a method uses it, as the call below does; no
+    // other code runs before that.
     let part = unsafe { part.as_ref() };
     let this = This::<M::Class>::new(&context.core().world, object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
@@ -221,7 +220,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
     }
 }
 
-/// The answer of a call that another borrow is in the way of.
+/// Returns the answer of a call that conflicts with another borrow.
 #[cold]
 #[inline(never)]
 fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, wanted: &'static str, args: A) -> DirectAnswer {
@@ -232,7 +231,7 @@ fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, wanted: &'static str,
     })
 }
 
-/// The answer of a call that is to go the way by slots. Arguments are dropped by code of their types, which may panic.
+/// Defers a call to the slot path. User code drops the arguments and may panic.
 #[cold]
 #[inline(never)]
 fn not_done<A>(args: A) -> DirectAnswer {
@@ -242,7 +241,7 @@ fn not_done<A>(args: A) -> DirectAnswer {
     })
 }
 
-/// After a call in which Rust fields have ended. They may panic when they are dropped.
+/// Drops Rust fields that ended during a call. Their drop may panic.
 #[cold]
 #[inline(never)]
 fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {
@@ -252,7 +251,6 @@ fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {
     })
 }
 
-/// The code of a function without an object.
 struct StaticShell<M>(PhantomData<M>);
 
 impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticShell<M> {

@@ -1,4 +1,4 @@
-//! Native classes whose functions are those of a C library.
+//! Native classes bound to a C library.
 
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 use alcedo_dll_bind::Library;
@@ -7,14 +7,14 @@ use super::{NativeClass, NativeType, Natives, property};
 use crate::emit::c_bodies::{CBody, LEN, LIBRARY};
 use crate::object::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 
-/// The declaration of a native class that is bound to a library. The class is final.
+/// Declaration of a native class that is bound to a library. The class is final.
 pub struct DllClass {
     class: NativeClass,
     library: Library,
     bodies: Vec<CBody>,
 }
 
-/// The declaration of a function of such a class, which the library has under its name.
+/// Declaration of a function of such a class, with the name of its symbol.
 #[derive(Clone, Debug)]
 pub struct DllImport {
     name: String,
@@ -24,8 +24,7 @@ pub struct DllImport {
 }
 
 impl NativeClass {
-    /// Binds the class to a library, which then is its only one. The class is final from then on. The library stays open as long
-    /// as the class is there.
+    /// Binds the class to its only library and makes the class final. The library stays open as long as the class exists.
     #[must_use]
     pub fn dll_bind(self, library: &Library) -> DllClass {
         DllClass { class: self.flags(class_flags::FINAL), library: library.clone(), bodies: Vec::new() }
@@ -33,8 +32,8 @@ impl NativeClass {
 }
 
 impl DllClass {
-    /// Adds a function of the library. It is bound when the runtime is built: a type that C cannot read is an error then, a
-    /// function that the library does not have a warning.
+    /// Adds a function of the library. When the runtime is built, a type that C cannot read is an error, and a missing function is a
+    /// warning.
     #[must_use]
     pub fn import(mut self, import: DllImport) -> Self {
         let DllImport { name, params, result, flags } = import;
@@ -50,13 +49,13 @@ impl DllClass {
 }
 
 impl DllImport {
-    /// A function of that symbol, without parameters or result.
+    /// Declares a function with that symbol, without parameters or result.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), params: Vec::new(), result: None, flags: 0 }
     }
 
-    /// Adds a parameter that is only passed.
+    /// Adds an input parameter.
     #[must_use]
     pub fn param(self, name: &str, ty: NativeType) -> Self {
         self.with(name, ty, 0)
@@ -68,19 +67,19 @@ impl DllImport {
         self.with(name, ty, property_flags::OUT)
     }
 
-    /// Adds an array of so many values, whose type is in words.
+    /// Adds an array with `len` values; `of` is the type string of an element.
     #[must_use]
     pub fn array(self, name: &str, of: &'static str, len: usize) -> Self {
         self.with(name, (PropertyKind::ARRAY, of), 0).of_len(name, len)
     }
 
-    /// Adds an array of so many values that the function may write to.
+    /// Adds an array with `len` values that the function may write to.
     #[must_use]
     pub fn out_array(self, name: &str, of: &'static str, len: usize) -> Self {
         self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
     }
 
-    /// Sets the type of the result. A `bool` has no stated width: a value that one byte and four bytes read differently is an
+    /// Sets the type of the result. A `bool` result has no stated width: a value that differs between one byte and four bytes is an
     /// error of the call.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
@@ -93,7 +92,7 @@ impl DllImport {
         self.returns_bool(function_flags::BOOL8)
     }
 
-    /// Sets the result to a `bool` of four bytes: a `uint32_t` that is true if it is not zero.
+    /// Sets the result to a `bool` of four bytes: a `uint32_t` that is true if not zero.
     #[must_use]
     pub fn returns_bool32(self) -> Self {
         self.returns_bool(function_flags::BOOL32)
@@ -105,7 +104,7 @@ impl DllImport {
         import
     }
 
-    /// It needs no working directory: it runs on the game thread.
+    /// States that the function needs no working directory and runs on the game thread.
     #[must_use]
     pub fn no_cwd(mut self) -> Self {
         self.flags |= function_flags::NO_CWD;
@@ -125,7 +124,7 @@ impl DllImport {
 }
 
 impl Natives {
-    /// Adds a class that is bound to a library.
+    /// Adds a class bound to a library.
     #[must_use]
     pub fn dll_class(mut self, class: DllClass) -> Self {
         self.c_bodies.extend(class.bodies);

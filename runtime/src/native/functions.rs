@@ -1,5 +1,5 @@
-//! The functions of native classes as their types declare them: the flags that follow from the signature, and thunks that
-//! take the parameters by type. Emission sets the same flags for a plugin's.
+//! Functions of native classes, declared by their types: flags that follow from the signature, and thunks that read the parameters by
+//! type. Emission sets the same flags for functions of plugins.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -19,12 +19,12 @@ use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
 use crate::object::natives::World;
 use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
 
-/// Words about a member.
+/// Documentation and metadata of a member.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// The doc comment.
+    /// Doc comment.
     pub doc: &'static str,
-    /// What else is said: keys and values.
+    /// Metadata keys and values.
     pub meta: &'static [(&'static str, &'static str)],
 }
 
@@ -34,21 +34,21 @@ impl About {
     }
 }
 
-/// What is said of a member beside its flags.
+/// Returns a metadata entry.
 pub const fn meta(key: &'static str, value: &'static str) -> (&'static str, &'static str) {
     (key, value)
 }
 
-/// What C is to know of a parameter beside its type.
+/// C properties of a parameter, in addition to its type.
 #[derive(Clone, Copy, Debug)]
 pub struct CParam {
-    /// C may write to it.
+    /// C may write to the parameter.
     pub is_out: bool,
-    /// The length of an array.
+    /// Length of an array.
     pub meta: &'static [(&'static str, &'static str)],
 }
 
-/// The names of the parameters of a signature, and their defaults.
+/// Parameter names of a signature, and their defaults.
 pub struct SignatureBlock<A, R> {
     names: &'static [&'static str],
     defaults: &'static [&'static str],
@@ -57,18 +57,18 @@ pub struct SignatureBlock<A, R> {
 }
 
 impl<A, R> SignatureBlock<A, R> {
-    /// In order.
+    /// Creates a block with names in order.
     pub const fn new(names: &'static [&'static str]) -> Self {
         Self { names, defaults: &[], in_c: &[], of: PhantomData }
     }
 
-    /// The same with these defaults; empty for a parameter without one.
+    /// Sets the defaults; empty for a parameter without a default.
     #[must_use]
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
         Self { defaults, ..self }
     }
 
-    /// The same with what C is to know of each parameter.
+    /// Sets the C properties of each parameter.
     #[must_use]
     pub const fn in_c(self, in_c: &'static [CParam]) -> Self {
         Self { in_c, ..self }
@@ -79,27 +79,27 @@ impl<A, R> SignatureBlock<A, R> {
     }
 }
 
-/// The same for the method `M`.
+/// Signature block of the method `M`.
 pub struct BlockOf<M: Method>(SignatureBlock<M::Args, M::Result>);
 
 impl<M: Method> BlockOf<M> {
-    /// In order.
+    /// Creates a block with names in order.
     pub const fn new(names: &'static [&'static str]) -> Self {
         Self(SignatureBlock::new(names))
     }
 
-    /// The same with these defaults; empty for a parameter without one.
+    /// Sets the defaults; empty for a parameter without a default.
     #[must_use]
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
         Self(SignatureBlock { names: self.0.names, defaults, in_c: &[], of: PhantomData })
     }
 }
 
-/// The place of a function in a class; there is nothing in it.
+/// Zero-sized marker of a function in a class.
 pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
-    /// One more.
+    /// Returns a new marker.
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
         Self(PhantomData)
@@ -119,7 +119,6 @@ pub struct Function<C: 'static> {
 }
 
 impl<C: 'static> Function<C> {
-    /// Its declaration, on these parts.
     pub(super) fn declared(&self, parts: &Rc<Parts<C>>) -> FunctionDecl {
         (self.declare)(self, parts)
     }
@@ -146,7 +145,7 @@ impl<C: 'static> Function<C> {
     }
 }
 
-/// The function whose body is `M`.
+/// Describes the function with the body `M`.
 pub const fn function_description<M: Method>(
     name: &'static str,
     flags: u64,
@@ -176,7 +175,7 @@ pub const fn function_description<M: Method>(
     Function { name, flags, overrides, names, defaults, in_c: &[], about, declare }
 }
 
-/// The function whose body is `M` and needs no object.
+/// Describes the static function with the body `M`.
 pub const fn static_function<M: StaticMethod>(
     name: &'static str,
     flags: u64,
@@ -202,7 +201,7 @@ pub const fn static_function<M: StaticMethod>(
     Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
 }
 
-/// An event that only scripts give a body. Without one it gives the zero value.
+/// Describes an event that only scripts implement. Without an implementation it returns the zero value.
 pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
@@ -224,19 +223,19 @@ pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
 }
 
-/// The author's own thunk of a function, as a type.
+/// Custom thunk of a function, as a type.
 pub trait CustomThunk: 'static {
-    /// The class.
+    /// Class of the function.
     type Class: Class;
 
-    /// Steps through the call, does the work and gives the result.
+    /// Reads the parameters of the call, does the work and stores the result.
     ///
     /// # Errors
-    /// Why not; nothing was given then.
+    /// Error of the call; no result is stored then.
     fn run(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError>;
 }
 
-/// A function that brings its own thunk `T`, so its parameters may be of any type.
+/// Describes a function with the custom thunk `T`, whose parameters may be of any type.
 pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
@@ -268,7 +267,7 @@ fn unbalanced(path: &str) -> CallError {
     ))
 }
 
-/// A function whose body is in the C library that the class is bound to. It has none before it is bound.
+/// Describes a function with a body in the bound C library. The function has no body before the class is bound.
 pub(super) const fn import_of_c<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,

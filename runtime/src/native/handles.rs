@@ -1,5 +1,5 @@
-//! Members of a class that is declared while running, held by bodies instead of their names: a declaration gives a handle, bodies
-//! move a clone of it into themselves, and the name is looked up once for each class whose objects they run for.
+//! Handles of members of a class declared at run time, used by bodies instead of names: a declaration returns a handle, bodies capture
+//! clones, and the name is resolved once per class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,23 +20,22 @@ use crate::object::thunk::{Frame, Thunk, hand_over};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
-/// A property of a class that the host declares while running, by the Rust type of its values. It is good for objects of that
-/// class and of those that extend it, in the one runtime that is built with the declaration. Clones are the same property. It
-/// keeps nothing alive. Game thread only.
+/// A property of a class declared at run time, with the Rust type of its values. Valid for objects of that class and its subclasses, in
+/// the one runtime built with the declaration. Clones refer to the same property. Keeps nothing alive. Game thread only.
 pub struct PropertyHandle<T> {
     of: AnyPropertyHandle,
     values: PhantomData<fn(T) -> T>,
 }
 
-/// The same for a property whose type no Rust type of the host stands for.
+/// A property like [`PropertyHandle`] whose type has no Rust type in the host.
 #[derive(Clone)]
 pub struct AnyPropertyHandle {
     class: Rc<str>,
     key: PropertyRef,
 }
 
-/// A function of a class that the host declares while running, by the Rust types of its parameters and result. It is good for the
-/// same objects as a [`PropertyHandle`]. Game thread only.
+/// A function of a class declared at run time, with the Rust types of its parameters and result. Valid for the same objects as a
+/// [`PropertyHandle`]. Game thread only.
 pub struct FunctionHandle<A, R> {
     class: Rc<str>,
     key: FunctionRef,
@@ -44,22 +43,22 @@ pub struct FunctionHandle<A, R> {
 }
 
 impl<T: NativeValue> PropertyHandle<T> {
-    /// Reads it.
+    /// Reads the property.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::WrongClass`] when it is of another class.
+    /// [`CallError::Stale`] when the object is destroyed, [`CallError::WrongClass`] when it is of another class.
     #[inline]
     pub fn get(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
         let raw = self.of.get(world, object)?;
-        // A number that no entry of an enum has ends this reading.
+        // An enum value without an entry ends this read.
         failing(|| Ok(T::from_raw(raw)))
     }
 
-    /// Overwrites it.
+    /// Overwrites the property.
     ///
     /// # Errors
-    /// As for [`PropertyHandle::get`]; [`CallError::WrongClass`] as well when the value is an object that is not of the class the
-    /// property is for; [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
+    /// The errors of [`PropertyHandle::get`]; [`CallError::WrongClass`] also when the value is an object that does not match the class
+    /// of the property; [`CallError::DuringRebuild`] during a reload that could not undo the write.
     #[inline]
     pub fn set(&self, world: &World, object: ObjectHandle, value: T) -> Result<(), CallError> {
         self.of.set(world, object, value.into_raw())
@@ -67,36 +66,36 @@ impl<T: NativeValue> PropertyHandle<T> {
 }
 
 impl AnyPropertyHandle {
-    /// Reads it as a Rust type that its values lie as: an [`ObjectHandle`] for a reference to an object.
+    /// Reads the property as a Rust type with the same memory layout, such as [`ObjectHandle`] for a reference to an object.
     ///
     /// # Errors
-    /// As for [`PropertyHandle::get`]; [`CallError::Signature`] when it holds other values.
+    /// The errors of [`PropertyHandle::get`]; [`CallError::Signature`] when the property has another type.
     #[inline]
     pub fn get<T: FrameValue>(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
         world.get(object, &self.key).map_err(|error| self.explained(world, object, error))
     }
 
-    /// Overwrites it by such a type.
+    /// Overwrites the property with a value of the same memory layout.
     ///
     /// # Errors
-    /// As for [`PropertyHandle::set`]; [`CallError::Signature`] when it holds other values.
+    /// The errors of [`PropertyHandle::set`]; [`CallError::Signature`] when the property has another type.
     #[inline]
     pub fn set<T: FrameValue>(&self, world: &World, object: ObjectHandle, value: T) -> Result<(), CallError> {
         world.set(object, &self.key, value).map_err(|error| self.explained(world, object, error))
     }
 
-    /// Reads it, whatever its type.
+    /// Reads the property as a [`Value`].
     ///
     /// # Errors
-    /// As for [`PropertyHandle::get`].
+    /// The errors of [`PropertyHandle::get`].
     pub fn read(&self, world: &World, object: ObjectHandle) -> Result<Value, CallError> {
         world.read(object, &self.key).map_err(|error| self.explained(world, object, error))
     }
 
-    /// Overwrites it, whatever its type.
+    /// Overwrites the property with a [`Value`].
     ///
     /// # Errors
-    /// As for [`PropertyHandle::set`]; [`CallError::Signature`] when it holds other values.
+    /// The errors of [`PropertyHandle::set`]; [`CallError::Signature`] when the property has another type.
     pub fn write(&self, world: &World, object: ObjectHandle, value: &Value) -> Result<(), CallError> {
         world.write(object, &self.key, value).map_err(|error| self.explained(world, object, error))
     }
@@ -108,18 +107,18 @@ impl AnyPropertyHandle {
 }
 
 impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
-    /// Calls it: the most derived body answers.
+    /// Calls the most derived body of the function.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::WrongClass`] when it is of another class, and whatever the body
-    /// fails with.
+    /// [`CallError::Stale`] when the object is destroyed, [`CallError::WrongClass`] when it is of another class, and when the body
+    /// fails.
     pub fn call(&self, world: &World, object: ObjectHandle, arguments: A) -> Result<R, CallError> {
         let called = failing(|| core_of(world).call_typed(object, &self.key, None, arguments));
         called.map_err(|error| explained(world, object, &self.class, (&self.key).name(), error))
     }
 }
 
-/// What was not found because the object is of another class, said as such; every other error as it is.
+/// Converts a missing member of an object of another class to [`CallError::WrongClass`]; returns other errors unchanged.
 fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, error: CallError) -> CallError {
     let is_foreign = matches!(error, CallError::NotFound { .. }) && !world.is_a(object, class);
     match world.class_of(object).filter(|_| is_foreign) {
@@ -132,8 +131,8 @@ fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, err
 }
 
 impl NativeClass {
-    /// Adds a property whose values are of a Rust type, and gives the handle by which bodies read and write it; `flags` are bits of
-    /// `property_flags`, and `default` is as its kind parses it, empty for zero.
+    /// Adds a property with a Rust type and returns the handle by which bodies access it. `flags` are bits of `property_flags`;
+    /// `default` is parsed by its kind, empty means zero.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -160,7 +159,7 @@ impl NativeClass {
         PropertyHandle { of, values: PhantomData }
     }
 
-    /// Adds a property of a type that no Rust type of the host stands for.
+    /// Adds a property of a type without a Rust type in the host.
     #[must_use = "bodies use the property by this handle; `property` declares one that none uses"]
     pub fn add_any_property(
         &mut self,
@@ -172,8 +171,7 @@ impl NativeClass {
         self.push_property(property(name, kind, type_path, flags, default))
     }
 
-    /// Adds a function with a native body: its parameters and its result are of the Rust types of the body's, and `params` has a
-    /// name for each of the parameters.
+    /// Adds a function with a native body. Parameters and result have the Rust types of the body; `params` lists the parameter names.
     pub fn add_function<A: ValueParams, R: NativeResult>(
         &mut self,
         name: &str,
@@ -189,8 +187,7 @@ impl NativeClass {
         self.push_function(name, params, flags, Rc::new(thunk))
     }
 
-    /// Adds an event that subclasses may override, and gives the handle by which bodies call it; without an override nothing
-    /// happens.
+    /// Adds an event that subclasses may override, and returns the handle by which bodies call it. The default body does nothing.
     pub fn add_event<A: ValueParams>(&mut self, name: &str, params: &[&str]) -> FunctionHandle<A, ()> {
         let nothing: Thunk = Rc::new(|_context, frame| {
             hand_over(frame);

@@ -1,5 +1,5 @@
-//! Interfaces as Rust types: what `#[uinterface]` of this crate makes of a trait, and what the compiler compares while a class
-//! that lists one is compiled. Their functions are called by name on whatever object has them.
+//! Interfaces as Rust types: expansion of `#[uinterface]`, and compile-time checks of classes that list an interface. Functions of an
+//! interface are called by name on any object that implements it.
 
 use std::marker::PhantomData;
 
@@ -22,23 +22,23 @@ use crate::object::origin::Origin;
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub trait Interface: Sized + 'static {
-    /// What an object that is seen as the interface can do: its functions, then what any object can.
+    /// View of an object as the interface: functions of the interface, then those of any object.
     type View<'f>: View<'f>;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Its functions, for the compiler to compare classes with.
+    /// Functions of the interface, for compile-time checks of classes.
     #[doc(hidden)]
     const FUNCTIONS: &'static [InterfaceFunction];
-    /// What its functions are called, for messages of the compiler.
+    /// Names of the functions, for messages of the compiler.
     #[doc(hidden)]
     const NAMES: &'static str;
 }
 
 impl<'f> ObjectView<'f> {
-    /// The same object, seen as an interface whose functions can be called on it.
+    /// Returns a view of the object as an interface, whose functions can be called.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] when its class does not implement the interface; [`CallError::Stale`] when it is gone.
+    /// [`CallError::WrongClass`] when its class does not implement the interface; [`CallError::Stale`] when the object is destroyed.
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let At { world, object } = self.at();
         core_of(world).check_implements(object, I::PATH)?;
@@ -46,41 +46,41 @@ impl<'f> ObjectView<'f> {
     }
 }
 
-/// Describes a function that takes `A` and gives `R`, for [`declared_as`] and its like.
+/// Describes a function with parameters `A` and result `R`, for [`declared_as`] and similar checks.
 pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text: &'static str) -> InterfaceFunction {
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Whether values of the type can be parameters, asked where the author has written it.
+/// Compiles if values of the type can be parameters; expanded at the type's span in the source.
 pub const fn crosses<T: NativeValue>() {}
 
-/// A function of the interface as its author wrote it; empty where there is none of that name.
+/// Returns a function of the interface as written in its declaration; empty for an unknown name.
 pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
     interface_check::declared_as(I::FUNCTIONS, name)
 }
 
-/// Whether the function of that name takes `A` and gives `R`; so it is where there is none, which is said elsewhere.
+/// Checks that the function has parameters `A` and result `R`. Returns true for an unknown name, which another check reports.
 pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
 
-/// The first function of the interface that has no body of a name in `names`, as its author wrote it; empty where all have.
+/// Returns the first function of the interface without a body in `names`, as written in its declaration; empty if all have one.
 pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
     interface_check::first_absent(I::FUNCTIONS, names)
 }
 
 /// A class that lists interfaces.
 pub trait Implements {
-    /// Their paths.
+    /// Paths of the interfaces.
     const IMPLEMENTS: &'static [&'static str];
 }
 
-/// Whether the class lists the interface.
+/// Returns whether the class lists the interface.
 pub const fn lists<C: Implements, I: Interface>() -> bool {
     contains(C::IMPLEMENTS, I::PATH)
 }
 
-/// The bodies of class `C` for interface `I`.
+/// Bodies of class `C` for interface `I`.
 pub struct Bodies<C: 'static, I> {
     functions: &'static [Function<C>],
     are_written: bool,
@@ -88,26 +88,26 @@ pub struct Bodies<C: 'static, I> {
 }
 
 impl<C, I: Interface> Bodies<C, I> {
-    /// Of a class that has no block for the interface.
+    /// Bodies of a class without a block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
-    /// Those of its block.
+    /// Creates bodies from the functions of a block.
     pub const fn new(functions: &'static [Function<C>]) -> Self {
         Self { functions, are_written: true, of: PhantomData }
     }
 
-    /// Whether there is a block, where one is needed.
+    /// Returns whether the required block exists.
     pub const fn are_there(&self) -> bool {
         self.are_written || I::FUNCTIONS.is_empty()
     }
 
-    /// The functions.
+    /// Returns the functions.
     pub const fn functions(&self) -> &'static [Function<C>] {
         self.functions
     }
 }
 
-/// A function of an interface as it is declared.
+/// Declares a function of an interface.
 pub fn interface_function<A: NativeParams, R: NativeResult>(
     name: &'static str,
     may_fail: bool,
@@ -131,7 +131,7 @@ pub fn add_interface(natives: Natives, of: (&str, &str), doc: &str, functions: V
     natives
 }
 
-/// The type and the name of a member: `/Script/Game.Lamp:flicker`.
+/// Splits a member path such as `/Script/Game.Lamp:flicker` into type and name.
 pub const fn member(path: &'static str) -> (&'static str, &'static str) {
     let bytes = path.as_bytes();
     let mut at = 0;

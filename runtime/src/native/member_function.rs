@@ -1,5 +1,4 @@
-//! A function of a native class as the accessors of its view keep it: with the short ways to what answers it, be that a module or the
-//! host itself.
+//! Function of a native class for the accessors of its view, with call caches for bodies in modules and in the host.
 
 use std::cell::Cell;
 
@@ -13,23 +12,23 @@ use crate::object::World;
 use crate::object::member::{FunctionKey as _, FunctionRef};
 use crate::object::native_value::{NativeParams, NativeResult, SlotRow, fingerprint};
 
-/// A function of a class: the most derived body answers, or with a class the body of that. It keeps nothing alive. Game thread only.
+/// A function of a class. Calls the most derived body, or with a class the body of that class. Keeps nothing alive. Game thread only.
 #[derive(Debug)]
 pub struct MemberFunction {
     key: FunctionRef,
     ways: MethodWays,
-    /// The fingerprint of the signature that the ways are for.
+    /// Fingerprint of the signature that the call cache is for.
     print: Cell<u64>,
 }
 
 impl MemberFunction {
-    /// The function of that name, of whatever class.
+    /// Refers to a function by name, without a class.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { key: FunctionRef::new(name), ways: MethodWays::default(), print: Cell::new(0) }
     }
 
-    /// Calls it: the most derived body, or exactly that of the class `of`.
+    /// Calls the most derived body, or exactly that of the class `of`.
     #[inline]
     pub(super) fn call<A: NativeParams + SlotRow, R: NativeResult>(
         &self,
@@ -57,7 +56,7 @@ impl MemberFunction {
         })
     }
 
-    /// Notes the short way for objects of the class of this one.
+    /// Fills the call cache for the class of this object.
     #[cold]
     fn look<A: NativeParams, R: NativeResult>(&self, host: &HostOfWorld, object: ObjectHandle) {
         let print = fingerprint::<A, R>();

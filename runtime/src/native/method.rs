@@ -1,4 +1,4 @@
-//! Methods of native classes as types: on what they run, and with which borrow.
+//! Methods of native classes as types, with their receiver and borrow.
 
 use std::rc::Rc;
 
@@ -17,9 +17,9 @@ pub trait Part: Class {
     fn red_constructor(this: This<'_, Self>) -> Self;
 }
 
-/// How a method takes its `self`.
+/// Receiver of a method.
 pub trait Receiver {
-    /// Whether it is `&C`.
+    /// True for `&C`.
     const IS_SHARED: bool;
     /// `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
@@ -82,7 +82,7 @@ impl Receiver for Exclusive {
     }
 }
 
-/// A place in an author's sources.
+/// Source location in the author's code.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Source file.
@@ -93,47 +93,47 @@ pub struct Place {
     pub column: u32,
 }
 
-/// A method, as a type.
+/// A method as a type.
 pub trait Method: 'static {
-    /// Its class.
+    /// Class of the method.
     type Class: Part;
-    /// Its parameters.
+    /// Parameter types.
     type Args: Params;
-    /// Its result.
+    /// Result type.
     type Result: NativeResult;
-    /// What it gives in Rust: the result, or a `Result` of it.
+    /// Rust return type: the result, or a `Result` of it.
     type Returned: NativeReturned<Value = Self::Result>;
-    /// How it takes its `self`.
+    /// Receiver of the method.
     type Receiver: Receiver;
-    /// Its name, for errors.
+    /// Name, for errors.
     const NAME: &'static str;
-    /// Where it stands.
+    /// Source location.
     const PLACE: Place;
 
-    /// Calls it.
+    /// Calls the method.
     fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Returned;
 }
 
-/// A function of a class that needs no object, as a type.
+/// A static function of a class as a type.
 pub trait StaticMethod: 'static {
-    /// Its class.
+    /// Class of the function.
     type Class: Part;
-    /// Its parameters.
+    /// Parameter types.
     type Args: Params;
-    /// Its result.
+    /// Result type.
     type Result: NativeResult;
-    /// What it gives in Rust: the result, or a `Result` of it.
+    /// Rust return type: the result, or a `Result` of it.
     type Returned: NativeReturned<Value = Self::Result>;
-    /// Where it stands.
+    /// Source location.
     const PLACE: Place;
 
-    /// Calls it.
+    /// Calls the function.
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
-/// Parameters, as a method sees them.
+/// Parameters as a method receives them.
 pub trait Params: NativeParams + SlotRow {
-    /// In the call `'f`.
+    /// Parameter types in the call `'f`.
     type Seen<'f>: From<<Self as NativeParams>::Seen>;
 }
 
@@ -141,19 +141,18 @@ impl<T: NativeParams + SlotRow> Params for T {
     type Seen<'f> = <T as NativeParams>::Seen;
 }
 
-/// The parameters of a method as it sees them.
+/// Parameters of a method as it receives them.
 pub type Given<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
-/// The `self` of a method.
+/// Receiver value of a method.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
-/// The part of an object.
+/// Returns the part of an object, built at the first use.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
     let At { world, object } = this.view.at();
     parts.get(object, || world.is_alive(object), || C::red_constructor(this))
 }
 
-/// Runs a method on an object.
 pub(super) fn run<M: Method>(
     parts: &Parts<M::Class>,
     this: This<'_, M::Class>,
@@ -169,7 +168,7 @@ pub(super) fn run<M: Method>(
     returned.crossing(|| M::PLACE.into())
 }
 
-/// Runs `code` with an object that is of the class, which the caller has looked at.
+/// Runs `code` for an object. The caller has checked that the object is of the class.
 pub(crate) fn run_for<C: Class, R>(
     world: &World,
     object: ObjectHandle,
@@ -178,7 +177,6 @@ pub(crate) fn run_for<C: Class, R>(
     failing(|| Ok(code(This::new(world, object))))
 }
 
-/// Runs a function that needs no object.
 pub(super) fn run_static<M: StaticMethod>(args: <M::Args as NativeParams>::Seen) -> Result<M::Result, CallError> {
     failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
 }

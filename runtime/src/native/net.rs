@@ -1,4 +1,4 @@
-//! Structs of the host that write themselves for another machine: what `#[net_serialize]` of a native struct becomes.
+//! Host structs with their own network serialization: expansion of `#[net_serialize]` of a native struct.
 
 use std::collections::BTreeMap;
 
@@ -15,25 +15,25 @@ use crate::object::value::Value;
 type Save = dyn Fn(&PropertyType, &Value) -> Result<NetOutcome<Vec<u8>>, CallError>;
 type Load = dyn Fn(&PropertyType, &Value, &[u8]) -> Result<NetOutcome<Value>, CallError>;
 
-/// How structs of one type are written and read.
+/// Serialization functions of one struct type.
 pub(crate) struct NetFunctions {
     pub(crate) save: Box<Save>,
     pub(crate) load: Box<Load>,
 }
 
-/// Those of the host's structs, by path.
+/// Serialization functions of the host's structs, by path.
 pub(crate) type NetStructs = BTreeMap<String, NetFunctions>;
 
-/// The `#[net_serialize]` of a struct, if it has one.
+/// The `#[net_serialize]` of a struct, if present.
 pub struct NetHooks(Option<fn() -> NetFunctions>);
 
-/// A struct that writes itself.
+/// A struct with its own network serialization.
 pub trait NetStruct: NativeValue {
-    /// Writes or reads it.
+    /// Writes or reads the struct.
     const NET: fn(&mut Self, &mut NetArchive, &mut NetMap) -> (bool, bool);
 }
 
-/// What a struct without `#[net_serialize]` has in the place of its own.
+/// Fallback for a struct without `#[net_serialize]`.
 pub trait WithoutNet {
     #[doc(hidden)]
     const ALCEDO_NET: NetHooks = NetHooks(None);
@@ -42,7 +42,7 @@ pub trait WithoutNet {
 impl<T> WithoutNet for T {}
 
 impl NetHooks {
-    /// Those of a struct.
+    /// Returns the hooks of a struct.
     pub const fn of<T: NetStruct>() -> Self {
         Self(Some(|| NetFunctions { save: Box::new(save::<T>), load: Box::new(load::<T>) }))
     }

@@ -1,4 +1,4 @@
-//! The memory of the Rust fields of one object, with its borrows checked while running. `alcedo_abi::borrows` decides.
+//! Memory of the Rust fields of one object, with run-time borrow checks by `alcedo_abi::borrows`.
 #![expect(unsafe_code, reason = "hands out references that the borrows say are allowed")]
 
 use std::cell::{Cell, UnsafeCell};
@@ -14,15 +14,14 @@ use crate::{thread_stack, trap};
 /// The Rust fields of one object. Its drop does not panic: a panic of the fields' own drops is logged.
 pub struct PartCell<C> {
     borrows: Cell<Borrows>,
-    /// The method that borrowed last and has not returned.
+    /// Name of the method that borrowed last and has not returned.
     holder: Cell<&'static str>,
-    /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
+    /// Source of new borrows while an exclusive borrow is lent: the lent reference.
     lent: Cell<Option<NonNull<C>>>,
     part: UnsafeCell<ManuallyDrop<C>>,
 }
 
 impl<C> PartCell<C> {
-    /// Fields that are not borrowed.
     pub(super) const fn new(part: C) -> Self {
         Self {
             borrows: Cell::new(Borrows::FREE),
@@ -32,10 +31,7 @@ impl<C> PartCell<C> {
         }
     }
 
-    /// Runs a `&self` method.
-    ///
-    /// # Errors
-    /// [`CallError::ReentrantBorrow`] while a `&mut self` method runs that has not lent its `self`.
+    /// Runs a `&self` method. Fails with [`CallError::ReentrantBorrow`] while a `&mut self` method runs that has not lent its `self`.
     #[inline]
     pub(super) fn share<R>(
         &self,
@@ -44,15 +40,12 @@ impl<C> PartCell<C> {
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
         let _borrow = self.begin(object, wanted, Event::Share, Event::EndShare)?;
-        // SAFETY: the borrows allow a shared one, so no exclusive one is in use until `_borrow` ends; the pointer is the cell's
-        // own, or is derived from the exclusive reference that `lend` was given and that rests until it returns.
+        // SAFETY: the borrows allow a shared one, so no exclusive one is in use until `_borrow` ends; the pointer is the cell's own, or
+        // is derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
         Ok(code(unsafe { self.pointer().as_ref() }))
     }
 
-    /// Runs a `&mut self` method.
-    ///
-    /// # Errors
-    /// [`CallError::ReentrantBorrow`] while any method runs that has not lent its `self`.
+    /// Runs a `&mut self` method. Fails with [`CallError::ReentrantBorrow`] while any method runs that has not lent its `self`.
     #[inline]
     pub(super) fn take<R>(
         &self,
@@ -61,15 +54,15 @@ impl<C> PartCell<C> {
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
         let _borrow = self.begin(object, wanted, Event::Take, Event::EndTake)?;
-        // SAFETY: the borrows allow an exclusive one, so no other is in use until `_borrow` ends; the pointer is the cell's
-        // own, or is derived from the exclusive reference that `lend` was given and that rests until it returns.
+        // SAFETY: the borrows allow an exclusive one, so no other is in use until `_borrow` ends; the pointer is the cell's own, or is
+        // derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
         Ok(code(unsafe { self.pointer().as_mut() }))
     }
 
-    /// Makes the fields free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
+    /// Makes the fields available to calls of `code`. `part` is the exclusive borrow, unused during this.
     ///
     /// # Errors
-    /// When `part` is another object's, or is lent already; [`CallError::WrongStack`] on the stack of a coroutine.
+    /// When `part` is of another object or already lent; [`CallError::WrongStack`] on the stack of a coroutine.
     pub(super) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
         let part = NonNull::from(part);
         if part != self.pointer() {
@@ -85,7 +78,7 @@ impl<C> PartCell<C> {
 
     #[inline]
     fn pointer(&self) -> NonNull<C> {
-        // The cell lies as what is in it does.
+        // The cell has the address of its content.
         self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
     }
 
@@ -102,7 +95,7 @@ impl<C> PartCell<C> {
 
     #[inline]
     fn try_begin(&self, wanted: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
-        // A borrow of a coroutine may outlive the loan.
+        // A borrow by a coroutine may outlive the loan.
         if self.lent.get().is_some() && !thread_stack::is_here() {
             return None;
         }
@@ -111,7 +104,7 @@ impl<C> PartCell<C> {
         Some(Borrow { cell: self, end, holder: self.holder.replace(wanted), lent: self.lent.get() })
     }
 
-    /// Runs a `&self` method, unless another borrow is in its way.
+    /// Runs a `&self` method, unless another borrow conflicts.
     #[inline]
     pub(super) fn try_share<R>(&self, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
         let _borrow = self.try_begin(wanted, Event::Share, Event::EndShare)?;
@@ -119,7 +112,7 @@ impl<C> PartCell<C> {
         Some(code(unsafe { self.pointer().as_ref() }))
     }
 
-    /// Runs a `&mut self` method, unless another borrow is in its way.
+    /// Runs a `&mut self` method, unless another borrow conflicts.
     #[inline]
     pub(super) fn try_take<R>(&self, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
         let _borrow = self.try_begin(wanted, Event::Take, Event::EndTake)?;
@@ -127,12 +120,11 @@ impl<C> PartCell<C> {
         Some(code(unsafe { self.pointer().as_mut() }))
     }
 
-    /// Whether a method of it runs.
     pub(super) fn is_in_use(&self) -> bool {
         self.borrows.get() != Borrows::FREE
     }
 
-    /// Why a method of that name does not get the fields now.
+    /// Returns the error of a method with that name whose borrow conflicts.
     #[cold]
     pub(super) fn refused(&self, object: ObjectHandle, wanted: &str) -> CallError {
         CallError::ReentrantBorrow { object, held: self.holder.get().to_owned(), wanted: wanted.to_owned() }
@@ -142,7 +134,7 @@ impl<C> PartCell<C> {
 impl<C> Drop for PartCell<C> {
     fn drop(&mut self) {
         let part = self.part.get_mut();
-        // SAFETY: this is the only place that drops the fields, and after it the cell is gone.
+        // SAFETY: the fields are dropped only here, and the cell is destroyed afterwards.
         let drop_fields = || unsafe { ManuallyDrop::drop(part) };
         if let Err(message) = trap::caught(drop_fields) {
             let class = std::any::type_name::<C>();
@@ -151,7 +143,7 @@ impl<C> Drop for PartCell<C> {
     }
 }
 
-/// What `lend` says of fields that are not those of `object`.
+/// Returns the error of `lend` for fields that are not of `object`.
 #[cold]
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     CallError::other(format!(
@@ -160,7 +152,7 @@ pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     ))
 }
 
-/// One borrow or loan; its end, also by unwinding, puts back what was before.
+/// A borrow or loan. Its drop restores the previous state, also during unwinding.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     end: Event,

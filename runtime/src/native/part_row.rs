@@ -1,4 +1,4 @@
-//! Where the Rust fields of each object of a class lie: a row that is looked at in every direct call, without a count of borrows.
+//! Table of the addresses of Rust fields by object, read in every direct call without borrow checks.
 #![expect(unsafe_code, reason = "looks into the row without a count of borrows")]
 
 use std::cell::UnsafeCell;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::handles::ObjectHandle;
 use crate::native::part_cell::PartCell;
 
-/// By the index of the object. The addresses are those of parts that somebody else keeps.
+/// Addresses by object index. The parts are owned elsewhere.
 pub(super) struct PartRow<C>(UnsafeCell<Vec<Place<C>>>);
 
 struct Place<C> {
@@ -17,24 +17,23 @@ struct Place<C> {
 }
 
 impl<C> PartRow<C> {
-    /// None.
     pub(super) const fn new() -> Self {
         Self(UnsafeCell::new(Vec::new()))
     }
 
-    /// Where the part of an object lies, if it is there.
+    /// Returns the address of an object's part, if the part exists.
     #[inline]
     pub(super) fn find(&self, object: ObjectHandle) -> Option<NonNull<PartCell<C>>> {
-        // SAFETY: the row is of one thread, and no reference to it is there for longer than a method of this file, of which none
-        // calls another code.
+        // SAFETY: the table belongs to one thread, and a reference to it exists only during a method of this file; these methods call
+        // no other code.
         let places = unsafe { &*self.0.get() };
         let place = places.get(object.index() as usize)?;
         if place.object == object { place.part } else { None }
     }
 
-    /// From now on this is where the part of the object lies that has the place.
+    /// Sets the part address of the object that occupies the index.
     pub(super) fn put(&self, object: ObjectHandle, part: Option<&Rc<PartCell<C>>>) {
-        // SAFETY: as in `find`; nothing that is overwritten is dropped.
+        // SAFETY: as in `find`; overwritten entries need no drop.
         let places = unsafe { &mut *self.0.get() };
         let at = object.index() as usize;
         if places.len() <= at {

@@ -1,5 +1,5 @@
-//! The Rust fields of native objects: one value beside each object of a class; `part_cell.rs` checks its borrows.
-//! They belong to the declaration of the class in one runtime, so several runtimes of a process do not meet here.
+//! Rust fields of native objects: one value per object of a class; `part_cell.rs` checks their borrows. The fields belong to the
+//! declaration of the class in one runtime, so runtimes of a process do not share them.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -13,10 +13,10 @@ use crate::native::part_row::PartRow;
 
 enum State<C> {
     Absent,
-    /// Its red constructor runs.
+    /// The red constructor runs.
     Building,
     There(Rc<PartCell<C>>),
-    /// The object ends, and the part has ended.
+    /// The object is destroyed, and the part has ended.
     Ended,
 }
 
@@ -25,20 +25,20 @@ struct Entry<C> {
     state: State<C>,
 }
 
-/// The Rust fields of all objects of a class, in one runtime. Game thread only.
+/// Rust fields of all objects of a class, in one runtime. Game thread only.
 pub(super) struct Parts<C> {
     class: &'static str,
-    /// By the index of the object.
+    /// By object index.
     row: RefCell<Vec<Entry<C>>>,
-    /// Where those lie that are there.
+    /// Addresses of existing parts.
     places: PartRow<C>,
-    /// Those that have ended in the middle of a method of theirs.
+    /// Parts that ended during one of their methods.
     in_use: RefCell<Vec<Rc<PartCell<C>>>>,
-    /// Whether there are such.
+    /// True if `in_use` is not empty.
     has_ended: Cell<bool>,
 }
 
-/// A part is being built. When that panics there is none, and the next use builds it anew.
+/// Guard for a part that is being built. If the build panics, no part exists and the next use builds it again.
 struct Building<'a, C> {
     parts: &'a Parts<C>,
     object: ObjectHandle,
@@ -53,17 +53,17 @@ impl<C> Drop for Building<'_, C> {
 }
 
 impl<C> Parts<C> {
-    /// None yet; `class` is the path of the class.
+    /// Returns an empty set; `class` is the path of the class.
     pub(super) fn new(class: &'static str) -> Self {
         let (row, in_use, has_ended) = Default::default();
         Self { class, row, places: PartRow::new(), in_use, has_ended }
     }
 
-    /// The part of an object, which `build` makes when it is used for the first time. `lives` says whether the object does: there is a part
-    /// of living objects only, since [`Parts::end`] is called when one ends.
+    /// Returns the part of an object, which `build` creates at the first use. `lives` returns whether the object is alive: only alive
+    /// objects have a part, because [`Parts::end`] is called when an object is destroyed.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, also while the part was built; when it is being built, and when it has ended.
+    /// [`CallError::Stale`] when the object is destroyed, also during the build; when the part is being built, and when it has ended.
     #[inline]
     pub(super) fn get(
         &self,
@@ -103,7 +103,7 @@ impl<C> Parts<C> {
         let building = Building { parts: self, object };
         let part = Rc::new(PartCell::new(build()));
         std::mem::forget(building);
-        // The code that has built it may have ended the object.
+        // `build` may have destroyed the object.
         if !(lives() && self.is_building(object)) {
             return Err(CallError::Stale { handle: object });
         }
@@ -117,8 +117,8 @@ impl<C> Parts<C> {
         entry.is_some_and(|entry| entry.object == object && matches!(entry.state, State::Building))
     }
 
-    /// Ends the part of an object; the caller drops it, with nothing borrowed here. One that a method is using stays until
-    /// [`Parts::drop_ended`] finds that it is not.
+    /// Ends the part of an object. The caller drops the returned part with no open borrow. A part used by a running method stays until
+    /// [`Parts::drop_ended`].
     pub(super) fn end(&self, object: ObjectHandle) -> Option<Rc<PartCell<C>>> {
         match self.put(object, State::Ended) {
             State::There(part) if part.is_in_use() => {
@@ -131,13 +131,13 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Whether something has ended in the middle of a method of its own, and is not dropped.
+    /// Returns whether a part ended during one of its methods and is not dropped yet.
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended.get()
     }
 
-    /// A method has returned: what has ended meanwhile, and is used by none any more, is dropped.
+    /// Drops parts that ended during a method and are no longer used.
     #[inline]
     pub(super) fn drop_ended(&self) {
         if self.has_ended.get() {
@@ -150,19 +150,18 @@ impl<C> Parts<C> {
         let mut parts = self.in_use.borrow_mut();
         let unused: Vec<_> = parts.extract_if(.., |part| !part.is_in_use()).collect();
         self.has_ended.set(!parts.is_empty());
-        // What the fields drop may end others.
+        // Drops of fields may end other parts.
         drop(parts);
         drop(unused);
     }
 
-    /// The part of an object, if it is there, for a look; where it is used for longer, it has to be in use as
-    /// [`PartCell::is_in_use`] says.
+    /// Returns the part of an object for immediate use, if it exists. Longer use requires a borrow; see [`PartCell::is_in_use`].
     #[inline]
     pub(super) fn find(&self, object: ObjectHandle) -> Option<NonNull<PartCell<C>>> {
         self.places.find(object)
     }
 
-    /// The part of an object, if it is there.
+    /// Returns the part of an object, if it exists.
     #[inline]
     pub(super) fn there(&self, object: ObjectHandle) -> Option<Rc<PartCell<C>>> {
         match self.row.borrow().get(object.index() as usize) {
@@ -171,7 +170,7 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Overwrites the state of an object; gives that which was there, of whatever object had the place.
+    /// Replaces the state at the index of an object; returns the previous state, also of another object.
     fn put(&self, object: ObjectHandle, state: State<C>) -> State<C> {
         let there = if let State::There(part) = &state { Some(part) } else { None };
         self.places.put(object, there);

@@ -1,4 +1,4 @@
-//! What the attributes of native classes write into a host. Not for authors: names and shapes change without notice.
+//! Items used by the expansion of native class attributes. Not public API: names and signatures change without notice.
 
 pub use ::core;
 
@@ -50,15 +50,15 @@ use alcedo_abi::type_text::{TypeText, contains, is_same};
 
 use crate::native::this::Object;
 
-/// One field of a native class. `M` keeps the compiler from requiring the default before it is used.
+/// A field of a native class. `M` delays the `Default` bound until the default is used.
 #[derive(Debug)]
 pub struct Probe<M, T>(::core::marker::PhantomData<(M, T)>);
 
-/// A field that can be built by default.
+/// A field with a default.
 pub trait BuildDefault {
-    /// The field's type.
+    /// Type of the field.
     type Out;
-    /// Builds it.
+    /// Builds the default.
     fn build() -> Self::Out;
 }
 
@@ -70,16 +70,16 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// A native class whose Rust fields all have defaults: implemented for every one, under the condition that it is true.
+/// A native class whose Rust fields all have defaults; implemented for every class under that bound.
 pub trait DefaultPart<M>: Sized {
-    /// Builds them.
+    /// Builds all fields.
     fn default_part() -> Self;
 }
 
-/// The red constructor of a class whose `#[uclass] impl` has none: an inherent one of the same name goes first. The
-/// trait is named for the compiler's message where a field has no default.
+/// Default red constructor of a class whose `#[uclass] impl` has none; an inherent function with the same name takes precedence. The
+/// trait name appears in the compiler error for a field without a default.
 pub trait WithoutARedConstructor: Class {
-    /// Builds the Rust fields, each with its default.
+    /// Builds the Rust fields with their defaults.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
     where
         Self: DefaultPart<()>,
@@ -90,16 +90,16 @@ pub trait WithoutARedConstructor: Class {
 
 impl<C: Class> WithoutARedConstructor for C {}
 
-/// Rust fields of the host stay on the game thread, so they may be of any type.
+/// Accepts any type: Rust fields of the host stay on the game thread.
 pub const fn the_finalizer_thread_drops<T>() {}
 
-/// A type whose default as a field of a struct is written as a string.
+/// A type whose default as a struct field is written as a string.
 #[diagnostic::on_unimplemented(
     message = "the default of a `{Self}` is not written as a string",
     note = "a field of a `#[ustruct]` has a number, `true`, `false`, a string, an entry of an enum or `(x = 1.0)` as its default"
 )]
 pub trait OfText {
-    /// The value.
+    /// Parses the value.
     fn of_text(text: &str) -> Self;
 }
 
@@ -109,7 +109,7 @@ impl OfText for String {
     }
 }
 
-/// Returns the value of an entry by its name, or of several with `|` between.
+/// Returns the value of an enum entry by name, or of several names separated by `|`.
 ///
 /// # Panics
 /// When the enum has no such entry.
@@ -141,11 +141,11 @@ const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
     declarer::<C::Base>(name)
 }
 
-/// For messages of the compiler about plugins.
+/// Stub for compiler messages about plugins; always false.
 #[must_use]
 pub const fn is_property<C: Class>(_name: &str) -> bool {
     false
 }
 
-/// Compiles where an error has words.
+/// Compiles if an error implements `Display`.
 pub const fn error_in_words<E: ::core::fmt::Display + 'static>() {}

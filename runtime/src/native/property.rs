@@ -1,4 +1,4 @@
-//! Rust types that a native class may have for a property: values, which are read and written, and what is used where it lies.
+//! Rust types of native properties: values, which are read and written, and types used in place.
 
 use crate::border::CallError;
 use crate::kinds::PropertyKind;
@@ -8,7 +8,7 @@ use crate::object::decl::PropertyDecl;
 use crate::object::member::PropertyRef;
 use crate::object::native_value::NativeValue;
 
-/// A Rust type that a native class may have for a property.
+/// A Rust type of a native property.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type that a native property can have",
     label = "not known to reflection by this Rust type",
@@ -18,25 +18,25 @@ use crate::object::native_value::NativeValue;
 pub trait NativeProperty: Sized + 'static {
     /// Result of the accessor, for the running call.
     type Seen<'f>;
-    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    /// For an enum, its integer kind and whether all numbers fit into a byte.
     const NUMBERS: Option<(PropertyKind, bool)> = None;
-    /// The declaration of such a property.
+    /// Returns the declaration of a property with this type.
     fn declared(name: &str) -> PropertyDecl;
-    /// The property of the object that the view is of.
+    /// Reads the property of the view's object.
     fn see<'f>(view: &impl View<'f>, property: &PropertyRef, place: (&'static str, &'static str)) -> Self::Seen<'f>;
-    /// Overwrites it.
+    /// Overwrites the property.
     ///
     /// # Errors
-    /// Returns those of [`World::set`](crate::object::natives::World::set).
+    /// The errors of [`World::set`](crate::object::natives::World::set).
     fn put<'f>(self, view: &impl View<'f>, property: &PropertyRef) -> Result<(), CallError>;
 }
 
-/// What a setter takes for a property of type `T`: a value of that type.
+/// Argument type of a setter for a property of type `T`: a value of that type.
 pub trait IntoHost<T>: NativeProperty {}
 
 impl<T: NativeProperty> IntoHost<T> for T {}
 
-/// Whether scripts can have a property of the type: of an enum, where it is one of bytes, or the property says `enum_as_byte`.
+/// Returns whether scripts can access a property of the type. An enum must be based on a byte, or the property has `enum_as_byte`.
 pub const fn scripts_have<T: NativeProperty>(as_byte: bool) -> bool {
     match T::NUMBERS {
         Some((kind, _)) => as_byte || kind.0 == PropertyKind::U8.0,
@@ -44,7 +44,7 @@ pub const fn scripts_have<T: NativeProperty>(as_byte: bool) -> bool {
     }
 }
 
-/// Whether the type is an enum whose numbers are all those of a byte.
+/// Returns whether the type is an enum whose numbers all fit into a byte.
 pub const fn fits_a_byte<T: NativeProperty>() -> bool {
     matches!(T::NUMBERS, Some((_, true)))
 }

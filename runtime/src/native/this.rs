@@ -1,5 +1,5 @@
-//! Objects as native code sees them while it runs for one: a view for each class, on the world that the object is in. All of it
-//! is safe: a view is a handle and the world, and each access looks the object up.
+//! Views of objects for native code: one view per class, made of a handle and the world. Views are safe, because each access looks the
+//! object up.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -14,14 +14,14 @@ use crate::object::host_value::HostValue;
 use crate::object::native_value::NativeValue;
 use crate::object::natives::World;
 
-/// An object of a world, as views have it.
+/// An object and its world.
 #[derive(Clone, Copy)]
 pub struct At<'f> {
     pub(super) world: &'f World,
     pub(super) object: ObjectHandle,
 }
 
-/// What can be done with objects of a class.
+/// A view of objects of a class.
 pub trait View<'f>: Copy {
     #[doc(hidden)]
     fn new(at: At<'f>) -> Self;
@@ -31,21 +31,21 @@ pub trait View<'f>: Copy {
 
 /// A class as a type.
 pub trait Class: Sized + 'static {
-    /// The class it extends; [`Object`] is its own.
+    /// Base class; [`Object`] is its own base.
     type Base: Class;
-    /// Its accessors and calls, then those of its base.
+    /// View with accessors and calls of the class, then those of its base.
     type View<'f>: View<'f>;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
-    /// The C library that its functions are in; empty for most. A class that has one is final.
+    /// Bound C library; empty for most classes. A class with a library is final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
-    /// Names of the events that it declares, for messages of the compiler.
+    /// Names of declared events, for messages of the compiler.
     #[doc(hidden)]
     const EVENTS: &'static [&'static str] = &[];
 }
 
-/// The root of all classes.
+/// Root of all classes.
 #[derive(Debug)]
 pub enum Object {}
 
@@ -55,7 +55,7 @@ impl Class for Object {
     const PATH: &'static str = "/Script/Core.Object";
 }
 
-/// What can be done with any object.
+/// View of any object.
 #[derive(Clone, Copy)]
 pub struct ObjectView<'f>(At<'f>);
 
@@ -72,48 +72,48 @@ impl<'f> View<'f> for ObjectView<'f> {
 }
 
 impl<'f> ObjectView<'f> {
-    /// Its handle.
+    /// Returns the handle.
     pub fn handle(&self) -> ObjectHandle {
         self.0.object
     }
 
-    /// The world it is in.
+    /// Returns the world of the object.
     pub fn world(&self) -> &'f World {
         self.0.world
     }
 
-    /// Its name; empty when it is gone.
+    /// Returns the name, or an empty string if the object is destroyed.
     pub fn name(&self) -> String {
         self.0.world.name_of(self.0.object).unwrap_or_default()
     }
 
-    /// The object that contains it, where that is of class `D`.
+    /// Returns the outer object, if it is of class `D`.
     pub fn outer<D: Class>(&self) -> Option<This<'f, D>> {
         let At { world, object } = self.0;
         let outer = world.outer_of(object).filter(|outer| world.is_a(*outer, D::PATH))?;
         Some(This::new(world, outer))
     }
 
-    /// Its default subobject that its class declares as the root of the others, where that is of class `D`.
+    /// Returns the default subobject declared as root of the others, if it is of class `D`.
     pub fn root_subobject<D: Class>(&self) -> Option<This<'f, D>> {
         let At { world, object } = self.0;
         let root = world.root_subobject(object).filter(|root| world.is_a(*root, D::PATH))?;
         Some(This::new(world, root))
     }
 
-    /// Whether it is a class default object or lies in one.
+    /// Returns whether the object is a class default object or is inside one.
     pub fn is_template(&self) -> bool {
         self.0.world.is_template(self.0.object)
     }
 }
 
-/// An object while native code runs for it. Game thread only, and no longer than the call.
+/// An object during a native call for it. Game thread only, and not longer than the call.
 ///
-/// It dereferences to the view of its class, which has the accessors of its properties and the calls of its functions, then
-/// those of every base up to [`ObjectView`].
+/// Dereferences to the view of its class, with property accessors and function calls, then those of every base class up to
+/// [`ObjectView`].
 pub struct This<'f, C: Class> {
     pub(super) view: C::View<'f>,
-    /// The Rust fields that the running method is for.
+    /// Rust fields that the running method borrows.
     part: Option<&'f PartCell<C>>,
 }
 
@@ -146,7 +146,7 @@ impl<'f, C: Class> This<'f, C> {
         Self { view: C::View::new(At { world, object }), part: None }
     }
 
-    /// The same, while a method runs for its Rust fields.
+    /// Attaches the Rust fields that the running method borrows.
     #[inline]
     pub(super) fn with_part<'p>(self, part: &'p PartCell<C>) -> This<'p, C>
     where
@@ -156,11 +156,11 @@ impl<'f, C: Class> This<'f, C> {
         This { view: C::View::new(At { world, object }), part: Some(part) }
     }
 
-    /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs, so that whatever `code`
-    /// calls may borrow the Rust fields anew. Needed when a call may come back to this object.
+    /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs, so that calls made by `code` may
+    /// borrow the Rust fields again. Needed if a call may reenter this object.
     ///
-    /// Ends the running call with a typed error when `part` is not that of this object. For `&self` there is nothing to
-    /// lend: shared borrows do not exclude each other.
+    /// Ends the running call with a typed error if `part` is not of this object. `&self` needs no lending, because shared borrows do
+    /// not exclude each other.
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         let object = self.view.at().object;
         let lent = match self.part {
@@ -170,13 +170,13 @@ impl<'f, C: Class> This<'f, C> {
         lent.unwrap_or_else(|error| fail(error))
     }
 
-    /// The object that `obj` names, where it is alive and of the class.
+    /// Returns the object of `obj`, if it is alive and of the class.
     pub fn get<D: Class>(&self, obj: Obj<D>) -> Option<This<'f, D>> {
         let world = self.view.at().world;
         (world.is_alive(obj.0) && world.is_a(obj.0, D::PATH)).then(|| This::new(world, obj.0))
     }
 
-    /// A reference to it, for properties and parameters, which may be kept.
+    /// Returns a storable reference to the object, for properties and parameters.
     #[must_use]
     pub fn as_obj(self) -> Obj<C> {
         Obj::new(self.view.at().object)
@@ -221,24 +221,24 @@ impl<C> Default for Obj<C> {
 }
 
 impl<C> Obj<C> {
-    /// No object.
+    /// Returns the reference to no object.
     #[must_use]
     pub const fn none() -> Self {
         Self::new(ObjectHandle::NONE)
     }
 
-    /// Whether it names no object at all.
+    /// Returns whether the reference is none.
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.0.is_none()
     }
 
-    /// To the object of this handle. Whether it is of the class is looked at when it is used.
+    /// Refers to the object of this handle. The class is checked at each use.
     pub const fn new(object: ObjectHandle) -> Self {
         Self(object, PhantomData)
     }
 
-    /// The handle.
+    /// Returns the handle.
     pub const fn handle(self) -> ObjectHandle {
         self.0
     }

@@ -1,6 +1,6 @@
-//! What `#[ustruct]`, `#[uenum]`, `#[udelegate]` and `#[uinterface]` become in a host: types, and their declarations.
+//! Expansion of `#[ustruct]`, `#[uenum]`, `#[udelegate]` and `#[uinterface]` in a host: types and their declarations.
 
-/// A struct that travels by value.
+/// Declares a struct passed by value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_pod {
@@ -16,7 +16,7 @@ macro_rules! __alcedo_native_pod {
 
             impl $crate::native::plumbing::Declared for $struct {
                 fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
-                    // That of the struct itself comes first.
+                    // An inherent constant takes precedence.
                     #[allow(unused_imports, reason = "a struct may have its own")]
                     use $crate::native::plumbing::WithoutNet as _;
                     $crate::native::plumbing::add_struct::<$struct>(natives, $package, &<$struct>::ALCEDO_NET)
@@ -29,7 +29,7 @@ macro_rules! __alcedo_native_pod {
     };
 }
 
-/// A struct with fields of any type, copied in and out field by field.
+/// Declares a struct with fields of any type, copied field by field.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_structure {
@@ -63,7 +63,7 @@ macro_rules! __alcedo_native_structure {
     };
 }
 
-/// The signature of a delegate.
+/// Declares the signature of a delegate.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_delegate {
@@ -96,7 +96,7 @@ macro_rules! __alcedo_native_delegate {
     };
 }
 
-/// An enum: the numbers of its values, what a property of it is, and its declaration.
+/// Declares an enum: its numbers, its property type and its declaration.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_enum {
@@ -175,7 +175,7 @@ macro_rules! __alcedo_native_enum {
     };
 }
 
-/// The type of an interface, its view, and its declaration.
+/// Declares an interface: its type and view.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_interface {
@@ -242,7 +242,7 @@ macro_rules! __alcedo_native_interface {
     };
 }
 
-/// Three texts as one, at compile time.
+/// Concatenates three strings at compile time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_join {
@@ -257,7 +257,7 @@ macro_rules! __alcedo_native_join {
     }};
 }
 
-/// Refuses earlier names of types and members of a host.
+/// Rejects earlier names of types and members of a host.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_earlier_names {
@@ -268,7 +268,7 @@ macro_rules! __alcedo_native_earlier_names {
     };
 }
 
-/// The cell of a function of an interface. Where the host declares it, nothing is imported.
+/// Declares the cell of an interface function. The host declares the interface itself, so nothing is imported.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_import {

@@ -1,5 +1,5 @@
-//! What stands in the declaration of a native function with a thunk of its own, where it takes any array, set or map. The type that
-//! reflection has there is one of `i32`; the metadata say that a script may pass another.
+//! Placeholder types in declarations of native functions with a custom thunk that accept any array, set or map. Reflection sees a
+//! container of `i32`; the metadata state that scripts may pass another type.
 
 use crate::kinds::PropertyKind;
 use crate::object::host_value::HostValue;
@@ -17,7 +17,7 @@ macro_rules! wildcards {
             const TYPE_PATH: &'static str = $of;
         }
 
-        // No parameter of the kind is read or written as such a number: that is the error of a call by its Rust type.
+        // Values of these types cannot be converted: a call by Rust type is an error.
         impl HostValue for $name {
             type Raw = i32;
 

@@ -1,4 +1,4 @@
-//! When objects are collected: at once, or in slices that each take no more of a frame than it gives them.
+//! Collection of objects: whole, or incremental in slices limited by a time budget per frame.
 
 use std::time::{Duration, Instant};
 
@@ -10,16 +10,16 @@ use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 
-/// A collection that was done at a safe point.
+/// Result of a collection done at a safe point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Collected {
-    /// Objects that were destroyed.
+    /// Number of destroyed objects.
     pub objects: usize,
-    /// Ticks that the mark was spread over; one for a collection that was done at once.
+    /// Number of ticks of the mark phase; one for a whole collection.
     pub slices: u32,
 }
 
-/// The collection of objects that nothing keeps: [`Runtime::collection`]. Game thread only.
+/// Collection of unreachable objects; see [`Runtime::collection`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -32,38 +32,38 @@ pub struct Collected {
 pub struct Collection<'a>(pub(super) &'a Runtime);
 
 impl Collection<'_> {
-    /// Destroys every object that nothing keeps: no root, no reference in a property of a kept object, no value that plugin
-    /// code owns. Returns how many. A mark in slices that is under way is given up.
+    /// Destroys every unreachable object and returns their number. Roots are the root set and values owned by plugin code. A mark in
+    /// slices in progress is aborted.
     ///
     /// # Errors
-    /// When plugin code is on the stack; the collection is done at the next safe point then. When an `add_references` of a
-    /// native class panics; nothing is destroyed then.
+    /// When plugin code is on the stack; the collection then runs at the next safe point. When an `add_references` of a native class
+    /// panics; nothing is destroyed then.
     pub fn collect(&self) -> Result<usize, Error> {
         let core = &self.0.inner.core;
         let _busy = self.0.at_safe_point("a collection").inspect_err(|_| core.collection.ask(Wanted::Whole))?;
         Ok(core.collect()?)
     }
 
-    /// Asks for a collection whose mark is done in slices: from the next safe point on, each tick gives it as much time as
-    /// its [`Budget`](crate::Budget) says, and the world goes on in between. A reload gives the mark up, and it begins
-    /// again. What it destroyed comes out of [`Collection::take_done`].
+    /// Requests an incremental collection. From the next safe point on, each tick marks for as long as its [`Budget`](crate::Budget)
+    /// allows, and the world continues in between. A reload aborts the mark and restarts it afterwards. [`Collection::take_done`]
+    /// returns the result.
     pub fn begin_in_slices(&self) {
         self.0.inner.core.collection.ask(Wanted::InSlices);
     }
 
-    /// Whether a mark in slices is under way.
+    /// Returns whether a mark in slices is in progress.
     pub fn is_under_way(&self) -> bool {
         self.0.inner.core.world.objects.is_marking()
     }
 
-    /// The collections done at safe points since the last time, oldest first; of more than 256 the last.
+    /// Removes and returns the collections done at safe points, oldest first. Keeps at most the last 256.
     pub fn take_done(&self) -> Vec<Collected> {
         self.0.inner.collected.take()
     }
 }
 
 impl Runtime {
-    /// What a safe point does for collections, in about so much time, not counting what it destroys.
+    /// Does the collection work of a safe point. `time` limits the mark, but not the destruction of objects.
     pub(super) fn tend_collections(&self, time: Duration) {
         let core = &self.inner.core;
         if self.inner.slicing.get() && !core.world.objects.is_marking() {
@@ -105,15 +105,13 @@ impl Runtime {
 }
 
 impl Core {
-    /// Destroys every object that nothing keeps. How many. At safe points only.
-    ///
-    /// # Errors
-    /// When an `add_references` panics; nothing is destroyed then.
+    /// Destroys every unreachable object and returns their number. At safe points only. If an `add_references` panics, returns the
+    /// error and destroys nothing.
     fn collect(&self) -> Result<usize, CallError> {
         Ok(self.end_all(&unreachable(&self.world, self)?))
     }
 
-    /// Begins a mark in slices, unless one is under way. At safe points only.
+    /// Begins a mark in slices, unless one is in progress. At safe points only.
     fn begin_collecting(&self) {
         if !self.world.objects.is_marking() {
             self.collection.slices.set(0);
@@ -121,11 +119,8 @@ impl Core {
         }
     }
 
-    /// Goes on with a mark in slices, if one is under way, for as long as `has_time` says. When it is done: how many objects
-    /// were destroyed, and how many slices it took. At safe points only.
-    ///
-    /// # Errors
-    /// When an `add_references` panics; the mark is given up then.
+    /// Continues a mark in slices in progress, while `has_time` returns true. Returns the number of destroyed objects and of slices
+    /// when the mark is done. At safe points only. If an `add_references` panics, aborts the mark and returns the error.
     fn go_on_collecting(&self, has_time: &mut dyn FnMut() -> bool) -> Result<Option<(usize, u32)>, CallError> {
         if !self.world.objects.is_marking() {
             return Ok(None);
@@ -139,7 +134,7 @@ impl Core {
 
     fn end_all(&self, dead: &[ObjectHandle]) -> usize {
         for object in dead {
-            // One that went with its owner is gone already.
+            // A subobject is already destroyed with its owner.
             let _gone = self.end_object(*object);
         }
         self.finalizer.release();
@@ -148,7 +143,7 @@ impl Core {
     }
 }
 
-/// What holds objects beside the store: values in host memory that plugin code owns.
+/// Roots outside the object store: values in host memory that plugin code owns.
 impl RootSource for Core {
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         if self.collection.blacks_are_roots.get() {
@@ -175,7 +170,7 @@ mod tests {
     use crate::object::property::PropertyType;
     use crate::object::value::Value;
 
-    /// A module owns an array with an object that nothing else keeps. Is the object there after a collection?
+    /// Checks that an object referenced only by an array of a module survives a collection if `blacks_are_roots`.
     fn check(blacks_are_roots: bool) {
         let core = Core::new().expect("a finalizer thread");
         core.collection.blacks_are_roots.set(blacks_are_roots);
@@ -192,7 +187,7 @@ mod tests {
         core.blacks.make(ModuleId(1), TypeNumber(1), list, None, Instant::now()).expect("an open gate");
         assert_eq!(core.collect(), Ok(usize::from(!blacks_are_roots)));
         assert_eq!(core.world.objects.is_alive(object), blacks_are_roots);
-        // In slices it is the same.
+        // An incremental collection has the same result.
         core.begin_collecting();
         let ended = core.go_on_collecting(&mut || true);
         assert_eq!(ended, Ok(Some((0, 1))));

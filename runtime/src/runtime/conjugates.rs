@@ -1,6 +1,5 @@
-//! What a host can do with values by number: lend those of its objects for the length of a call, own some itself, and
-//! look at those that plugin code owns. For tools, scripts and tests: code that has the types reads and writes
-//! properties.
+//! Values by number: lends values of objects for a call, owns values of the host, and inspects values that plugin code owns. For tools,
+//! scripts and tests; code with static types uses properties.
 
 use std::time::{Duration, Instant};
 
@@ -18,40 +17,39 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
-/// A value by number: red, which belongs to the host and is lent for the length of a call, or black, which belongs to
-/// the side that made it. Using one that has expired is an error that names its kind and age; a number is never another
-/// value's.
+/// A value by number: red (owned by the host and lent for a call) or black (owned by the side that created it). Using an expired
+/// conjugate is an error with its kind and age. Numbers are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnyConjugate(ConjugateHandle);
 
-/// What can be read of any conjugate, be it expired or not.
+/// Metadata of any conjugate, expired or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConjugateInfo {
-    /// Which side began it.
+    /// Side that created the conjugate.
     pub color: Color,
-    /// The kind of its value.
+    /// Kind of the value.
     pub kind: PropertyKind,
-    /// Whether it leads to its value no more, or not now.
+    /// True if the value cannot be accessed, permanently or now.
     pub is_expired: bool,
-    /// How long ago it was made or lent, at least.
+    /// Minimum time since the conjugate was created or lent.
     pub age: Duration,
-    /// Whether that is exact: it is, until another one has its place.
+    /// True if `age` is exact; false once the slot is reused.
     pub is_exact: bool,
 }
 
 impl AnyConjugate {
-    /// The number, as it stands in the slots of calls.
+    /// Returns the number used in slots of calls.
     pub fn number(self) -> u64 {
         self.0.0
     }
 
-    /// The conjugate of a number, be there one or not.
+    /// Wraps a number, which need not be of an existing conjugate.
     pub fn from_number(number: u64) -> Self {
         Self(ConjugateHandle(number))
     }
 }
 
-/// Values by number: [`Runtime::conjugates`]. Game thread only.
+/// Values by number; see [`Runtime::conjugates`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -69,30 +67,29 @@ impl AnyConjugate {
 pub struct Conjugates<'a>(pub(super) &'a Runtime);
 
 impl Conjugates<'_> {
-    /// The black conjugates that there are, by module and type: values in host memory that plugin code owns.
+    /// Returns the existing black conjugates by module and type: values in host memory that plugin code owns.
     pub fn blacks(&self) -> BlackReport {
         self.0.inner.core.blacks.report()
     }
 
-    /// From now on it is written down where each black conjugate is made, or is not any more. It costs a look-up for each
-    /// that is made, so it is off at first.
+    /// Enables or disables recording of the creation site of each black conjugate. Costs a look-up per creation; off by default.
     pub fn keep_sites(&self, keeps: bool) {
         self.0.inner.core.blacks.keep_sites(keeps);
     }
 
-    /// Lends a property until the innermost call into a module has returned.
+    /// Lends a property until the innermost call into a module returns.
     ///
     /// # Errors
-    /// When the object is gone or has no such property, and when no such call is under way.
+    /// When the object is destroyed or has no such property, or no call into a module is in progress.
     pub fn lend(&self, object: ObjectHandle, property: &str) -> Result<AnyConjugate, Error> {
         self.0.objects().property(object, property)?;
         Ok(AnyConjugate(conjugates::lend_property(&self.0.inner.core, object, property, Instant::now())?))
     }
 
-    /// Makes a value that the host owns by number, until it drops it: `Array(f64)`, `Map(Name, String)`.
+    /// Creates a value owned by the host, for example of the type `Array(f64)` or `Map(Name, String)`.
     ///
     /// # Errors
-    /// When there is no such type, values of it have no conjugate, or the value does not fit it.
+    /// When the type does not exist or has no conjugates, or the value does not fit the type.
     pub fn make(&self, ty: &str, value: &Value) -> Result<AnyConjugate, Error> {
         let core = &self.0.inner.core;
         let ty = PropertyType::parse(ty, &core.world.types)
@@ -103,27 +100,27 @@ impl Conjugates<'_> {
         self.keep(own)
     }
 
-    /// A copy of the value of any conjugate, which the host owns until it drops it.
+    /// Copies the value of any conjugate into a new value owned by the host.
     ///
     /// # Errors
-    /// When it has expired.
+    /// When the conjugate has expired.
     pub fn copy(&self, conjugate: AnyConjugate) -> Result<AnyConjugate, Error> {
         self.keep(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0)
     }
 
-    /// Gives a black of the host's own back. Without effect for one that is gone, for reds, and for those that plugin code
-    /// owns: only that code can say when it does not use them any more.
+    /// Releases a black owned by the host. No effect for a released black, for reds, and for blacks owned by plugin code, which only
+    /// that code can release.
     pub fn give_back(&self, black: AnyConjugate) {
         let (blacks, black) = (&self.0.inner.core.blacks, BlackHandle(black.0.0));
         match blacks.owner(black) == Some(ModuleId::HOST) {
-            // It may be the very value that is lent: it waits for the next tick.
+            // The value may be lent at this moment, so its drop is delayed until the next tick.
             true if self.0.inner.core.world.slices.are_out() => blacks.drops().leave(black),
             true => blacks.dispose(black),
             false => {}
         }
     }
 
-    /// Color, kind and age of a conjugate, and whether it has expired.
+    /// Returns color, kind, age and expiry of a conjugate.
     ///
     /// # Errors
     /// When no conjugate ever had this number.
@@ -138,12 +135,12 @@ impl Conjugates<'_> {
         })
     }
 
-    /// Whether a conjugate leads to no value, or not now; so does one that never was.
+    /// Returns whether the value of a conjugate cannot be accessed; true for a number that never existed.
     pub fn is_expired(&self, conjugate: AnyConjugate) -> bool {
         self.info(conjugate).map_or(true, |info| info.is_expired)
     }
 
-    /// The value of a conjugate.
+    /// Reads the value of a conjugate.
     ///
     /// # Errors
     /// When it has expired, with its kind and age.
@@ -154,13 +151,12 @@ impl Conjugates<'_> {
     /// Overwrites the value of a conjugate.
     ///
     /// # Errors
-    /// When it has expired, its owner may not be written now, or the value does not fit.
+    /// When the conjugate has expired, its owner must not be written now, or the value does not fit.
     pub fn write(&self, conjugate: AnyConjugate, value: &Value) -> Result<(), Error> {
         Ok(conjugates::write(&self.0.inner.core, conjugate.0, value, Instant::now())?)
     }
 
-    /// Which side began the plugin part of an object; `None` for an object that has none, or whose plugin part has
-    /// expired.
+    /// Returns the color of the plugin part of an object; `None` if the object has no plugin part or it has expired.
     pub fn color_of(&self, object: ObjectHandle) -> Option<Color> {
         let word = self.0.inner.core.world.objects.conjugate(object)?;
         self.0.inner.core.pairs.color(ConjugateKey::from_word(word)?)

@@ -1,4 +1,4 @@
-//! How a host waits for finalizers, and how it ends: in order, and with a report of what was left.
+//! Waiting for finalizers, and orderly shutdown of a host with a report of the remainder.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -13,39 +13,38 @@ use crate::lease::Blocker;
 use crate::load::master;
 use crate::unload::naps::Naps;
 
-/// How far the finalizer thread has come during a wait for it.
+/// Progress of the finalizer thread during a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drained {
-    /// Plugin parts that were dropped meanwhile.
+    /// Plugin parts dropped during the wait.
     pub dropped: u64,
-    /// Those that were not: of the one whose finalizer runs, of those behind it, and of modules that were given up.
+    /// Plugin parts not dropped: with a running or queued finalizer, or of parked modules.
     pub pending: u64,
-    /// Finalizers that panicked meanwhile, with their module. Their plugin parts count as dropped.
+    /// Finalizers that panicked during the wait, with their module. Their plugin parts count as dropped.
     pub failures: Vec<String>,
-    /// The finalizer that runs on, when the deadline has passed.
+    /// Finalizer still running at the deadline.
     pub running: Option<Blocker>,
-    /// Whether all that was handed over before has been dropped.
+    /// True if all plugin parts queued before the wait are dropped.
     pub is_complete: bool,
-    /// How long it took.
+    /// Duration of the wait.
     pub took: Duration,
 }
 
-/// How a runtime ended.
+/// Report of the end of a runtime.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shutdown {
-    /// What could not be ended, one line each: images that stay mapped, and Slims that are still unloading, and why.
+    /// Remainder, one line each: images that stay mapped, and Slims that are still unloading, with reasons.
     pub left: Vec<String>,
-    /// Black conjugates that were not dropped, even if they were released in the end: what plugins forgot, or keep in
-    /// statics, and what the host itself holds.
+    /// Black conjugates that were not dropped or were released only at the end: leaked by plugins, stored in their statics, or held by
+    /// the host.
     pub blacks: Vec<BlackCount>,
     /// Plugin parts whose finalizers did not run or have not returned.
     pub plugin_parts: u64,
-    /// Tasks, timers and posted closures that had not ended when the shutdown began. They were dropped with their module.
+    /// Unfinished tasks, timers and posted closures at the start of the shutdown. They were dropped with their module.
     pub jobs: Vec<JobInfo>,
-    /// What kept code from being unmapped: of the Master's when the host gave it up, of Slims' while it waited for
-    /// them.
+    /// Leases that kept code mapped: of the Master when it was parked, of Slims at the end of the wait.
     pub leases: Vec<Blocker>,
-    /// Objects that lived when all modules were gone: those of native classes.
+    /// Objects of native classes still alive after all modules were unloaded.
     pub objects: u64,
 }
 
@@ -60,10 +59,10 @@ impl fmt::Display for Drained {
 }
 
 impl Shutdown {
-    /// Whether everything could be ended, as a result.
+    /// Returns an error if something could not be ended.
     ///
     /// # Errors
-    /// What could not.
+    /// When `left` is not empty.
     pub fn into_result(self) -> Result<(), Error> {
         if self.left.is_empty() {
             return Ok(());
@@ -94,7 +93,7 @@ impl fmt::Display for Shutdown {
 }
 
 impl Inner {
-    /// Notes the failures of finalizers since the last call, and returns them. The finalizer thread has logged them.
+    /// Records the failures of finalizers since the last call, and returns them. The finalizer thread has logged them.
     pub(super) fn hear_finalizers(&self) -> Vec<String> {
         let failures = self.core.finalizer.failures().into_iter();
         let noted = failures.map(|failure| {
@@ -105,7 +104,7 @@ impl Inner {
         noted.collect()
     }
 
-    /// The callbacks that may own something, a handle to this runtime for instance.
+    /// Returns the sites of all callbacks, which may own a handle to this runtime.
     fn sites(&self) -> Vec<Site> {
         let mut sites = self.tickers.sites();
         sites.extend(self.before_destroy.sites());
@@ -118,7 +117,7 @@ impl Inner {
         sites
     }
 
-    /// Lets every callback go, because the host has ended.
+    /// Drops every callback, because the host has ended.
     pub(super) fn let_go(&self) {
         self.has_ended.set(true);
         self.core.world.mode.close_direct();
@@ -128,7 +127,7 @@ impl Inner {
         let_go(host, self.loads.observers.take());
         let_go(host, self.loads.unloads.callbacks.take());
         let_go(host, self.on_hang.take());
-        // These stay registered under their names, and answer that the runtime has ended.
+        // These functions stay registered and return the error that the runtime has ended.
         let functions = self.functions.take().into_iter();
         let_go(host, functions.map(|Registered { code, site }| Registered { code: code.take(), site }));
         let resolvers = self.resolvers.take().into_iter();
@@ -153,7 +152,7 @@ impl Inner {
             core.meanwhile();
             naps.sleep();
         };
-        // What the finalizers have dropped of blacks.
+        // Releases the blacks that finalizers have dropped.
         core.blacks.flush_all();
         Drained {
             dropped: core.finalizer.dropped() - dropped,
@@ -167,13 +166,12 @@ impl Inner {
 }
 
 impl Runtime {
-    /// The callbacks that may own a handle to this.
     pub(super) fn callbacks_that_own(&self) -> Vec<Site> {
         self.inner.sites()
     }
 
-    /// Waits until the finalizer thread has dropped every plugin part that was handed to it, as far as `deadline` allows.
-    /// Closures that were posted to the game thread are run meanwhile: a finalizer may wait for one.
+    /// Waits until the finalizer thread has dropped every queued plugin part, at most for `deadline`. Runs closures posted to the game
+    /// thread during the wait, because a finalizer may wait for one.
     ///
     /// # Errors
     /// When plugin code is on the stack.
@@ -182,20 +180,18 @@ impl Runtime {
         Ok(self.inner.drain(deadline))
     }
 
-    /// Ends the runtime in order: the Master is unloaded, then every Slim; finalizers are waited for, and what could not be
-    /// ended, or was left behind, is reported. Listeners to the Default are called last. Other handles to the runtime
-    /// see a host without modules.
+    /// Shuts the runtime down: unloads the Master, then every Slim, and waits for finalizers. Returns a report of the remainder.
+    /// Listeners to the Default are called last. Other handles to the runtime then see a host without modules.
     ///
-    /// The drop of the last handle does the same without a report. It is not done by [`std::process::exit`], nor where the
-    /// last handle is never dropped: see [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) for what can be had then.
+    /// Dropping the last handle does the same without a report. [`std::process::exit`] does not, nor does a handle that is never
+    /// dropped; see [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) for those cases.
     ///
-    /// Last, as in the drop of the last handle, every callback is dropped: tickers, listeners, unloading callbacks,
-    /// registered functions, resolvers and handlers of its load contexts. That opens the circle that a callback closes
-    /// which owns a handle to this host, see [`Runtime::downgrade`]: it is named in the log, as a warning, with its
-    /// kind and the place where it was registered. Where several own a handle together, in an `Rc` for one, it is the
-    /// last of them.
+    /// At the end every callback is dropped: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of
+    /// load contexts. This breaks the reference cycle of a callback that owns a handle to this host (see [`Runtime::downgrade`]). The
+    /// log warns about such a callback with its kind and registration site. If several callbacks share a handle, for example in an
+    /// `Rc`, the last of them is logged.
     ///
-    /// While plugin code is on the stack, or something is under way, nothing is done, and the report's `left` says so.
+    /// While plugin code is on the stack or an exclusive operation is in progress, nothing is done and `left` contains the reason.
     pub fn shutdown(self) -> Shutdown {
         let inner = &self.inner;
         let _busy = match self.at_safe_point("shutting down") {
@@ -210,7 +206,7 @@ impl Runtime {
         let mut leases = inner.end_unloads();
         let slims = inner.loads.registry.close(inner.loads.unloads.policy.shutdown);
         leases.extend(slims.blockers);
-        // Those of objects that were collected before; a generation's own were waited for with its images.
+        // Plugin parts of objects collected earlier; those of a generation were awaited with its images.
         let drained = inner.drain(inner.loads.unloads.policy.shutdown);
         let masters = match unloaded {
             Ok(()) => inner.loads.unloads.parked(),

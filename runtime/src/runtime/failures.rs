@@ -1,5 +1,5 @@
-//! The log of events that fail: a failure of each tick is logged the first time, and then at 10, 100, 1000 times. The objects of a class
-//! share a counter, so a batch of ten thousand failures is five lines.
+//! Log of failing events: a failure per tick is logged the first time, and then at 10, 100, 1000 times. Objects of a class share a
+//! counter, so ten thousand failures of a batch are five lines.
 
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -10,8 +10,8 @@ use crate::runtime::Objects;
 use alcedo_base::repeats::times;
 
 impl Objects<'_> {
-    /// Logs that `event` of an object failed. Repeats are counted for each event, class and source location, and logged at 1, 10, 100
-    /// times and so on. A new generation begins new counts. Game thread only.
+    /// Logs that `event` of an object failed. Repeats are counted per event, class and source location, and logged at 1, 10, 100 times
+    /// and so on. Each generation starts new counters. Game thread only.
     pub fn log_failure(&self, event: &str, object: ObjectHandle, error: &Error) {
         let key = (event, self.class_of(object), location(error));
         if let Some(count) = self.0.core().failures.note(self.0.generation(), &key) {
@@ -20,13 +20,13 @@ impl Objects<'_> {
         }
     }
 
-    /// Logs each failure of a batch by [`Objects::log_failure`].
+    /// Logs each failure of a batch with [`Objects::log_failure`].
     pub fn log_failures(&self, event: &str, report: &BatchReport) {
         report.failed.iter().for_each(|(object, error)| self.log_failure(event, *object, error));
     }
 }
 
-/// Returns the location by which repeats of a failure are counted.
+/// Returns the source location that identifies repeats of a failure.
 fn location(error: &Error) -> (String, u32) {
     match error {
         Error::Call(error) => logs::location(error),

@@ -1,4 +1,4 @@
-//! What the host's loop calls: ticks, safe points, and waiting for something to do.
+//! Main loop functions of the host: ticks, safe points, and waiting for work.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
@@ -10,27 +10,27 @@ use crate::poster::Poster;
 use crate::reload::requests::{self, Plan};
 use crate::reload::watch::FileWatch;
 
-/// What one tick may take.
+/// Game time and time limits of one tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Seconds of game time that the tick stands for.
+    /// Game time of the tick in seconds.
     pub seconds: f32,
-    /// Time that a collection in slices may take for its mark, if one is under way: a millisecond by default.
+    /// Time limit for the mark of an incremental collection, one millisecond by default.
     pub collection: Duration,
 }
 
 impl Budget {
-    /// One frame at 60 Hz.
+    /// Returns the budget of a frame at 60 Hz.
     pub fn frame() -> Self {
         Self::seconds(1.0 / 60.0)
     }
 
-    /// A frame of so many seconds.
+    /// Returns the budget of a frame of `seconds`.
     pub fn seconds(seconds: f32) -> Self {
         Self { seconds, collection: Duration::from_millis(1) }
     }
 
-    /// The same with so much time for a collection in slices.
+    /// Sets the time limit for an incremental collection.
     #[must_use]
     pub fn with_collection(self, collection: Duration) -> Self {
         Self { collection, ..self }
@@ -38,9 +38,8 @@ impl Budget {
 }
 
 impl Runtime {
-    /// One frame: game time goes by, everything that ticks is called, timers and tasks of modules are run, then the
-    /// runtime stands at its safe point. Without effect, but for a line in the log, while plugin code holds a slice of host
-    /// memory: from a logger that it has called, for instance.
+    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. While plugin
+    /// code holds a slice of host memory, for example in a logger that it calls, a tick only logs a warning.
     pub fn tick(&self, budget: Budget) {
         if let Err(error) = self.inner.core.world.slices.allow_change(&"a tick") {
             tracing::warn!(%error, "a tick was not done");
@@ -60,7 +59,7 @@ impl Runtime {
         self.safe_point_within(budget.collection);
     }
 
-    /// Calls the tickers. A tick inside of a ticker calls none.
+    /// Calls the tickers. A tick inside a ticker calls none.
     fn call_tickers(&self, seconds: f32) {
         if self.inner.ticking.replace(true) {
             return;
@@ -76,23 +75,23 @@ impl Runtime {
         });
         self.inner.ticking.set(false);
         match self.inner.has_ended.get() {
-            // One of them has shut the host down.
+            // A ticker has shut the host down.
             true => let_go(self.inner.loads.registry.id(), gone),
             false => gone.into_iter().for_each(drop_caught),
         }
-        // A ticker that panics is the host's own affair, payload and all, but the others are there when it goes on.
+        // A panic of a ticker is passed to the host, but the remaining tickers stay registered.
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
     }
 
-    /// Does what waits for a safe point: posted closures, requested reloads, a requested collection, freeing memory.
-    /// Without effect while code of a plugin or of a script is on the stack.
+    /// Runs a safe point: posted closures, requested reloads, a requested collection, freeing of memory. No effect while code of a
+    /// plugin or script is on the stack.
     pub fn safe_point(&self) {
         self.safe_point_within(Budget::frame().collection);
     }
 
-    /// A safe point that gives a mark in slices so much time.
+    /// Runs a safe point with a time limit for a mark in slices.
     fn safe_point_within(&self, time: Duration) {
         let core = &self.inner.core;
         if core.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {
@@ -135,26 +134,25 @@ impl Runtime {
         self.inner.core.world.objects.free_graveyard();
     }
 
-    /// Sleeps until another thread posts or wakes something, or something waits for a tick already; at most for `timeout`.
-    /// Whether there is something to do: then call [`Runtime::tick`], or [`Runtime::safe_point`] where no game time goes by.
-    /// For hosts that have nothing to do by themselves, as servers; timers of plugins go by game time, which stands still
-    /// meanwhile.
+    /// Sleeps until another thread posts or wakes something or work is pending, at most for `timeout`. Returns true if work is pending:
+    /// then call [`Runtime::tick`], or [`Runtime::safe_point`] without advancing game time. For hosts that are idle between requests,
+    /// such as servers. Timers of plugins use game time, which does not advance during the wait.
     pub fn wait(&self, timeout: Duration) -> bool {
         !self.inner.requests.borrow().is_empty() || self.inner.core.tasks.wait(timeout)
     }
 
-    /// A way to have closures run on the game thread, for the host's other threads.
+    /// Returns a handle by which other threads run closures on the game thread.
     pub fn post_handle(&self) -> Poster {
         Poster::new(self.inner.core.tasks.inbox())
     }
 
-    /// Game time since the runtime was built: the sum of what its ticks stood for. Timers and delays of modules go by it.
+    /// Returns the game time since the runtime was built: the sum of all ticks. Timers and delays of modules use it.
     pub fn game_time(&self) -> Duration {
         self.inner.core.tasks.now()
     }
 
-    /// Tasks, timers and posted closures of modules that have not ended, in the order they were scheduled. What a
-    /// thread has posted counts from the next safe point on.
+    /// Returns unfinished tasks, timers and posted closures of modules, in scheduling order. Closures posted by other threads are
+    /// included from the next safe point on.
     pub fn jobs(&self) -> Vec<JobInfo> {
         self.inner.core.tasks.infos()
     }

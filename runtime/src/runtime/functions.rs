@@ -1,4 +1,4 @@
-//! Functions by name: calls with values, and what the host itself registers.
+//! Functions by name: calls with values, and registration of host functions.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::signature::Signature;
 use crate::zcall::explain::Explanation;
 use crate::zcall::observe::{CallTimes, Observed};
 
-/// The body of a function that the host has registered, until the host ends.
+/// Body of a registered host function; `None` after the host has ended.
 pub(super) type HostFunction = RefCell<Option<Rc<HostBody>>>;
 
 pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>;
 
-/// Functions by name: [`Runtime::calls`]. Game thread only.
+/// Functions by name; see [`Runtime::calls`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -42,32 +42,32 @@ pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, C
 pub struct Calls<'a>(pub(super) &'a Runtime);
 
 impl Calls<'_> {
-    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves. A function of
-    /// an object has the object before its parameters; a property the object, and behind it what is written; `nd:/` the delegate.
+    /// Calls a function by ZCall name with values. For tools and tests; static callers resolve once and fill slots themselves. A
+    /// function of an object takes the object as the first argument, a property takes the object and the value to write, `nd:/` the
+    /// delegate.
     ///
     /// # Errors
-    /// As [`Calls::resolve`]; when the arguments do not fit, or the callee fails.
+    /// Errors of [`Calls::resolve`]; when the arguments do not fit or the callee fails.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         self.call_handle(self.resolve(name)?, arguments)
     }
 
-    /// The same, and what the out parameters hold then, in their order.
+    /// Calls a function as [`Calls::call`] does, and also returns the values of its out parameters in order.
     ///
     /// # Errors
-    /// As [`Calls::call`].
+    /// Errors of [`Calls::call`].
     pub fn call_with_outs(&self, name: &str, arguments: &[Value]) -> Result<(Option<Value>, Vec<Value>), Error> {
         Ok(dynamic_call::call_with_outs(&self.0.inner.core, self.resolve(name)?, arguments)?)
     }
 
-    /// Looks a ZCall name up, to call it by handle from then on. A handle dies with the generation of what it calls,
-    /// and is never another one.
+    /// Resolves a ZCall name to a handle for repeated calls. A handle is valid for the generation of its callee and is never reused.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the name leads nowhere, with the resolvers that were called;
-    /// [`CallError::NoMaster`] when there is no Master either, whose modules might have it.
+    /// [`CallError::NotFound`] with the called resolvers when the name cannot be resolved; [`CallError::NoMaster`] when additionally
+    /// no Master is loaded.
     pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
-            // A text that is no name at all fails whichever modules are loaded.
+            // An invalid name fails with any modules.
             CallError::NotFound { message }
                 if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() =>
             {
@@ -81,27 +81,27 @@ impl Calls<'_> {
     /// Calls by handle with values.
     ///
     /// # Errors
-    /// [`CallError::DeadHandle`] when the generation of the handle is over; when the arguments do not fit, or the callee fails.
+    /// [`CallError::DeadHandle`] when the generation of the handle has ended; when the arguments do not fit or the callee fails.
     pub fn call_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
     }
 
-    /// What becomes of a name, for people and tools: which resolvers are called for it, in which order, who registered each, and
-    /// what each says. Nothing is kept of it, and no function is called.
+    /// Explains the resolution of a name, for people and tools: the resolvers in order, the registrant and the answer of each. Calls no
+    /// function and caches nothing.
     ///
     /// # Errors
-    /// When the text is no name, and what [`Calls::resolve`] fails with before it calls a resolver.
+    /// When the name is invalid, or [`Calls::resolve`] fails before it calls a resolver.
     pub fn explain(&self, name: &str) -> Result<Explanation, Error> {
         Ok(self.0.inner.core.chain.explain(name)?)
     }
 
-    /// From now on calls by name are counted and timed, or are `tracing` spans, or both, or neither, which is how it begins: then a
-    /// call pays one comparison for this. Both are for tools: a call that is watched takes about a microsecond longer.
+    /// Sets whether calls by name are counted and timed, and whether they are `tracing` spans. Both are off at first, which costs one
+    /// comparison per call. For tools: an observed call takes about a microsecond longer.
     ///
-    /// A span is named `call`, of the target `alcedo::calls` and the level trace, with the fields `kind` (the protocol) and `name`.
-    /// Where it is turned on from inside of a call, what has begun before stays as it was: the rest of the calls that a module makes on
-    /// several objects at once, of a batch, and of [`TypedFunction::hot`](crate::host::TypedFunction::hot), is not watched.
-    /// Calls that modules of Slims, pinned contexts and the Default make of each other go past the game thread, and are not watched.
+    /// A span is named `call`, with the target `alcedo::calls`, the level trace and the fields `kind` (the protocol) and `name`. If
+    /// observation is turned on inside a call, operations in progress are not observed: calls of a module on several objects, batches,
+    /// and [`TypedFunction::hot`](crate::host::TypedFunction::hot). Calls between modules of Slims, pinned contexts and the Default
+    /// bypass the game thread and are never observed.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -122,29 +122,28 @@ impl Calls<'_> {
         self.0.inner.core.zcalls.observe(what);
     }
 
-    /// What is watched of calls.
+    /// Returns the current setting of [`Calls::observe`].
     #[must_use]
     pub fn observed(&self) -> Observed {
         self.0.inner.core.zcalls.observed()
     }
 
-    /// How many calls of each name there were while they were counted, and how long they took, by kind and name.
+    /// Returns the counts and durations of observed calls, by kind and name.
     #[must_use]
     pub fn times(&self) -> Vec<CallTimes> {
         self.0.inner.core.zcalls.times()
     }
 
-    /// Forgets what was counted.
+    /// Resets the counts and durations.
     pub fn clear_times(&self) {
         self.0.inner.core.zcalls.clear_times();
     }
 
-    /// Registers a host function under `ex:/name`. Modules and the host call it alike; code of a generation that comes up
-    /// not before its commit, since a rollback could not take back what the function does. After [`Runtime::shutdown`] it
-    /// is there no more.
+    /// Registers a host function under `ex:/name`, for modules and for the host. Code of a new generation cannot call it before the
+    /// commit, because a rollback could not undo its effects. [`Runtime::shutdown`] removes the function.
     ///
     /// # Errors
-    /// When the name is taken or is no name.
+    /// When the name is taken or invalid.
     #[track_caller]
     pub fn register(
         &self,
@@ -155,12 +154,11 @@ impl Calls<'_> {
         self.register_as(name, signature, Effect::Any, body)
     }
 
-    /// Registers a host function that changes nothing: it computes, or says what is there. So code of a generation that
-    /// comes up may call it before the commit, in a main or a red constructor. That it changes nothing is the host's word;
-    /// the report of a rollback names it all the same.
+    /// Registers a host function without side effects, so code of a new generation may call it before the commit, in a main or a red
+    /// constructor. The host vouches for this; the report of a rollback lists the calls anyway.
     ///
     /// # Errors
-    /// As [`Calls::register`].
+    /// Errors of [`Calls::register`].
     #[track_caller]
     pub fn register_pure(
         &self,
@@ -172,8 +170,8 @@ impl Calls<'_> {
     }
 
     /// Registers a host function that any thread may call, so its body has no access to the runtime. Modules of Slims, pinned contexts
-    /// and the Default call it as well, on any thread and several at once: after what modules offer under that name.
-    /// Otherwise it is as one of [`Calls::register`]. Functions of [`Calls::register_leaf`] are there for these modules, too.
+    /// and the Default can call it as well, on any thread and concurrently; functions that modules offer under the same name take
+    /// precedence. Otherwise like [`Calls::register`]. Functions of [`Calls::register_leaf`] are available to these modules, too.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -192,8 +190,8 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the name is taken or invalid; when a value of the signature does not fit into a slot. Accepted are
-    /// numbers, `bool`, `String`, `Name` and `Object`.
+    /// When the name is taken or invalid, or a type of the signature does not fit into a slot. Allowed are numbers, `bool`, `String`,
+    /// `Name` and `Object`.
     #[track_caller]
     pub fn register_shared(
         &self,
@@ -231,8 +229,8 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// A function with values that is given its runtime; objects it is called with stay while it runs. What it gives back
-    /// is checked; `path` is its name in errors.
+    /// Returns the body of a function with values. The body receives the runtime, keeps argument objects alive during the call, and
+    /// checks the result. `path` names the function in errors.
     pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {
         let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
         Rc::new(move |values: &[Value]| {

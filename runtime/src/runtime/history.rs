@@ -1,11 +1,10 @@
-//! What happened at safe points waits here until the host takes it. A host that never does must not grow for ever, so only
-//! the last of it is kept.
+//! Bounded queue of events at safe points that the host has not taken yet. Keeps only the last events, so an idle queue does not grow.
 
 use std::collections::VecDeque;
 
 use crate::cells::RefCell;
 
-/// The last `MOST` entries that were not taken yet, oldest first. Game thread only.
+/// The last `MOST` entries not taken yet, oldest first. Game thread only.
 #[derive(Debug)]
 pub(super) struct History<T, const MOST: usize>(RefCell<VecDeque<T>>);
 
@@ -16,7 +15,7 @@ impl<T, const MOST: usize> Default for History<T, MOST> {
 }
 
 impl<T, const MOST: usize> History<T, MOST> {
-    /// Adds one. Of more than `MOST` the oldest goes.
+    /// Appends an entry; drops the oldest beyond `MOST`.
     pub(super) fn push(&self, value: T) {
         let oldest = {
             let mut row = self.0.borrow_mut();
@@ -27,7 +26,6 @@ impl<T, const MOST: usize> History<T, MOST> {
         drop(oldest);
     }
 
-    /// Takes all there are out, oldest first.
     pub(super) fn take(&self) -> Vec<T> {
         self.0.take().into()
     }

@@ -1,5 +1,4 @@
-//! What outlives a handle: paths and ids of objects, references and delegates that are found again by them, and the world
-//! on disk.
+//! Persistent links: paths and ids of objects, and the references and delegates that use them.
 
 use alcedo_abi::value::LazyRaw;
 
@@ -13,7 +12,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// What outlives a handle: references of all kinds, and delegates: [`Runtime::links`]. Game thread only.
+/// References of all kinds, and delegates; see [`Runtime::links`]. Game thread only.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -30,75 +29,75 @@ use crate::runtime::Runtime;
 pub struct Links<'a>(pub(super) &'a Runtime);
 
 impl Links<'_> {
-    /// The id by which lazy references name an object; none when no lazy reference was ever made to it.
+    /// Returns the id that lazy references use for an object; `None` if no lazy reference to it was ever made.
     pub fn lazy_id_of(&self, object: ObjectHandle) -> Option<u128> {
         let id = self.0.core().world.lazy.find(object)?;
         Some(u128::from(id.high) << 64 | u128::from(id.low))
     }
 
-    /// The living object of an id.
+    /// Returns the alive object with an id.
     pub fn object_of_lazy_id(&self, id: u128) -> Option<ObjectHandle> {
         let id = LazyRaw { high: (id >> 64) as u64, low: id as u64 };
         self.0.core().world.lazy.object(id).filter(|object| self.0.objects().is_alive(*object))
     }
 
-    /// Points a property that is a reference of any kind to an object, or to none.
+    /// Sets a reference property of any kind to an object, or to none.
     ///
     /// # Errors
-    /// When the object does not suit, or the property is none such or may not be written now.
+    /// When the object does not fit, or the property is not a reference or must not be written now.
     pub fn point(&self, object: ObjectHandle, property: &str, target: ObjectHandle) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
         self.0.objects().set(object, property, &self.0.core().world.reference_to(&ty, target)?)
     }
 
-    /// The object that a property that is a reference of any kind leads to now; none when it is not there.
+    /// Returns the object that a reference property of any kind resolves to now, or none if it does not exist.
     ///
     /// # Errors
-    /// When the object is gone or has no such property.
+    /// When the object is destroyed or has no such property.
     pub fn resolve(&self, object: ObjectHandle, property: &str) -> Result<ObjectHandle, Error> {
         let (ty, value) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         Ok(self.0.core().world.resolve_reference(&ty, &value))
     }
 
-    /// Makes a property that is a reference to a class name the class of that path; the empty path names none.
+    /// Sets a class reference property to the class with that path; an empty path sets none.
     ///
     /// # Errors
-    /// When the class does not suit, or a `SubclassOf` would name one that is not there.
+    /// When the class does not fit, or a `SubclassOf` would refer to a class that does not exist.
     pub fn point_at_class(&self, object: ObjectHandle, property: &str, class: &str) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
         self.0.objects().set(object, property, &self.0.core().world.class_reference(&ty, class)?)
     }
 
-    /// The path of the class that a property names now; nothing when it is not there.
+    /// Returns the path of the class that a property refers to now; `None` if the class does not exist.
     ///
     /// # Errors
-    /// When the object is gone or has no such property.
+    /// When the object is destroyed or has no such property.
     pub fn resolve_class(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let (ty, value) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         Ok(self.0.core().world.resolve_class(&ty, &value).map(|class| class.path.to_string()))
     }
 
-    /// Makes a property that is a field path name the property of that path; the empty path names none.
+    /// Sets a field path property to the property with that path; an empty path sets none.
     ///
     /// # Errors
-    /// When there is no property of that path.
+    /// When the property does not exist.
     pub fn point_at_field(&self, object: ObjectHandle, property: &str, field: &str) -> Result<(), Error> {
         self.0.objects().set(object, property, &self.0.core().world.field_path(field)?)
     }
 
-    /// The path of the property that a field path names now, be it renamed meanwhile.
+    /// Returns the current path of the property that a field path refers to, also after a rename.
     ///
     /// # Errors
-    /// When the object is gone or has no such property.
+    /// When the object is destroyed or has no such property.
     pub fn resolve_field(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let value = self.0.objects().get(object, property)?;
         Ok(self.0.core().world.resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
     }
 
-    /// Binds a delegate property to a function of an object; one of several gets it in addition, once.
+    /// Binds a delegate property to a function of an object. A multicast delegate adds the binding, unless it exists.
     ///
     /// # Errors
-    /// When there is no such function or it takes or gives something else, or the property is no delegate.
+    /// When the function does not exist or has another signature, or the property is not a delegate.
     pub fn bind(
         &self,
         object: ObjectHandle,
@@ -110,21 +109,21 @@ impl Links<'_> {
         Ok(delegates::bind(&self.0.core().world, (object, property), &ty, target, function)?)
     }
 
-    /// A delegate that is bound to a function of an object, for native functions that take one and for those of modules.
+    /// Returns a delegate bound to a function of an object, as an argument for native functions and for functions of modules.
     ///
     /// # Errors
-    /// When the object is gone, or has no such function, or that takes or gives something else.
+    /// When the object is destroyed, or the function does not exist or has another signature.
     pub fn delegate<F: Signature>(&self, object: ObjectHandle, function: &str) -> Result<Delegate<F>, Error> {
         let signature = signature_of::<F::Args, F::Result>()?.to_string();
         let binding = delegates::binding_of(&self.0.core().world, &signature, object, function)?;
         Ok(Delegate::of(binding))
     }
 
-    /// Takes bindings out of a delegate property: those to the object and function; with an empty name all to the object;
-    /// with no object all. Returns how many there were.
+    /// Removes bindings from a delegate property and returns their number: those to the object and function, with an empty name all to
+    /// the object, without an object all.
     ///
     /// # Errors
-    /// When the property is no delegate or may not be written now.
+    /// When the property is not a delegate or must not be written now.
     pub fn unbind(
         &self,
         object: ObjectHandle,
@@ -136,13 +135,13 @@ impl Links<'_> {
         Ok(core.delegates.unbind(&core.world, (object, property), &ty, target, function)?)
     }
 
-    /// Calls a delegate property: all that are bound, those added last first. The result is that of a single one. Bindings
-    /// to objects that are gone are taken out. One that is unbound while this runs is not called any more; one that is bound
-    /// is called the next time.
+    /// Calls the bindings of a delegate property, last added first, and returns the result of a single delegate. Bindings to destroyed
+    /// objects are removed. A binding removed during the broadcast is not called any more; a binding added is first called by the next
+    /// broadcast.
     ///
     /// # Errors
-    /// When a single one is bound to nothing, the arguments do not fit, calls of delegates are too deep inside each other,
-    /// and what a callee says; of several the first that fails, after all were called.
+    /// When a single delegate is unbound, the arguments do not fit, or delegate calls are nested too deep. When a callee fails; a
+    /// multicast delegate calls all bindings and returns the first error.
     pub fn broadcast(&self, object: ObjectHandle, property: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let (core, ty) = (self.0.core(), self.type_of(object, property)?);
         Ok(core.delegates.broadcast(&core.world, (object, property), &ty, arguments)?)

@@ -1,5 +1,4 @@
-//! Objects of native classes from outside of any call: a host's own loop uses them by the types that it declared, and
-//! writes no name of a class or of a member.
+//! Typed access to objects of native classes from the host's own code, without names of classes or members.
 
 use super::objects::Objects;
 use crate::border::CallError;
@@ -8,21 +7,21 @@ use crate::handles::ObjectHandle;
 use crate::native::{Class, Obj, This, run_for};
 
 impl Objects<'_> {
-    /// Makes an object of a native class, as [`Objects::spawn`] does.
+    /// Creates an object of a native class, as [`Objects::spawn`] does.
     ///
     /// # Errors
-    /// As [`Objects::spawn`].
+    /// Errors of [`Objects::spawn`].
     pub fn spawn_a<C: Class>(&self) -> Result<Obj<C>, Error> {
         self.spawn(C::PATH).map(Obj::new)
     }
 
-    /// The object as one of a native class, if it is alive and of that class or of one that extends it.
+    /// Returns the object as a reference of a native class, if it is alive and an instance of that class or a subclass.
     pub fn as_a<C: Class>(&self, object: ObjectHandle) -> Option<Obj<C>> {
         (self.is_alive(object) && self.is_a(object, C::PATH)).then(|| Obj::new(object))
     }
 
-    /// Runs `code` for an object, with the accessors and calls of its class: what a method of the class can do through its
-    /// `this`. An accessor that fails ends `code` with its error.
+    /// Runs `code` for an object with the accessors and calls of its class, like the `this` of a method. A failing accessor ends `code`
+    /// with its error.
     ///
     /// ```
     /// use alcedo_runtime::native::{This, uclass};
@@ -49,8 +48,8 @@ impl Objects<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the object is gone or of another class, and what an accessor in `code` failed with. What `code` did until then
-    /// stays done.
+    /// When the object is destroyed or of another class, or an accessor in `code` fails. Changes made by `code` before the error
+    /// remain.
     pub fn with<C: Class, R>(&self, object: Obj<C>, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, Error> {
         let handle = object.handle();
         if !self.is_alive(handle) {

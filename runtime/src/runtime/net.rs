@@ -1,7 +1,5 @@
-//! Structs on their way to another machine. A struct that has a `net_serialize` writes and reads itself, be it the host's or a
-//! module's; all others, and those whose `net_serialize` leaves it to the host, go field by field as text.
-//!
-//! The first byte of what is sent says which of the two it is.
+//! Network serialization of structs. A struct with `net_serialize`, of the host or of a module, writes and reads itself. All others,
+//! and those whose `net_serialize` defers to the host, are sent field by field as text. The first byte specifies the format.
 
 use alcedo_abi::net::{NetOutcome, joined, split};
 
@@ -12,11 +10,11 @@ use crate::handles::ObjectHandle;
 use crate::object::property::PropertyType;
 use crate::object::value::{Value, with_objects};
 
-/// What objects are called on other machines: the host's to say, which knows who has which.
+/// Mapping of objects to network numbers, provided by the host.
 pub trait NetNames {
-    /// The number of an object elsewhere, never 0; none for one that nobody else has.
+    /// Returns the network number of an object, never 0; `None` if no other machine has the object.
     fn id(&self, object: ObjectHandle) -> Option<u64>;
-    /// The object of that number here.
+    /// Returns the local object with that number.
     fn object(&self, id: u64) -> Option<ObjectHandle>;
 }
 
@@ -24,11 +22,11 @@ const BY_FIELDS: u8 = 0;
 const BY_ITSELF: u8 = 1;
 
 impl Runtime {
-    /// The value of a struct property, in bytes for another machine. A struct that says `#[net_serialize]` writes itself. Game thread only.
+    /// Serializes a struct property for another machine. A struct with `#[net_serialize]` writes itself. Game thread only.
     ///
     /// # Errors
-    /// When the object is gone or has no such property, that is no struct, or its `net_serialize` fails or says that it was no success
-    /// ([`CallError::Returned`]).
+    /// When the object is destroyed or has no such property, or the property is not a struct. When `net_serialize` fails or returns no
+    /// success ([`CallError::Returned`]).
     pub fn net_write(&self, object: ObjectHandle, property: &str, names: &dyn NetNames) -> Result<Vec<u8>, Error> {
         let (ty, value) = (self.net_type(object, property)?, self.objects().get(object, property)?);
         let id = |handle: ObjectHandle| names.id(handle).filter(|_| !handle.is_none()).unwrap_or_default();
@@ -41,12 +39,12 @@ impl Runtime {
         Ok([&[BY_FIELDS], value.print(&self.core().world.names).as_bytes()].concat())
     }
 
-    /// Overwrites a struct property with what [`Runtime::net_write`] gave on another machine. Objects that are not known here are none. Where
-    /// it fails, the property is what it was.
+    /// Overwrites a struct property with the result of [`Runtime::net_write`] on another machine. Unknown objects become none. On an
+    /// error the property is unchanged.
     ///
     /// # Errors
-    /// As for [`Runtime::net_write`]; when the bytes are none of such a struct; [`CallError::WrongClass`] when they name an object that does
-    /// not suit its place; while nothing may be written.
+    /// Errors of [`Runtime::net_write`]; when the bytes are invalid for the struct; [`CallError::WrongClass`] when an object does not
+    /// fit its field; while writes are not allowed.
     pub fn net_read(
         &self,
         object: ObjectHandle,
@@ -111,7 +109,7 @@ impl Runtime {
         }
     }
 
-    /// The name of such a function of the module that declares the struct, where it offers one.
+    /// Returns the name of the serialization function in the module that declares the struct, if the module offers it.
     fn net_function(&self, ty: &PropertyType, function: &str) -> Option<String> {
         let path = ty.type_path();
         let modules = self.inner.loads.master()?.modules;

@@ -1,5 +1,4 @@
-//! The objects of a host, as it uses them itself: it makes them, reads and writes their properties, calls their functions
-//! and destroys them.
+//! Objects of a host, for the host's own code: creates and destroys them, accesses their properties, calls their functions.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -19,7 +18,7 @@ use crate::object::natives::World;
 use crate::object::objects::RenameError;
 use crate::object::value::Value;
 
-/// The objects of a host: [`Runtime::objects`]. Game thread only.
+/// Objects of a host; see [`Runtime::objects`]. Game thread only.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -49,43 +48,43 @@ impl Deref for Objects<'_> {
 }
 
 impl Objects<'_> {
-    /// Makes an object of a class, kept until it is destroyed. A callback of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may do so too, and
-    /// what it makes lives on like all others.
+    /// Creates an object of a class, which exists until it is destroyed. Also allowed in a callback of
+    /// [`Unloads::on_unloading`](crate::Unloads::on_unloading), with the same lifetime.
     ///
     /// # Errors
-    /// When there is no such class, or a step of the construction failed; nothing of the object is left then. While a reload or
-    /// the like is under way.
+    /// When the class does not exist, or a step of the construction failed; nothing of the object is left then. While an exclusive
+    /// operation such as a reload is in progress.
     pub fn spawn(&self, class: &str) -> Result<ObjectHandle, Error> {
         self.spawn_in(class, ObjectHandle::NONE)
     }
 
-    /// Makes an object inside another. What keeps it from collection is a property that refers to it, as for any object
-    /// that is no root.
+    /// Creates an object inside another. Only a property that refers to the object protects it from collection, as for any object that
+    /// is not a root.
     ///
     /// # Errors
-    /// As [`Objects::spawn`].
+    /// Errors of [`Objects::spawn`].
     pub fn spawn_in(&self, class: &str, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         self.construct(&self.0.types().class_by_path(class)?, outer)
     }
 
-    /// Makes an object of a class that is held, as [`Objects::spawn`] does.
+    /// Creates an object of a held class, as [`Objects::spawn`] does.
     ///
     /// # Errors
-    /// As [`Objects::spawn`]: the class may be gone since the request.
+    /// Errors of [`Objects::spawn`]: the class may no longer exist.
     pub fn spawn_of(&self, class: &ClassRef) -> Result<ObjectHandle, Error> {
         self.spawn_of_in(class, ObjectHandle::NONE)
     }
 
-    /// Makes an object of a class that is held, inside another, as [`Objects::spawn_in`] does.
+    /// Creates an object of a held class inside another, as [`Objects::spawn_in`] does.
     ///
     /// # Errors
-    /// As [`Objects::spawn_of`].
+    /// Errors of [`Objects::spawn_of`].
     pub fn spawn_of_in(&self, class: &ClassRef, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         self.construct(&self.0.types().class_now(class)?, outer)
     }
 
-    /// Destroys an object and its subobjects. Without effect on one that is gone, and, but for a line in the log, on a class default
-    /// object, and in a listener of a reload that is under way.
+    /// Destroys an object and its subobjects. No effect on a destroyed object. Only logs a warning for a class default object, and in a
+    /// listener of a reload in progress.
     pub fn destroy(&self, object: ObjectHandle) {
         match self.0.inner.core.end_object(object) {
             Ok(()) | Err(CallError::Stale { .. }) => {}
@@ -95,41 +94,41 @@ impl Objects<'_> {
         }
     }
 
-    /// The living objects in creation order, without class default objects and their templates.
+    /// Returns the alive objects in creation order, without class default objects and their templates.
     pub fn all(&self) -> Vec<ObjectHandle> {
         self.0.inner.core.world.objects.living()
     }
 
-    /// Path of the class that an object waits for, where it is dormant: a reload took its class away. It has no plugin part
-    /// then and is seen as an object of its nearest base; it wakes when the class returns.
+    /// Returns the class path of a dormant object, whose class a reload removed. A dormant object has no plugin part and appears as an
+    /// object of its nearest base class; it becomes active when the class returns.
     pub fn dormant_class(&self, object: ObjectHandle) -> Option<String> {
         self.0.inner.core.world.objects.waits_for(object).map(|class| class.to_string())
     }
 
-    /// The object that lies in `outer` under that name; in nothing, for none. Takes no longer the more there are.
+    /// Returns the object with that name in `outer`, or at the top level for none. Constant time.
     pub fn find_in(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         self.0.inner.core.world.objects.find(outer, name)
     }
 
-    /// Gives an object another name and another place; one of them may be what it was. References stay as they are.
+    /// Renames an object and moves it to another outer; either may be unchanged. References to the object stay valid.
     ///
     /// # Errors
-    /// [`RenameError`] says why not; nothing has changed then.
+    /// [`RenameError`] with the reason; nothing has changed then.
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         self.0.inner.core.world.objects.rename(object, name, outer)
     }
 
-    /// Keeps an object, and what it refers to, from collection. Whether the object is there.
+    /// Adds an object to the root set, which protects it and objects it refers to from collection. Returns whether the object exists.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         self.0.inner.core.world.objects.add_root(object)
     }
 
-    /// Whether an object is in the root set.
+    /// Returns whether an object is in the root set.
     pub fn is_root(&self, object: ObjectHandle) -> bool {
         self.0.inner.core.world.objects.is_root(object)
     }
 
-    /// Takes an object from the root set; it lives on as long as something refers to it. Whether it was in it.
+    /// Removes an object from the root set; references still keep it alive. Returns whether it was a root.
     pub fn remove_root(&self, object: ObjectHandle) -> bool {
         self.0.inner.core.world.objects.remove_root(object)
     }
@@ -137,7 +136,7 @@ impl Objects<'_> {
     /// Reads a property, by name or by a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
-    /// When the object is gone or has no such property.
+    /// When the object is destroyed or has no such property.
     pub fn get(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, Error> {
         self.property(object, property)?;
         Ok(self.0.inner.core.world.objects.read_value(object, property)?)
@@ -146,14 +145,14 @@ impl Objects<'_> {
     /// Writes a property, by name or by a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
-    /// When the object is gone, has no such property, or the property holds another type; [`CallError::WrongClass`] when
-    /// the value names an object that is not of the class, or does not implement the interface, that the property is for.
+    /// When the object is destroyed or has no such property, or the property has another type. [`CallError::WrongClass`] when the value
+    /// is an object that does not match the class or interface of the property.
     pub fn set(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), Error> {
         self.property(object, property)?;
         Ok(self.0.inner.core.world.write(object, property, value)?)
     }
 
-    /// The names of an object's properties, base first.
+    /// Returns the names of an object's properties, base class first.
     pub fn properties_of(&self, object: ObjectHandle) -> Vec<String> {
         let class = self.0.inner.core.world.objects.class(object);
         class
@@ -161,11 +160,11 @@ impl Objects<'_> {
             .unwrap_or_default()
     }
 
-    /// Calls a function, by name or by a [`FunctionRef`](crate::FunctionRef); an override answers.
+    /// Calls a function, by name or by a [`FunctionRef`](crate::FunctionRef). Overrides take precedence.
     ///
     /// # Errors
-    /// When the object is gone or has no such function, the arguments do not fit, or the body fails;
-    /// [`CallError::WrongClass`] when an argument names an object that does not suit its parameter.
+    /// When the object is destroyed or has no such function, the arguments do not fit, or the body fails. [`CallError::WrongClass`]
+    /// when an argument is an object that does not fit its parameter.
     pub fn call(
         &self,
         object: ObjectHandle,
@@ -175,11 +174,11 @@ impl Objects<'_> {
         self.call_with_outs(object, function, arguments).map(|(result, _)| result)
     }
 
-    /// The same, and what the out parameters of the function hold then, in their order. An argument for each of them is given
-    /// as well: the value that the function finds there.
+    /// Calls a function as [`Objects::call`] does, and also returns the values of its out parameters in order. The arguments include an
+    /// initial value for each out parameter.
     ///
     /// # Errors
-    /// As for [`Objects::call`].
+    /// Errors of [`Objects::call`].
     pub fn call_with_outs(
         &self,
         object: ObjectHandle,
@@ -196,18 +195,18 @@ impl Objects<'_> {
         Ok(call_with_outs(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
-    /// The object that is at a path now.
+    /// Returns the object at a path.
     pub fn at_path(&self, path: &str) -> Option<ObjectHandle> {
         self.object_at(path)
     }
 
-    /// An object as a line of a log should name it: class and name, `Game.Cube (Cube_1)`; its handle when it is gone.
+    /// Formats an object for a log as class and name, `Game.Cube (Cube_1)`, or as its handle if destroyed.
     pub fn describe(&self, object: ObjectHandle) -> String {
         self.0.core().world.objects.shown(object).to_string()
     }
 
-    /// The context whose module declares the class of an object: a generation of the Master, or the Default for native
-    /// classes. None for an object that is gone.
+    /// Returns the context whose module declares the class of an object: a generation of the Master, or the Default for native classes.
+    /// `None` for a destroyed object.
     #[must_use]
     pub fn context_of(&self, object: ObjectHandle) -> Option<ContextInfo> {
         let class = self.0.inner.core.world.objects.class(object)?;
@@ -220,7 +219,7 @@ impl Objects<'_> {
                 ContextId::master(loads.registry.master_with(module, living)?.0)
             }
         };
-        // An object does not outlive the generation that its class is of; the Default is always there.
+        // An object does not outlive the generation of its class; the Default always exists.
         self.0.contexts().all().into_iter().find(|info| info.id == id)
     }
 

@@ -1,4 +1,4 @@
-//! Names of the host's own: a protocol like `db`, and the resolvers that say what its names stand for.
+//! Protocols of the host, such as `db`, and the resolvers of their names.
 
 use std::any::Any;
 use std::fmt;
@@ -18,10 +18,10 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameError, NameFlaw, Reader};
 
-/// Code of the host's, until the host ends.
+/// Code of the host; `None` after the host has ended.
 type Kept<T> = RefCell<Option<Rc<T>>>;
 
-/// What a host has registered of its protocols. Each leaves its place when the host has ended.
+/// Registered protocol code of a host. All of it is unregistered when the host ends.
 pub(super) enum HostCode {
     Protocol(Rc<Kept<dyn Protocol>>),
     Resolver(Rc<Kept<dyn Resolver>>),
@@ -30,14 +30,14 @@ pub(super) enum HostCode {
     Typed(Rc<dyn TakeBody>),
 }
 
-/// A function whose body can be taken out of its place.
+/// A function whose body can be taken out.
 pub(super) trait TakeBody {
-    /// Takes the body, to drop it.
+    /// Takes the body, so that the caller can drop it.
     fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
 impl HostCode {
-    /// Takes the code out of its place, to drop it.
+    /// Takes the code, so that the caller can drop it.
     pub(super) fn take(self) -> Option<Rc<dyn Any>> {
         fn boxed<T: ?Sized + 'static>(code: &Kept<T>) -> Option<Rc<dyn Any>> {
             code.take().map(|code| Rc::new(code) as Rc<dyn Any>)
@@ -52,14 +52,14 @@ impl HostCode {
     }
 }
 
-/// Says what the names of one protocol stand for. Asked on the game thread, also before the commit of code that comes up:
-/// so it changes nothing itself. It may look other names up.
+/// Resolves the names of one protocol to functions. Called on the game thread, also before the commit of new code, so it must have no
+/// side effects. It may resolve other names.
 pub trait ZCallResolver {
-    /// The function that `name` stands for, which is what stands behind `protocol:/`. A function is kept under its handle
-    /// and asked for once; what is declined is asked again each time.
+    /// Returns the function for `name`, the part after `protocol:/`. A function is cached under its handle; a declined name is resolved
+    /// again each time.
     ///
     /// # Errors
-    /// When there is no such function: the reason stands in the caller's error.
+    /// When the function does not exist, with the reason for the caller's error.
     fn resolve(&self, runtime: &Runtime, name: &str) -> Result<ZCallFunction, Declined>;
 }
 
@@ -69,7 +69,7 @@ impl<F: Fn(&Runtime, &str) -> Result<ZCallFunction, Declined>> ZCallResolver for
     }
 }
 
-/// Why a resolver has no function for a name: a short sentence.
+/// Reason why a resolver has no function for a name: a short sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Declined(String);
@@ -80,7 +80,7 @@ impl<T: Into<String>> From<T> for Declined {
     }
 }
 
-/// A function of the host's, with its signature. A clone is the same function.
+/// A function of the host with its signature. Clones share the function.
 #[derive(Clone)]
 pub struct ZCallFunction {
     signature: Signature,
@@ -90,7 +90,7 @@ pub struct ZCallFunction {
 }
 
 impl ZCallFunction {
-    /// A function that may change something: code of a generation that comes up calls it only after the commit.
+    /// Returns a function that may have side effects: code of a new generation can call it only after the commit.
     #[track_caller]
     pub fn new(
         signature: Signature,
@@ -100,7 +100,7 @@ impl ZCallFunction {
         Self { signature, effect: Effect::Any, body: Rc::new(body), site }
     }
 
-    /// A function that changes nothing, by the host's word: code that comes up may call it before the commit. See
+    /// Returns a function without side effects, for which the host vouches. New code may call it before the commit. See
     /// [`Calls::register_pure`].
     #[track_caller]
     pub fn pure(
@@ -118,9 +118,8 @@ impl fmt::Debug for ZCallFunction {
 }
 
 impl Calls<'_> {
-    /// From now on `resolver` says what the names `protocol:/…` stand for, for modules and for the host alike. A protocol
-    /// has one resolver, and stays, as all that the host registers, whatever becomes of modules: a reload, a rollback and
-    /// an unload leave it and the handles of its functions as they are.
+    /// Adds a protocol with the resolver of its names `protocol:/…`, for modules and for the host. A protocol has one such resolver.
+    /// Reloads, rollbacks and unloads do not affect the resolver and the handles of its functions.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -137,8 +136,8 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the protocol is taken, is one of those that are built in, or is none: up to 32 lower-case letters, digits, `+`,
-    /// `-` and `.`, a letter first.
+    /// When the protocol is taken, built in or invalid. A protocol has up to 32 lower-case letters, digits, `+`, `-` and `.`, and
+    /// starts with a letter.
     #[track_caller]
     pub fn add_value_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
@@ -164,9 +163,8 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// From now on names that begin with the word of `protocol` are read by it. The resolver that says what they stand
-    /// for is added with [`Self::add_resolver`]. For a protocol whose functions take values,
-    /// [`Self::add_value_resolver`] is shorter.
+    /// Adds a protocol, which parses the names that begin with its word. [`Self::add_resolver`] adds a resolver for these names.
+    /// [`Self::add_value_resolver`] is shorter if the functions take values.
     ///
     /// ```
     /// use alcedo_runtime::zcall::{Answer, Call, NameError, Protocol, Reader, Resolved, Resolver, ZCallName};
@@ -218,7 +216,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the word is taken, by a protocol that is built in or by another of the host's, or is none; when it panics.
+    /// When the word is invalid, built in or taken by another protocol of the host; when `protocol` panics.
     #[track_caller]
     pub fn add_protocol(&self, protocol: impl Protocol + 'static) -> Result<(), Error> {
         let site = Site::new("protocol", &protocol);
@@ -229,15 +227,15 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// From now on `resolver` is called for the names of a protocol of the host's. Where a protocol has several, the
-    /// one of the smallest priority number is called first, and the first answer wins; errors name each by its `label`.
-    /// It stays, as all that the host registers, whatever becomes of modules: see [`Self::add_value_resolver`].
+    /// Adds a resolver for the names of a protocol of the host. If a protocol has several resolvers, the smallest priority is called
+    /// first and the first answer is used; errors name each resolver by its `label`. Modules do not affect the resolver; see
+    /// [`Self::add_value_resolver`].
     ///
-    /// A function that it answers with is refused to code that comes up and is not committed, unless it is
-    /// [`pure`](crate::zcall::Resolved::pure). A panic in it, or in its function, is an error of the caller.
+    /// Uncommitted code cannot call a resolved function unless it is [`pure`](crate::zcall::Resolved::pure). A panic in the resolver or
+    /// in its function is an error of the caller.
     ///
     /// # Errors
-    /// When the host has added no such protocol, or the protocol has a resolver of that label.
+    /// When the host has added no such protocol, or the protocol has a resolver with that label.
     #[track_caller]
     pub fn add_resolver(
         &self,
@@ -264,7 +262,7 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// The function as it is called: not before a commit unless it is pure, and not after the host has ended.
+    /// Wraps a function with its checks: before a commit only pure functions run, and none after the host has ended.
     pub(super) fn guarded(&self, name: String, function: Resolved, site: Site) -> Resolved {
         let mode = self.core().world.mode.clone();
         let effect = function.effect();
@@ -284,7 +282,7 @@ fn ended() -> CallError {
     CallError::Unavailable { what: "the runtime".into() }
 }
 
-/// A protocol of the host's, as long as the host lives. What it says of itself was asked for once.
+/// Protocol of the host until it ends, with its cached description.
 struct HostProtocol {
     word: String,
     form: String,

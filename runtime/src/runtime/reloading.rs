@@ -1,4 +1,4 @@
-//! How the Master comes, is replaced, and goes: at once, at the next safe point, or whenever its files change.
+//! Creating, replacing and unloading the Master: immediately, at the next safe point, or when its files change.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,12 @@ use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
 
 impl Runtime {
-    /// Loads libraries into a new Master load context, and packages of scripts: the folders among the paths (feature `script`). Paths are
-    /// absolute, as in every load.
+    /// Loads libraries, and with the feature `script` folders of script packages, into a new Master load context. Paths are absolute,
+    /// as in every load.
     ///
     /// # Errors
-    /// Why not: a relative path, the file, the check, the panic of a main or of a class default object. Nothing of them is left then.
+    /// When a path is relative, a file is unreadable, a check fails, or a main or class default object panics. Nothing stays loaded
+    /// then.
     pub fn create_master(&self, libraries: &[impl AsRef<Path>]) -> Result<(), Error> {
         match self.inner.agent.get().filter(|_| self.generation() == 0) {
             Some(agent) => agent.create(self),
@@ -24,32 +25,32 @@ impl Runtime {
         }
     }
 
-    /// As [`Runtime::create_master`], but loads these libraries also where `alcedo dev` runs the host.
+    /// Loads these libraries as [`Runtime::create_master`] does, also under `alcedo dev`.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
         Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
     }
 
-    /// Replaces the modules of the Master by `libraries`, keeping every object. A reload that fails is rolled back,
-    /// and its report says why.
+    /// Replaces the modules of the Master by `libraries` and keeps every object. A failed reload is rolled back, and its report has the
+    /// reason.
     ///
     /// # Errors
-    /// When there is no Master, or plugin code is on the stack.
+    /// When no Master is loaded, or plugin code is on the stack.
     pub fn reload(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
         self.reload_for(&owned(libraries), ReloadScope::All, 0)
     }
 
-    /// Replaces only those modules of the Master whose library is another build than the one loaded, and those that use
-    /// them; `libraries` are all of the Master's. The others stay mapped in their generation: their plugin parts are not
-    /// rebuilt, and handles to them stay valid. When no library has changed, nothing happens and the report says so.
+    /// Replaces only the modules of the Master whose library was rebuilt, and modules that depend on them. `libraries` lists all
+    /// libraries of the Master. Other modules stay mapped in their generation: their plugin parts are not rebuilt, and handles to them
+    /// stay valid. If no library has changed, nothing is reloaded and the report states this.
     ///
     /// # Errors
-    /// As [`Runtime::reload`].
+    /// Errors of [`Runtime::reload`].
     pub fn reload_changed(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
         self.reload_for(&owned(libraries), ReloadScope::Changed, 0)
     }
 
-    /// Reloads for so many requests; zero when it was requested right here.
+    /// Reloads on behalf of `answers` requests; zero for a direct call.
     pub(crate) fn reload_for(&self, libraries: &[PathBuf], scope: ReloadScope, answers: u64) -> Result<Reload, Error> {
         let _busy = self.at_safe_point("a reload")?;
         let modules = self.with_scripts(libraries);
@@ -61,43 +62,41 @@ impl Runtime {
         Ok(report)
     }
 
-    /// Asks for a reload at the next safe point. Several requests until then are one reload, of the libraries named
-    /// last; one that meets a request to unload is moot. The report, which says how many requests it answers, comes out of
-    /// [`Runtime::take_reloads`].
+    /// Requests a reload at the next safe point. Several requests are combined into one reload of the last named libraries; a request
+    /// to unload discards it. [`Runtime::take_reloads`] returns the report with the number of requests.
     pub fn request_reload(&self, libraries: Vec<PathBuf>) {
         self.request_reload_of(libraries, ReloadScope::All);
     }
 
-    /// Asks for a reload as [`Runtime::request_reload`] does, and says which modules it is to replace. Several requests are
-    /// one reload that is as wide as any of them.
+    /// Requests a reload as [`Runtime::request_reload`] does, for the modules in `scope`. Combined requests use the widest scope.
     pub fn request_reload_of(&self, libraries: Vec<PathBuf>, scope: ReloadScope) {
         self.inner.requests.borrow_mut().push(Request::Reload { libraries, scope });
     }
 
-    /// The reports of reloads done at safe points since the last time, oldest first; of more than 64 the last.
+    /// Removes and returns the reports of reloads at safe points, oldest first. Keeps at most the last 64.
     pub fn take_reloads(&self) -> Vec<Reload> {
         self.inner.reloads.take()
     }
 
-    /// Watches the files the Master was made from; a changed and complete one is reloaded at the next safe point.
+    /// Watches the files of the Master and reloads completely written changes at the next safe point.
     ///
     /// # Errors
-    /// When there is no Master, or its folders cannot be watched.
+    /// When no Master is loaded, or its folders cannot be watched.
     pub fn watch(&self) -> Result<(), Error> {
         self.watch_for(ReloadScope::All)
     }
 
-    /// Watches the files as [`Runtime::watch`] does, and replaces only what has changed and what uses it.
+    /// Watches the files as [`Runtime::watch`] does, and replaces only changed modules and their dependents.
     ///
     /// # Errors
-    /// As [`Runtime::watch`].
+    /// Errors of [`Runtime::watch`].
     pub fn watch_changed(&self) -> Result<(), Error> {
         self.watch_for(ReloadScope::Changed)
     }
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         if self.inner.agent.get().is_some() {
-            // The tool that builds the plugins says when they are whole. What the host loads by itself it does not know.
+            // The tool that builds the plugins reports complete builds. It does not know the scripts that the host loads itself.
             let scripts = self.inner.scripts.borrow().clone();
             if !scripts.is_empty() {
                 *self.inner.watch.borrow_mut() = Some(FileWatch::new(&scripts)?);
@@ -111,10 +110,10 @@ impl Runtime {
         Ok(())
     }
 
-    /// Unloads the Master: objects of its classes are destroyed, its modules ended and unmapped.
+    /// Unloads the Master: destroys objects of its classes, ends its modules and unmaps them.
     ///
     /// # Errors
-    /// When there is none, or plugin code is on the stack.
+    /// When no Master is loaded, or plugin code is on the stack.
     pub fn unload_master(&self) -> Result<Unload, Error> {
         let _busy = self.at_safe_point("unloading the Master")?;
         let unload = master::unload(&self.inner.core, &self.inner.loads)?;
@@ -124,13 +123,12 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Adds packages of scripts to what is loaded from now on.
     #[cfg(feature = "script")]
     pub(crate) fn add_scripts(&self, folders: Vec<PathBuf>) {
         self.inner.scripts.borrow_mut().extend(folders);
     }
 
-    /// The modules that are meant where these are named: the packages of scripts that the host has set are always among them.
+    /// Returns the modules to load for `libraries`, which always include the host's script packages.
     fn with_scripts(&self, libraries: &[PathBuf]) -> Vec<PathBuf> {
         let scripts = self.inner.scripts.borrow();
         let more = scripts.iter().filter(|folder| !libraries.contains(folder));

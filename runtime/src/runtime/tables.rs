@@ -1,5 +1,5 @@
-//! Tables of functions that the host and its modules exchange when a module is loaded. An entry is a function like others: of the host
-//! one by an `ex:/` name, of a module one by an `nm:/` name. A table has them by their Rust types, and one fingerprint.
+//! Function tables that the host and its modules exchange at load time. An entry is an ordinary function: `ex:/` for the host, `nm:/`
+//! for a module. A table lists entries by their Rust types and has one fingerprint.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,7 +20,7 @@ use crate::load::tables::{Table, implements};
 use crate::object::native_value::{NativeResult, SlotRow, ValueParams, signature_of};
 use crate::signature::Signature;
 
-/// Tables of functions: [`Runtime::tables`]. Game thread only.
+/// Function tables; see [`Runtime::tables`]. Game thread only.
 ///
 /// ```
 /// use alcedo_runtime as alcedo;
@@ -54,22 +54,22 @@ use crate::signature::Signature;
 pub struct Tables<'a>(pub(super) &'a Runtime);
 
 impl Tables<'_> {
-    /// Offers a table of the host to modules that are loaded from now on: those of the Master call its entries on the game thread, those
-    /// of Slims, pinned contexts and the Default on any thread. Its entries are also functions `ex:/table/entry`. After
-    /// [`Runtime::shutdown`] a call of one is an error.
+    /// Offers a table of the host to modules loaded from now on. Modules of the Master call its entries on the game thread; modules of
+    /// Slims, pinned contexts and the Default on any thread. Entries are also available as functions `ex:/table/entry`. After
+    /// [`Runtime::shutdown`] a call of an entry is an error.
     ///
-    /// An entry that captures nothing is as fast as one of [`Calls::register_leaf`](crate::Calls::register_leaf); another one as one of
-    /// [`Calls::register_typed`](crate::Calls::register_typed) from the Master, and kept by a guard for each call from others. Code that
-    /// comes up does not call it before its commit.
+    /// An entry without captures is as fast as a function of [`Calls::register_leaf`](crate::Calls::register_leaf). From the Master,
+    /// other entries are as fast as [`Calls::register_typed`](crate::Calls::register_typed); other contexts hold a guard during each
+    /// call. New code cannot call entries before its commit.
     ///
     /// # Errors
-    /// When a table of this name is offered already.
+    /// When a table with this name is already offered.
     #[track_caller]
     pub fn offer<T: HostEntries>(&self, table: T) -> Result<(), Error> {
         self.offer_as(table, Effect::Any)
     }
 
-    /// Offers a table whose entries change nothing: code that comes up may call them before its commit, in its entry method and its main.
+    /// Offers a table whose entries have no side effects. New code may call them before its commit, in its entry method and its main.
     /// See [`Calls::register_pure`](crate::Calls::register_pure).
     ///
     /// # Errors
@@ -94,8 +94,8 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Refuses modules that are loaded from now on and implement this table by another definition: [`LoadError::Table`]. Without it such
-    /// a module is loaded, and [`Tables::of_module`] fails.
+    /// Rejects modules loaded from now on that implement this table with another definition: [`LoadError::Table`]. Otherwise such a
+    /// module is loaded, and [`Tables::of_module`] fails.
     ///
     /// # Errors
     /// When a type of an entry has no path.
@@ -104,8 +104,8 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Returns the table that a module of the Master implements. It is of the generation that lives now: after a reload of the module, or
-    /// its unload, a call of an entry is [`CallError::DeadHandle`], and the table is taken again.
+    /// Returns the table that a module of the Master implements. The table belongs to the current generation: after a reload or unload
+    /// of the module, a call of an entry fails with [`CallError::DeadHandle`], and the table must be requested again.
     ///
     /// # Errors
     /// [`LoadError::NoModule`] without such a module, [`CallError::NotFound`] when the module implements another table or none,
@@ -125,9 +125,9 @@ impl Tables<'_> {
 }
 
 impl LoadContext {
-    /// Returns the table that a module of the current generation implements, for any thread. Once that generation unloads, also in a
-    /// [`replace`](LoadContext::replace), a call of an entry is [`ContextUnloading`](crate::ContextError::ContextUnloading), and the
-    /// table is taken again.
+    /// Returns the table that a module of the current generation implements, for any thread. Once that generation unloads, also by a
+    /// [`replace`](LoadContext::replace), a call of an entry fails with [`ContextUnloading`](crate::ContextError::ContextUnloading),
+    /// and the table must be requested again.
     ///
     /// ```no_run
     /// use alcedo_runtime::tables::OfContext;
@@ -148,14 +148,14 @@ impl LoadContext {
     /// ```
     ///
     /// # Errors
-    /// When the context has no such module, or that implements no such table or by another definition; when the context unloads.
+    /// When the context has no such module, the module does not implement the table or has another definition, or the context unloads.
     pub fn table<T: ModuleEntries<Place = OfContext>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         T::bind(&self.table_module(module, &table)?)
     }
 }
 
-/// A table that the host implements, as [`entry_table!`](crate::entry_table) declares one.
+/// A table implemented by the host, declared with [`entry_table!`](crate::entry_table).
 pub trait HostEntries: Sized {
     /// Name of the table.
     const NAME: &'static str;
@@ -167,7 +167,7 @@ pub trait HostEntries: Sized {
     #[doc(hidden)]
     fn entries() -> Result<Vec<(&'static str, Signature)>, CallError>;
 
-    /// Registers its functions.
+    /// Registers the functions of the table.
     ///
     /// # Errors
     /// When a name is taken.
@@ -176,9 +176,9 @@ pub trait HostEntries: Sized {
     fn register(self, offering: &Offering<'_>) -> Result<(), Error>;
 }
 
-/// A table that a module implements, as [`entry_table!`](crate::entry_table) declares one.
+/// A table implemented by a module, declared with [`entry_table!`](crate::entry_table).
 pub trait ModuleEntries: Sized {
-    /// Contexts of the modules that implement it.
+    /// Contexts of the modules that implement the table.
     type Place: Place;
     /// Name of the table.
     const NAME: &'static str;
@@ -190,15 +190,15 @@ pub trait ModuleEntries: Sized {
     #[doc(hidden)]
     fn entries() -> Result<Vec<(&'static str, Signature)>, CallError>;
 
-    /// Binds its entries to the functions of a module.
+    /// Binds the entries to the functions of a module.
     ///
     /// # Errors
-    /// When the module lacks one.
+    /// When the module lacks an entry.
     #[doc(hidden)]
     fn bind(module: &<Self::Place as Place>::Module) -> Result<Self, Error>;
 }
 
-/// The signature of an entry.
+/// Returns the signature of an entry.
 ///
 /// # Errors
 /// When a type has no path.
@@ -213,7 +213,7 @@ pub fn signature<A: ValueParams, R: NativeResult>() -> Result<Signature, CallErr
     signature_of::<A, R>().map(Signature)
 }
 
-/// A table that is being offered.
+/// Registration of a table in progress.
 #[doc(hidden)]
 pub struct Offering<'a> {
     runtime: &'a Runtime,
@@ -244,17 +244,17 @@ mod sealed {
 
 /// Contexts of the modules that implement a table: [`OfMaster`] or [`OfContext`].
 pub trait Place: sealed::Sealed + 'static {
-    /// An entry of a table of such a module.
+    /// Entry of a module's table.
     type Entry<A: ValueParams, R: NativeResult>;
 
-    /// A module whose table is taken.
+    /// Module that implements a table.
     #[doc(hidden)]
     type Module;
 
     /// Binds an entry.
     ///
     /// # Errors
-    /// When the module lacks it.
+    /// When the module lacks the entry.
     #[doc(hidden)]
     fn bind<A: ValueParams, R: NativeResult>(
         module: &Self::Module,
@@ -263,11 +263,11 @@ pub trait Place: sealed::Sealed + 'static {
     ) -> Result<Self::Entry<A, R>, Error>;
 }
 
-/// Tables of modules of the Master, for the game thread: [`Tables::of_module`].
+/// Tables of modules of the Master, for the game thread; see [`Tables::of_module`].
 #[derive(Debug)]
 pub enum OfMaster {}
 
-/// Tables of modules of Slims, pinned contexts and the Default, for any thread: [`LoadContext::table`].
+/// Tables of modules of Slims, pinned contexts and the Default, for any thread; see [`LoadContext::table`].
 #[derive(Debug)]
 pub enum OfContext {}
 
@@ -300,9 +300,9 @@ impl Place for OfContext {
     }
 }
 
-/// An entry of a table that a module of a Slim, a pinned context or the Default implements, by its Rust types. It is of one
-/// generation: once that unloads, each call is an error, also after a [`replace`](crate::LoadContext::replace). It keeps nothing
-/// alive. Any thread; a clone is another handle to the same entry.
+/// Typed entry of a table implemented by a module of a Slim, a pinned context or the Default. Valid for one generation: once that
+/// unloads, each call is an error, also after a [`replace`](crate::LoadContext::replace). Keeps nothing alive. Any thread; a clone is
+/// another handle to the same entry.
 pub struct ContextEntry<A, R> {
     entry: TableEntry,
     of: PhantomData<fn(A) -> R>,
@@ -321,17 +321,17 @@ impl<A, R> fmt::Debug for ContextEntry<A, R> {
 }
 
 impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
-    /// Calls it on this thread.
+    /// Calls the entry on this thread.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once its generation unloads; its panic.
+    /// [`ContextError::ContextUnloading`] once its generation unloads; when the entry panics.
     #[track_caller]
     pub fn call(&self, arguments: A) -> Result<R, ContextError> {
         self.entry.within(Location::caller(), |shell| call_hot(shell, arguments))?
     }
 
-    /// Calls it many times: the unload of its generation waits until `code` has returned, so what each call checks is checked once. Then
-    /// a call costs as much as a C function by its pointer.
+    /// Runs `code` for many calls with a single check: the generation is not unloaded until `code` has returned. Each call then costs
+    /// as much as a C call by pointer.
     ///
     /// # Errors
     /// [`ContextError::ContextUnloading`] once its generation unloads.
@@ -341,13 +341,13 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     }
 }
 
-/// Declares a table of functions that a host and a module exchange: `host struct` for one that the host implements, `module struct` for
-/// one that a module implements. Both sides include the same declaration; a module expands it with the macro of this name in
-/// `alcedo_plugin_api`. Entries take and return numbers, `bool` and names. See `runtime/docs/calls.md`.
+/// Declares a table of functions that a host and a module exchange: `host struct` for a table of the host, `module struct` for a table
+/// of a module. Both sides include the same declaration; a module expands it with the macro of this name in `alcedo_plugin_api`.
+/// Entries take and return numbers, `bool` and names. See `runtime/docs/calls.md`.
 ///
-/// In a host a `host struct` has a function or closure for each entry, and is passed to [`Tables::offer`](crate::Tables::offer). A
-/// `module struct` is what [`Tables::of_module`](crate::Tables::of_module) and [`LoadContext::table`](crate::LoadContext::table)
-/// return.
+/// In a host, a `host struct` has a function or closure for each entry and is passed to [`Tables::offer`](crate::Tables::offer). A
+/// `module struct` is returned by [`Tables::of_module`](crate::Tables::of_module) and
+/// [`LoadContext::table`](crate::LoadContext::table).
 #[macro_export]
 macro_rules! entry_table {
     (@entries [$($name:ident: $args:ty => $result:ty),+]) => {

@@ -1,5 +1,5 @@
-//! Functions that the host registers by their Rust types: no value is made in a call of one, and plugins call its code directly. The
-//! code is compiled for the types, with the trap for panics in it.
+//! Typed functions of the host. Their calls create no values, and plugins call their code directly. The code is compiled for the types,
+//! including the panic guard.
 #![expect(unsafe_code, reason = "follows the context that stands beside the code, and looks at what a red frame keeps")]
 
 use std::any::Any;
@@ -29,9 +29,8 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Call, Resolved};
 
 impl Calls<'_> {
-    /// Registers a host function under `ex:/name` by its Rust types, whose parameters and result are numbers, `bool` or names: no
-    /// [`Value`](crate::Value) is made in a call of it, and plugins call its code directly. Otherwise it is as one of
-    /// [`Calls::register`].
+    /// Registers a typed host function under `ex:/name`. Parameters and result are numbers, `bool` or names. Calls create no
+    /// [`Value`](crate::Value), and plugins call the code directly. Otherwise like [`Calls::register`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -46,7 +45,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the name is taken or is no name.
+    /// When the name is taken or invalid.
     #[track_caller]
     pub fn register_typed<A: ValueParams + SlotRow<Read = A>, R: NativeReturned + 'static>(
         &self,
@@ -58,10 +57,10 @@ impl Calls<'_> {
         self.register_code(name, Effect::Any, site, body)
     }
 
-    /// The same for a leaf: a function that computes something of its parameters alone, and so does not get the runtime. It is the
-    /// fastest way from a plugin to the host, a call by an address: `body` is a `fn` or a closure that captures nothing, and its code
-    /// stands at that address. Since it changes nothing, by the host's word, code that comes up may call it before its commit, see
-    /// [`Calls::register_pure`]. Modules of Slims, pinned contexts and the Default call it as well, on any thread.
+    /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` is a `fn` or a closure
+    /// without captures, so a plugin calls it by address, the fastest call into the host. The host vouches that a leaf has no side
+    /// effects, so new code may call it before its commit; see [`Calls::register_pure`]. Modules of Slims, pinned contexts and the
+    /// Default can call it as well, on any thread.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -76,7 +75,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the name is taken or is no name.
+    /// When the name is taken or invalid.
     #[track_caller]
     pub fn register_leaf<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F>(
         &self,
@@ -106,11 +105,8 @@ impl Calls<'_> {
         self.share_code(name, site, body, Some(leaf_code::<F, A, R>()))
     }
 
-    /// Registers an entry of a table: as a leaf if it captures nothing, and else as one of [`Calls::register_typed`], for modules of the
-    /// Master; and for all others.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Calls::register`].
+    /// Registers an entry of a table for all modules. For modules of the Master it is a leaf if it has no captures, and otherwise like
+    /// a function of [`Calls::register_typed`].
     #[track_caller]
     pub(super) fn register_entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
         &self,
@@ -131,7 +127,7 @@ impl Calls<'_> {
         self.share_code(name, site, move |args| shared.run(args), None)
     }
 
-    /// Offers a function to modules that belong to no thread.
+    /// Offers a function to modules of contexts without a thread.
     fn share_code<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
         &self,
         name: &str,
@@ -180,7 +176,7 @@ impl Calls<'_> {
     }
 }
 
-/// Runs a body with the arguments that lie in the slots, and puts its result behind them.
+/// Runs a body with arguments from slots, and stores its result in the slot after them.
 fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
     buffer: &mut BufferMut<'_>,
     path: &str,
@@ -192,7 +188,7 @@ fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
     if result { buffer.put(A::COUNT, given.into_slot()) } else { Ok(()) }
 }
 
-/// Whether a result is an object, whose class a slot does not tell.
+/// Returns whether a result is an object, whose class a slot does not specify.
 const fn is_object<R: NativeResult>() -> bool {
     matches!(R::VALUE, Some((kind, _)) if kind.0 == PropertyKind::OBJECT.0)
 }
@@ -202,19 +198,17 @@ fn other_arguments(path: &str) -> CallError {
     CallError::Buffer { message: format!("`{path}`: a slot holds another type than its signature says") }
 }
 
-/// What a function does.
 trait Body: 'static {
     type Args: ValueParams + SlotRow<Read = Self::Args>;
     type Returned: NativeReturned;
-    /// Returns its code, with `function` as the context where the code needs the body.
+    /// Returns the code, with `function` as context if the code needs the body.
     fn direct(function: &Rc<Typed<Self>>) -> BlackCode
     where
         Self: Sized;
 
-    /// Runs it.
     fn run(&self, args: Self::Args) -> Result<Self::Returned, CallError>;
 
-    /// Runs it in a red frame; none where the host is over.
+    /// Runs the body in a red frame; returns `None` if the host has ended.
     ///
     /// # Safety
     /// A red frame of the host is open.
@@ -223,18 +217,18 @@ trait Body: 'static {
 
 type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 
-/// A function that was registered, until the host ends.
+/// A registered function; its body is taken when the host ends.
 struct Typed<B> {
-    /// What a direct call looks at.
+    /// Call cache that direct calls check.
     ways: Ways,
     body: KeptBody<B>,
-    /// Where it was registered: the place of errors that it gives back.
+    /// Registration site, used as the location of errors that the function returns.
     place: &'static Location<'static>,
 }
 
 impl<B: Body> Typed<B> {
     fn run(&self, args: B::Args) -> Result<ResultOf<B>, CallError> {
-        // The body stays while it runs, whatever it does to the host.
+        // The reference keeps the body alive during the call, even if the body ends the host.
         let body = self.body.share().ok_or_else(ended)?;
         body.run(args)?.crossing(|| self.source())
     }
@@ -256,12 +250,10 @@ fn ended() -> CallError {
     CallError::Unavailable { what: "the runtime".into() }
 }
 
-/// The address of the code with that body.
 fn address<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
     Bits::address(Bits::code_of::<B>())
 }
 
-/// A body that gets the runtime.
 struct WithRuntime<F, A, R> {
     runtime: WeakRuntime,
     body: F,
@@ -278,8 +270,8 @@ where
     type Returned = R;
 
     fn direct(function: &Rc<Typed<Self>>) -> BlackCode {
-        // SAFETY: the code has the form for so many arguments, whose values all lie in slots, as `register_code` checks; its context is
-        // this function, which stays as long as the code.
+        // SAFETY: the code has the form for this number of arguments, all passed in slots, as `register_code` checks; its context is
+        // this function, which lives as long as the code.
         unsafe { BlackCode::new(address::<A::Bits, Code<Self>>(), Some(Rc::clone(function) as Rc<dyn Any>)) }
     }
 
@@ -291,24 +283,22 @@ where
 
     #[inline]
     unsafe fn run_in_a_frame(&self, args: A) -> Option<R> {
-        // SAFETY: a red frame is open, as the caller promises, and stays so until the body returns.
+        // SAFETY: a red frame is open, as the caller promises, until the body returns.
         let runtime = unsafe { runtime_in_a_frame(&self.runtime) }?;
         Some((self.body)(&runtime, args))
     }
 }
 
-/// A body that needs nothing.
 struct Leaf<F, A, R>(F, PhantomData<fn(A) -> R>);
 
-/// The code of such a body.
 fn leaf_code<F, A, R>() -> LeafCode
 where
     F: Fn(A) -> R + Copy + Send + Sync + 'static,
     A: ValueParams + SlotRow<Read = A>,
     R: NativeResult,
 {
-    // SAFETY: the code has the form for so many arguments, whose values all lie in slots, as `register_code` checks. It follows nothing,
-    // and `register_stateless` demands that any thread may run the body.
+    // SAFETY: the code has the form for this number of arguments, all passed in slots, as `register_code` checks. It dereferences no
+    // context, and `register_stateless` demands that any thread may run the body.
     unsafe { LeafCode::new(address::<A::Bits, LeafBody<F, A, R>>) }
 }
 
@@ -335,9 +325,9 @@ where
     }
 }
 
-/// A function of a table of the host: a `fn` or a closure of up to eight parameters.
+/// Function in a table of the host: a `fn` or closure with up to eight parameters.
 pub trait EntryBody<A, R>: Send + Sync + 'static {
-    /// Calls it.
+    /// Calls the function.
     fn run(&self, args: A) -> R;
 }
 
@@ -356,7 +346,7 @@ bodies! {
     (A a, B b, C c, D d, E e, G g, H h) (A a, B b, C c, D d, E e, G g, H h, I i)
 }
 
-/// A function that captures nothing, and is never dropped.
+/// A function without captures, which is never dropped.
 struct Stateless<F>(PhantomData<fn() -> F>);
 
 impl<F> Clone for Stateless<F> {
@@ -376,26 +366,25 @@ impl<F: Send + Sync + 'static> Stateless<F> {
 
     #[inline]
     fn get(&self) -> &F {
-        // SAFETY: `of` checks that `F` has no bytes to read, and forgets the value that it received instead of dropping it. So a value
-        // exists, which any thread may use.
+        // SAFETY: `of` checks that `F` has no bytes, and forgets its argument instead of dropping it. So a value exists, which any
+        // thread may use.
         unsafe { std::ptr::NonNull::<F>::dangling().as_ref() }
     }
 }
 
-/// The code of a function with a context.
 struct Code<B>(PhantomData<B>);
 
 impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
     #[inline]
     unsafe fn run(context: *const (), _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
-        // SAFETY: `WithRuntime::direct` makes this function the context of the code, and the caller promises that the table is there that
-        // keeps it.
+        // SAFETY: `WithRuntime::direct` makes this function the context of the code, and the caller promises that the table that keeps
+        // it exists.
         let function = unsafe { &*context.cast::<Typed<B>>() };
-        // Outside of every red frame the host could end in the middle of the call.
+        // Outside a red frame the host could end during the call.
         if !function.ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        // SAFETY: a body is taken out when the host ends, which is put off until the outermost red frame has closed.
+        // SAFETY: a body is taken out when the host ends, which is delayed until the outermost red frame has closed.
         let Some(body) = (unsafe { function.body.look() }) else {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         };
@@ -410,7 +399,6 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
     }
 }
 
-/// The code of a leaf.
 struct LeafBody<F, A, R>(PhantomData<Leaf<F, A, R>>);
 
 #[cold]
@@ -427,8 +415,8 @@ where
     #[inline]
     unsafe fn run(_context: *const (), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
         guarded(|| {
-            // SAFETY: `register_leaf` and `Stateless::of` check that a leaf captures nothing, so it has no bytes to read. They received a
-            // value, which is `Copy`: so one exists.
+            // SAFETY: `register_leaf` and `Stateless::of` check that a leaf has no captures, so it has no bytes to read. They received
+            // a `Copy` value, so a value exists.
             let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
             match A::of_bits(bits) {
                 Some(args) => given(Ok(body(args))),

@@ -1,4 +1,4 @@
-//! The types of a host: classes, structs, enums, delegates and interfaces, native ones and those of modules.
+//! Types of a host: native and module-declared classes, structs, enums, delegates and interfaces.
 
 use std::rc::{Rc, Weak};
 
@@ -11,16 +11,15 @@ use crate::object::class::Class;
 use crate::object::meta::Meta;
 use crate::object::origin::Origin;
 
-/// A class that a host makes many objects of, held instead of its path. It stands for what the path leads to when it is
-/// used: after a reload that is the new class, and none while there is none. It keeps nothing alive, and another runtime
-/// takes it for its own class of that path. Game thread only.
+/// Cached class for creating many objects, instead of its path. Resolves to the current class of the path: after a reload the new
+/// class, or none while it does not exist. Keeps nothing alive; another runtime resolves it to its own class with that path. Game
+/// thread only.
 #[derive(Clone, Debug)]
 pub struct ClassRef {
     path: Rc<str>,
     found: RefCell<Found>,
 }
 
-/// What the path led to, and when.
 #[derive(Clone, Debug)]
 struct Found {
     stamp: u64,
@@ -28,14 +27,14 @@ struct Found {
 }
 
 impl ClassRef {
-    /// The path it was requested by.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 }
 
-/// The types of a host: [`Runtime::types`]. Game thread only.
+/// Types of a host; see [`Runtime::types`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -49,17 +48,18 @@ impl ClassRef {
 pub struct Types<'a>(pub(super) &'a Runtime);
 
 impl Types<'_> {
-    /// The class of this path, for [`Objects::spawn_of`](crate::Objects::spawn_of): the path is looked up only when types have changed.
+    /// Returns the class with this path, for [`Objects::spawn_of`](crate::Objects::spawn_of). The path is resolved again only when
+    /// types change.
     ///
     /// # Errors
-    /// When there is no such class.
+    /// When the class does not exist.
     pub fn class(&self, path: &str) -> Result<ClassRef, Error> {
         let stamp = self.0.inner.core.world.types.stamp();
         let class = Rc::downgrade(&self.class_by_path(path)?);
         Ok(ClassRef { path: path.into(), found: RefCell::new(Found { stamp, class }) })
     }
 
-    /// Whether the first path names a class that is, or extends, the class of the second.
+    /// Returns whether the class `class` is `base` or extends it; both are paths.
     pub fn is_subclass(&self, class: &str, base: &str) -> bool {
         let types = &self.0.inner.core.world.types;
         match (types.class_by_path(class), types.class_by_path(base)) {
@@ -68,13 +68,13 @@ impl Types<'_> {
         }
     }
 
-    /// From now on `old`, the path of a type, a member or an entry of an enum that has another name now, leads to where `new` leads, unless
-    /// something has that very path. Where `new` is not declared and `old` is, as after the undo of a rename, `new` leads to `old`.
+    /// Redirects `old`, a former path of a type, a member or an enum entry, to `new`, unless a declaration has the path `old`. If `new`
+    /// is not declared and `old` is, for example after a rename was undone, `new` resolves to `old`.
     ///
     /// # Errors
-    /// When `new` leads back to `old`.
+    /// When `new` redirects to `old`.
     pub fn redirect(&self, old: &str, new: &str) -> Result<(), Error> {
-        // What is under way may be undone, and the redirect with it.
+        // An operation in progress may be rolled back, and the redirect with it.
         let _busy = self.0.at_safe_point("redirecting a name")?;
         let types = &self.0.inner.core.world.types;
         if old == new || types.leads_to(new, old) {
@@ -86,7 +86,7 @@ impl Types<'_> {
         Ok(())
     }
 
-    /// Whether a type of that path is declared: a class, a struct, an enum, an interface, or a delegate that has a name.
+    /// Returns whether a class, struct, enum, interface or named delegate with that path is declared.
     pub fn has(&self, path: &str) -> bool {
         let types = &self.0.inner.core.world.types;
         types.class_by_path(path).is_some()
@@ -96,32 +96,31 @@ impl Types<'_> {
             || types.interface_by_path(path).is_some()
     }
 
-    /// The delegate that has this path now, native or of a module: how many functions it calls, what it takes and what it gives.
-    /// None where nothing has that path, or something else has.
+    /// Returns the declaration of the delegate with this path, native or of a module. `None` if the path is not a delegate.
     pub fn delegate(&self, path: &str) -> Option<DeclaredDelegate> {
         let world = &self.0.inner.core.world;
         Some(of_delegate(&*world.types.delegate_by_path(path)?, &world.names))
     }
 
-    /// Whether a struct is another or extends it, be it by way of others; both by path.
+    /// Returns whether a struct is `base` or extends it, directly or indirectly; both are paths.
     pub fn struct_extends(&self, path: &str, base: &str) -> bool {
         let types = &self.0.inner.core.world.types;
         types.struct_by_path(path).zip(types.struct_by_path(base)).is_some_and(|(of, base)| of.is_a(&base))
     }
 
-    /// Whether the class of that path, or one that it extends, says that it implements an interface.
+    /// Returns whether the class with that path, or a base class, implements an interface.
     pub fn implements(&self, class: &str, interface: &str) -> bool {
         self.0.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
     }
 
-    /// The flags of a property or a function, by its path: bits of `property_flags` or of `function_flags`.
+    /// Returns the flags of a property or function by path: bits of `property_flags` or `function_flags`.
     pub fn member_flags(&self, path: &str) -> Option<u64> {
         let types = &self.0.inner.core.world.types;
         let property = types.property_by_path(path).map(|property| property.flags);
         property.or_else(|| types.function_by_path(path).map(|function| function.flags))
     }
 
-    /// What is said of a property or a function under a key of its metadata.
+    /// Returns the metadata of a property or function for a key.
     pub fn member_meta(&self, path: &str, key: &str) -> Option<String> {
         let types = &self.0.inner.core.world.types;
         let of = |meta: &Meta| meta.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
@@ -131,14 +130,14 @@ impl Types<'_> {
         }
     }
 
-    /// Paths of the classes that the modules of the Master declare, plugins and packages of scripts.
+    /// Returns the paths of the classes declared by modules of the Master: plugins and script packages.
     pub fn dynamic_classes(&self) -> Vec<String> {
         let classes = self.0.inner.core.world.types.classes();
         classes.iter().filter(|class| class.origin != Origin::Native).map(|class| class.path.to_string()).collect()
     }
 
-    /// What a module of the Master declares: its types, the functions that it offers, and what it uses. None where no module
-    /// has that name. [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads the same from a file.
+    /// Returns the declarations of a module of the Master: its types, offered functions and imports. `None` for an unknown module.
+    /// [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads the same from a file.
     pub fn declared_by(&self, module: &str) -> Option<Declared> {
         let modules = self.0.inner.loads.master()?.modules;
         let found = modules.iter().find(|found| found.name() == module)?;
@@ -149,7 +148,7 @@ impl Types<'_> {
         Some(of_loaded(module, found.described()))
     }
 
-    /// The native types of the host, as [`Builder::declared`](crate::Builder::declared) gives them before it is built.
+    /// Returns the native types of the host, like [`Builder::declared`](crate::Builder::declared) before the build.
     pub fn declared_natives(&self) -> Declared {
         of_natives(&self.0.inner.core.world)
     }

@@ -1,6 +1,5 @@
-//! What is said of a runtime that never ends. When its thread has ended, no handle to it is in use any more: those that are
-//! left are owned by its own callbacks, or `exit` was called while one was on the stack. Nothing is ended here, since what that
-//! takes may have gone with the thread.
+//! Warning for a runtime that never ends. When its thread has ended, the remaining handles are owned by its own callbacks, or `exit`
+//! was called with a handle on the stack. The runtime is not ended here, because thread-locals that it needs may be destroyed.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -12,14 +11,13 @@ use super::{Runtime, WeakRuntime};
 use crate::callback::Site;
 use crate::trap;
 
-/// How long the end of a thread waits for the line.
+/// Maximum wait of an ending thread for the log line.
 const LONGEST: Duration = Duration::from_secs(2);
 
 thread_local! {
     static HERE: Runtimes = const { Runtimes(RefCell::new(Vec::new())) };
 }
 
-/// The runtimes of one thread.
 struct Runtimes(RefCell<Vec<WeakRuntime>>);
 
 impl Drop for Runtimes {
@@ -33,8 +31,8 @@ impl Drop for Runtimes {
     }
 }
 
-/// What a subscriber keeps for this thread may have gone before this, so another one says it. It is not waited for without
-/// end: this thread may have a lock that the subscriber needs. On Windows no thread begins while another one ends.
+/// Logs the warning on another thread, because thread-locals of the subscriber may be destroyed on this thread. The wait is limited:
+/// this thread may hold a lock that the subscriber needs. On Windows no thread starts while another thread ends.
 fn say(callbacks: String, folder: PathBuf) {
     let say = move || {
         tracing::warn!(
@@ -59,10 +57,10 @@ fn say(callbacks: String, folder: PathBuf) {
     }
 }
 
-/// From now on a runtime of this thread is named when the thread ends and it has not.
+/// Registers a runtime of this thread for the warning at the thread's end.
 pub(super) fn watch(runtime: &Runtime) {
     let weak = runtime.downgrade();
-    // One that is built while its thread ends is not watched.
+    // A runtime built while its thread ends is not watched.
     let _unwatched = HERE.try_with(|here| {
         let mut here = here.0.borrow_mut();
         here.retain(WeakRuntime::is_there);

@@ -1,4 +1,4 @@
-//! What a host can ask about unloads: begin one, look at those that are under way, wait for them, give them up.
+//! Unloads as seen by a host: requests, progress, waits and parking.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::unload::under_way;
 use crate::unload::unloads::UnloadingCallback;
 
 impl Inner {
-    /// The host ends: what is still unloading is waited for, and then given up. Returns what kept that.
+    /// Waits for unloads in progress when the host ends, then parks them. Returns their blockers.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
         let deadline = self.loads.unloads.policy.shutdown;
         if under_way::settle(&self.core, &self.loads, deadline) {
@@ -30,7 +30,7 @@ impl Inner {
     }
 }
 
-/// How generations of the Master end: [`Runtime::unloads`]. Game thread only.
+/// Unloads of generations of the Master; see [`Runtime::unloads`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -49,29 +49,29 @@ impl Inner {
 pub struct Unloads<'a>(pub(super) &'a Runtime);
 
 impl Unloads<'_> {
-    /// Is called before a generation ends, with its number: in an unload, and in each reload, which may yet be rolled
-    /// back. Smaller priorities are called first, equal ones in the order they came. A panic in one is not another's: it
-    /// is noted on the ticket of the unload.
+    /// Adds a callback that runs before a generation ends, with its number: in an unload, and in each reload, which may still be rolled
+    /// back. Smaller priorities are called first, equal ones in the order of registration. A panic does not affect other callbacks and
+    /// is recorded on the ticket of the unload.
     ///
-    /// The callback stays until [`LocalRegistration`] removes it, until [`Runtime::shutdown`], or as long as the runtime, and should own no handle to it: it is given one, and
-    /// [`Runtime::downgrade`] says why.
+    /// The callback stays registered until [`LocalRegistration`] removes it, until [`Runtime::shutdown`], or until the runtime ends. It
+    /// should use its argument and not own a handle to the runtime; see [`Runtime::downgrade`].
     #[track_caller]
     pub fn on_unloading(&self, priority: i32, callback: impl Fn(&Runtime, u64) + 'static) -> LocalRegistration {
         let site = Site::new("unloading callback", &callback);
         let weak = self.0.downgrade();
         let code: UnloadingCallback = Rc::new(move |generation| {
-            // There is a handle until the last generation has ended: see its drop.
+            // A handle exists until the last generation has ended; see the drop of `Runtime`.
             weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
         });
         self.0.inner.loads.unloads.callbacks.add(priority, Registered { code, site });
         self.0.registration(site, |inner, site| inner.loads.unloads.callbacks.remove(site))
     }
 
-    /// Keeps a module of the living Master mapped for as long as the lease is held, on whichever thread: for a host
-    /// that has borrowed data of it. `owner` is how reports name the reason.
+    /// Keeps a module of the current Master mapped while the lease is held, on any thread; for a host that has borrowed data of the
+    /// module. `owner` names the reason in reports.
     ///
     /// # Errors
-    /// When there is no such module, or it is unloading.
+    /// When the module is unknown or unloading.
     #[track_caller]
     pub fn lease(&self, module: &str, owner: &str) -> Result<Lease, Error> {
         let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
@@ -80,10 +80,10 @@ impl Unloads<'_> {
         Ok(found.leases().take(LeaseKind::Borrow, owner)?)
     }
 
-    /// Keeps all modules of the living Master mapped, as [`Unloads::lease`] does one of them.
+    /// Keeps all modules of the current Master mapped, as [`Unloads::lease`] does for one.
     ///
     /// # Errors
-    /// When there is no Master, or it is unloading.
+    /// When no Master is loaded, or it is unloading.
     #[track_caller]
     pub fn lease_master(&self, owner: &str) -> Result<Lease, Error> {
         let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
@@ -94,7 +94,7 @@ impl Unloads<'_> {
         Ok(Lease::of_all(leases).ok_or(LoadError::NoMaster)?)
     }
 
-    /// Why the modules of the living Master would have to stay mapped now: each reason with its module.
+    /// Returns all leases on modules of the current Master, with their module.
     pub fn leases(&self) -> Vec<ModuleBlocker> {
         let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let of = |module: &Rc<MasterModule>| {
@@ -104,15 +104,13 @@ impl Unloads<'_> {
         modules.iter().flat_map(of).collect()
     }
 
-    /// The tickets of all generations that have begun to unload and are not dead, oldest first; parked ones stay in the
-    /// list.
+    /// Returns the tickets of all generations that have begun to unload and are not unmapped, oldest first, including parked ones.
     pub fn tickets(&self) -> Vec<UnloadTicket> {
         self.0.inner.loads.unloads.tickets()
     }
 
-    /// Waits until every generation that unloads is dead or parked, as far as `deadline` allows; returns whether all are.
-    /// The events of the Master are raised meanwhile. The longest time of one look at a generation is that of the module's
-    /// own exit handlers.
+    /// Waits until every unloading generation is unmapped or parked, at most for `deadline`. Returns whether all are. Raises the events
+    /// of the Master during the wait. Exit handlers of a module can exceed the deadline.
     ///
     /// # Errors
     /// When plugin code is on the stack.
@@ -121,11 +119,10 @@ impl Unloads<'_> {
         Ok(under_way::settle(&self.0.inner.core, &self.0.inner.loads, deadline))
     }
 
-    /// Gives up a generation that does not come to its end: its images stay mapped until the process ends, counted and
-    /// listed.
+    /// Parks a generation whose unload does not finish: its images stay mapped until the process ends, and are counted and listed.
     ///
     /// # Errors
-    /// When it is not on its way out, or plugin code is on the stack.
+    /// When the generation is not unloading, or plugin code is on the stack.
     pub fn park(&self, generation: u64) -> Result<(), Error> {
         let _busy = self.0.at_safe_point("parking a generation")?;
         match under_way::park(&self.0.inner.core, &self.0.inner.loads, Some(Generation(generation))) {
@@ -134,14 +131,13 @@ impl Unloads<'_> {
         }
     }
 
-    /// Every generation of the Master that is not dead, and how far its life has come; one whose images cannot be
-    /// unmapped stays in the list.
+    /// Returns the state of every generation of the Master that is not unmapped, including those that cannot be unmapped.
     pub fn generations(&self) -> Vec<GenerationInfo> {
         let states = self.0.inner.loads.unloads.states().into_iter();
         states.map(|(generation, state)| GenerationInfo { number: generation.0, state }).collect()
     }
 
-    /// Images that stay mapped, and why.
+    /// Returns the parked images with the reasons.
     pub fn parked(&self) -> Vec<String> {
         let slims = self.0.inner.loads.registry.parked();
         self.0.inner.loads.unloads.parked().into_iter().chain(slims).collect()
@@ -149,18 +145,18 @@ impl Unloads<'_> {
 }
 
 impl Runtime {
-    /// Requests an unload of the Master at the next safe point. A reload that was requested and not yet done is
-    /// dropped. What became of it comes out of [`Runtime::take_unloads`].
+    /// Requests an unload of the Master at the next safe point and discards a pending reload request. [`Runtime::take_unloads`] returns
+    /// the result.
     pub fn request_unload(&self) {
         self.inner.requests.borrow_mut().push(Request::Unload);
     }
 
-    /// The unloads done at safe points since the last time, oldest first; of more than 64 the last.
+    /// Removes and returns the unloads done at safe points, oldest first. Keeps at most the last 64.
     pub fn take_unloads(&self) -> Vec<Unload> {
         self.inner.unloads.take()
     }
 
-    /// Looks at the generations that unload. The caller stands at a safe point.
+    /// Advances the unloads in progress. Must be called at a safe point.
     pub(super) fn tend_unloads(&self) {
         if let Ok(_busy) = self.at_safe_point("the end of a generation") {
             under_way::tend_all(&self.inner.core, &self.inner.loads);

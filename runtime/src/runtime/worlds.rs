@@ -1,4 +1,4 @@
-//! Worlds on disk, and what two worlds are compared by.
+//! Saved worlds, and comparison of worlds.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::reload::digest::{self, WorldDigest};
 use crate::world::{self, WorldLoad};
 
-/// The world of a host as a whole: [`Runtime::worlds`]. Game thread only.
+/// The world of a host as a whole; see [`Runtime::worlds`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,26 +26,24 @@ use crate::world::{self, WorldLoad};
 pub struct Worlds<'a>(pub(super) &'a Runtime);
 
 impl Worlds<'_> {
-    /// Writes all living objects to a file: their classes and names, where they lie, the values in which they differ from
-    /// their defaults, and what their plugin parts keep. Transient properties are left out. The file is described in
-    /// `docs/world-format.md`. Returns how many objects it were.
+    /// Saves all alive objects to a file and returns their number: classes, names, outers, values that differ from the defaults, and
+    /// kept data of plugin parts. Transient properties are left out. `docs/world-format.md` describes the format.
     ///
     /// # Errors
-    /// When plugin code is on the stack, a kept field does not serialize, or the file cannot be written. What was there
-    /// under that name is still there then.
+    /// When plugin code is on the stack, a kept field does not serialize, or the file cannot be written. An existing file is then
+    /// unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
         let _busy = self.0.at_safe_point("saving the world")?;
         Ok(world::save(&self.0.inner.core, path.as_ref())?)
     }
 
-    /// Puts the world of a file in place of the living objects, which end. The objects that were saved go on with their
-    /// lives: their plugin parts are built by red constructors, as after a reload, and no class constructor runs again.
-    /// Values that were the default follow the default of now; types that have changed are converted where nothing is
-    /// lost; objects whose class is not there are dormant.
+    /// Replaces the alive objects, which are destroyed, by the world of a file. Plugin parts of loaded objects are built by red
+    /// constructors, as after a reload, and no class constructor runs again. Values that were default use the current default. Changed
+    /// types are converted if no information is lost. Objects of unknown classes are dormant.
     ///
     /// # Errors
-    /// When plugin code is on the stack, the file is damaged, cut off or newer than this host, or an object cannot be
-    /// made. The world is as it was then.
+    /// When plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. The
+    /// world is unchanged then.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<WorldLoad, Error> {
         let _busy = self.0.at_safe_point("loading a world")?;
         let report = world::load(&self.0.inner.core, path.as_ref())?;
@@ -54,14 +52,14 @@ impl Worlds<'_> {
         Ok(report)
     }
 
-    /// A number that two equal worlds share: living objects with their class, name, outer and all property values. What
-    /// plugins keep on their own side is not in it.
+    /// Returns a hash of the alive objects with class, name, outer and all property values, equal for equal worlds. Data on the plugin
+    /// side is not included.
     pub fn hash(&self) -> u64 {
         let world = &self.0.inner.core.world;
         let mut hasher = DefaultHasher::new();
         for object in self.0.objects().all() {
             (object, world.objects.name(object), world.objects.outer(object)).hash(&mut hasher);
-            // A living object has a body.
+            // An alive object has a body.
             let _body = world.objects.with_body(object, |body| {
                 body.class().path.hash(&mut hasher);
                 body.view().hash_into(&mut hasher);
@@ -70,10 +68,9 @@ impl Worlds<'_> {
         hasher.finish()
     }
 
-    /// The world as text, part by part: objects, values, plugin parts, types, calls, modules, and what modules and the host
-    /// hold of each other. Equal before and after a reload that was rolled back, but for what its report names
-    /// (`Reload::remainder`); [`WorldDigest::differences`] says what is not. What plugins keep on their own side is
-    /// in it as far as its place goes, not its content.
+    /// Returns the world as text in parts: objects, values, plugin parts, types, calls, modules, and mutual references of modules and
+    /// host. Equal before and after a rolled-back reload, except for `Reload::remainder`; [`WorldDigest::differences`] lists the
+    /// differences. Of data on the plugin side it includes the location and not the content.
     pub fn digest(&self) -> WorldDigest {
         digest::digest(&self.0.inner.core, &self.0.inner.loads)
     }

@@ -1,54 +1,48 @@
-//! What a thread is doing, so that another one can read it. Publishing costs a copy of two short texts and a lock that
-//! is rarely contended, and nothing but a look at one flag while there is no watchdog.
+//! Current activities of a thread, readable by other threads. Publishing costs a copy of two short strings and a rarely contended lock,
+//! or only a read of one flag without a watchdog.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One thing a thread is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
-    /// The host is at this step of something.
+    /// A phase of a host operation.
     Phase(String),
-    /// A call into a module has not returned.
+    /// A call into a module that has not returned.
     Call {
-        /// The module; empty where it is not known.
+        /// Module name; empty if unknown.
         module: String,
-        /// What was called.
         function: String,
     },
 }
 
-/// An activity with its number. Later ones have higher numbers, and none is given twice on a thread.
+/// An activity with its number. Numbers increase and are unique on a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Published {
-    /// The number.
     pub id: u64,
-    /// What it is.
     pub activity: Activity,
 }
 
 impl Published {
-    /// A step of the host's.
     #[cfg(test)]
     pub(crate) fn phase(id: u64, phase: &str) -> Self {
         Self { id, activity: Activity::Phase(phase.to_owned()) }
     }
 
-    /// A call into a module.
     pub(crate) fn call(id: u64, module: &str, function: &str) -> Self {
         let (module, function) = (module.to_owned(), function.to_owned());
         Self { id, activity: Activity::Call { module, function } }
     }
 }
 
-/// What one thread publishes. That thread enters and leaves; any thread may read.
+/// Published activities of one thread. Only that thread adds and removes entries; any thread may read.
 #[derive(Debug, Default)]
 pub(crate) struct Activities {
     on: AtomicBool,
     stack: Mutex<Stack>,
 }
 
-/// Entries stay when they are left, for the sake of their texts' memory.
+/// Ended entries are kept to reuse the memory of their strings.
 #[derive(Debug, Default)]
 struct Stack {
     last: u64,
@@ -64,7 +58,7 @@ struct Entry {
     what: String,
 }
 
-/// Something is published until this is dropped.
+/// Keeps an activity published until dropped.
 #[must_use]
 pub(crate) struct Entered<'a>(Option<&'a Activities>);
 
@@ -77,12 +71,11 @@ impl Drop for Entered<'_> {
 }
 
 impl Activities {
-    /// From now on what is entered is published.
     pub(crate) fn turn_on(&self) {
         self.on.store(true, Ordering::Relaxed);
     }
 
-    /// A call into `module` begins.
+    /// Begins a call into `module`.
     #[inline]
     pub(crate) fn call(&self, module: &str, function: &str) -> Entered<'_> {
         match self.on.load(Ordering::Relaxed) {
@@ -91,7 +84,7 @@ impl Activities {
         }
     }
 
-    /// The host begins a step.
+    /// Begins a phase of the host.
     #[inline]
     pub(crate) fn phase(&self, phase: &str) -> Entered<'_> {
         match self.on.load(Ordering::Relaxed) {
@@ -100,7 +93,7 @@ impl Activities {
         }
     }
 
-    /// What the thread is doing, outermost first.
+    /// Returns the current activities, outermost first.
     pub(crate) fn snapshot(&self) -> Vec<Published> {
         let stack = self.lock();
         let open = stack.entries.iter().take(stack.depth);

@@ -1,48 +1,44 @@
-//! What takes too long, and what was reported already. Pure: the time, and the numbers of what a thread is doing, are
-//! arguments.
+//! Detects activities that take too long, and tracks reported ones. Pure: time and activity numbers are arguments.
 
 use std::time::Duration;
 
-/// What one look showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing is to be reported.
+    /// No report is due.
     Fine,
-    /// The activity in this place, counted from the outermost, has not changed for so long.
+    /// An activity has not changed for too long.
     Stuck {
-        /// Its place.
+        /// Index of the activity, counted from the outermost.
         at: usize,
-        /// For how long it was seen.
         since: Duration,
     },
-    /// What was reported last has come to an end, so long after it was first seen.
+    /// The activity reported last has ended.
     Over {
-        /// For how long it was seen.
+        /// Observed duration.
         after: Duration,
     },
 }
 
-/// What was seen of one thread.
+/// Observations of one thread.
 #[derive(Debug)]
 pub(super) struct Judge {
     limit: Duration,
-    /// The activities of the last look and when each was first seen, outermost first.
+    /// Activities of the last check with the time of their first observation, outermost first.
     seen: Vec<(u64, Duration)>,
-    /// What was reported last, and when that was first seen; whether it is still going on.
+    /// Last reported activity, the time of its first observation, and whether it is still open.
     told: Option<(u64, Duration, bool)>,
 }
 
 impl Judge {
-    /// More than `limit` is too long.
+    /// Creates a judge that reports activities longer than `limit`.
     pub(super) fn new(limit: Duration) -> Self {
         Self { limit, seen: Vec::new(), told: None }
     }
 
-    /// Looks at what the thread is doing at `now`, outermost first.
+    /// Checks the thread's activities at `now`, outermost first.
     ///
-    /// The innermost of those that stand for too long is reported, since the others only wait for it. One that was
-    /// begun before something that was reported already is not reported: it has been waiting, and does not hang by
-    /// itself.
+    /// Reports the innermost activity that takes too long, because the outer ones only wait for it. An activity that began before an
+    /// already reported one is not reported: it was waiting and does not hang itself.
     pub(super) fn look(&mut self, now: Duration, activity: &[u64]) -> Verdict {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);
@@ -70,7 +66,7 @@ mod tests {
     use super::{Judge, Verdict};
     use std::time::Duration;
 
-    /// Looks once a second with a limit of three: what is being done, and what is said of it.
+    /// Checks once a second with a limit of three seconds, and compares the verdicts.
     fn check(looks: &[(&[u64], Verdict)]) {
         let mut judge = Judge::new(Duration::from_secs(3));
         for (second, (activity, expected)) in looks.iter().enumerate() {

@@ -1,6 +1,5 @@
-//! The watchdog: a thread that sees what the others are doing, and says so when one of them does it for too long. It
-//! ends nothing: a call that hangs is in the plugin's hands, and only its name is in ours. `activity.rs` is what a thread
-//! publishes, `judge.rs` decides what is too long.
+//! Watchdog: a thread that observes other threads and reports activities that take too long. It ends nothing, because only the plugin
+//! can end a hanging call. `activity.rs` publishes the activities of a thread, `judge.rs` decides what takes too long.
 
 mod activity;
 mod judge;
@@ -19,30 +18,30 @@ use crate::callback::Callbacks;
 
 pub(crate) use activity::{Activities, Activity, Entered, Published};
 
-/// It looks this often in the time that it lets pass.
+/// Number of checks within the limit.
 const LOOKS: u32 = 8;
-/// No look is needed more often.
+/// Minimum interval between checks.
 const SHORTEST_REST: Duration = Duration::from_millis(5);
-/// And none less often, or a hang would be reported too late.
+/// Maximum interval between checks; a longer one would delay reports.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 
-/// The thread on which the world stands still when it hangs, as reports name it.
+/// Name of the thread whose hang blocks the world, in reports.
 pub(crate) const GAME_THREAD: &str = "game thread";
 
-/// A thread that has been at one thing for too long. Reported once for each such thing.
+/// An activity of a thread that takes too long. Reported once per activity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hang {
     /// `game thread` or `finalizer thread`.
     pub thread: &'static str,
-    /// The module whose code has not returned; empty when it is the host's own.
+    /// Module whose code has not returned; empty for the host.
     pub module: String,
-    /// What has not returned: `Game.MagicCube:say_hello`, `exit hook of magic_cube`; empty when it is only a phase.
+    /// Function that has not returned: `Game.MagicCube:say_hello`, `exit hook of magic_cube`; empty for a phase.
     pub function: String,
-    /// What the host is about, outermost first: `a reload`, `retire`. Empty in an ordinary frame.
+    /// Phases of the host, outermost first: `a reload`, `retire`. Empty in an ordinary frame.
     pub phase: Vec<String>,
-    /// For how long at least it had been at it when this was noticed.
+    /// Minimum duration when the hang was detected.
     pub since: Duration,
-    /// The open calls, outermost first, of which the function is one: what it called may change from look to look.
+    /// Open calls, outermost first, including the function. Inner calls may change between checks.
     pub calls: Vec<String>,
 }
 
@@ -62,28 +61,25 @@ impl fmt::Display for Hang {
     }
 }
 
-/// A thread to look at: its name, and what it is doing, outermost first. Asked on the watchdog's own thread.
+/// A thread to observe. Its activities are read on the watchdog's own thread.
 pub(crate) struct Source {
-    /// As reports name it.
+    /// Name in reports.
     pub thread: &'static str,
-    /// What it does now.
+    /// Returns the current activities, outermost first.
     pub activity: Box<dyn Fn() -> Vec<Published> + Send>,
 }
 
-/// A listener to hangs. Called on the watchdog's thread, while the other one hangs.
+/// Listener for hangs. Called on the watchdog's thread during the hang.
 pub(crate) type Listener = Arc<dyn Fn(&Hang) + Send + Sync>;
 
-/// The thread. It ends when this is dropped.
+/// Handle of the watchdog's thread, which ends when this is dropped.
 pub(crate) struct Watchdog {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watchdog {
-    /// Starts to look at `sources`; more than `limit` is too long.
-    ///
-    /// # Errors
-    /// When the system gives no thread.
+    /// Starts to observe `sources`, with `limit` as the maximum duration. Fails if no thread can be started.
     pub(crate) fn start(
         limit: Duration,
         sources: Vec<Source>,
@@ -127,14 +123,14 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
 fn tell(hang: &Hang, listeners: &Callbacks<Listener>) {
     tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
     listeners.each(|_priority, listener| {
-        // A listener's panic must not end the watch.
+        // A panic of a listener must not end the watchdog.
         if let Err(message) = crate::trap::caught(|| (listener.code)(hang)) {
             tracing::error!(message, callback = %listener.site, "a listener of the watchdog panicked");
         }
     });
 }
 
-/// What is reported of the activity number `at`, which has not changed for `since`.
+/// Returns the report for the activity at index `at`, which has not changed for `since`.
 fn hang(thread: &'static str, activity: &[Published], at: usize, since: Duration) -> Hang {
     let standing = activity.get(..=at).unwrap_or(activity);
     let phase = standing.iter().filter_map(|published| match &published.activity {

@@ -1,5 +1,5 @@
-//! The objects of a file, made whole beside those that are there: memory, values, subobjects, plugin parts. Nothing here
-//! is final; the transaction around it takes it back when a step fails.
+//! Creates the objects of a file next to the existing objects: memory, values, subobjects, plugin parts. The surrounding transaction
+//! rolls everything back if a step fails.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -31,30 +31,30 @@ use crate::world::plan::{ClassPlan, Target};
 use crate::world::records::{KeptRecord, ObjectRecord, WorldFile};
 use crate::world::report::WorldLoad;
 
-/// Objects on their way into the world.
+/// State of a load in progress.
 pub(super) struct Bringing<'a> {
     core: &'a Rc<Core>,
     file: &'a WorldFile,
     plans: &'a [ClassPlan],
     report: &'a mut WorldLoad,
-    /// The object of each record.
+    /// Object of each record.
     objects: Vec<ObjectHandle>,
     /// Subobjects that no class declares any more.
     doomed: HashSet<ObjectHandle>,
-    /// Properties that refer to an own subobject, because the default does: to be set when all subobjects are there.
+    /// Properties that refer to an own subobject because the default does; set when all subobjects exist.
     to_own: Vec<OwnReference>,
 }
 
-/// Saved values that go into properties.
+/// Saved values that are written to properties.
 type Fitting = Vec<(Rc<Property>, Value)>;
 
-/// Saved values that sleep, by name.
+/// Saved values of dormant properties, by name.
 type Asleep = Vec<(Rc<str>, KeptValue)>;
 
-/// Saved values that their properties have no room for, or room for a part of them only.
+/// Saved values that do not fit their properties, or fit only partly.
 type Aside = Vec<(Rc<str>, Value)>;
 
-/// What saved references lead to.
+/// Resolves saved references.
 struct References<'a> {
     core: &'a Core,
     objects: &'a [ObjectHandle],
@@ -67,7 +67,7 @@ impl FromFile for References<'_> {
             FileReference::None => ObjectHandle::NONE,
             FileReference::In(place) => self.objects.get(*place as usize).copied().unwrap_or_default(),
             FileReference::Path(path) => {
-                // Only what belongs to the code is not in the file; other objects of the old world are about to end.
+                // Only objects that belong to the code are not in the file; other objects of the old world will be destroyed.
                 let world = &self.core.world;
                 world.object_at(path).filter(|object| world.objects.is_template(*object)).unwrap_or_else(|| {
                     self.lost.push(line(path));
@@ -79,7 +79,6 @@ impl FromFile for References<'_> {
 }
 
 impl<'a> Bringing<'a> {
-    /// Nothing made yet.
     pub(super) fn new(
         core: &'a Rc<Core>,
         file: &'a WorldFile,
@@ -90,8 +89,8 @@ impl<'a> Bringing<'a> {
         Self { core, file, plans, report, objects, doomed, to_own }
     }
 
-    /// Memory, values and subobjects of all objects. Runs plugin code only where a class has a subobject more than it had,
-    /// or sits on another native class.
+    /// Creates memory, values and subobjects of all objects. Runs plugin code only if a class has gained a subobject or has another
+    /// native base class.
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
         self.allocate()?;
         self.each(Self::fill)?;
@@ -107,7 +106,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// The plugin parts, in the order in which the objects were made once; kept fields go into them.
+    /// Builds the plugin parts in the original order of construction, and restores their kept fields.
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         for (object, record, plan) in self.all() {
@@ -127,7 +126,7 @@ impl<'a> Bringing<'a> {
         })
     }
 
-    /// The objects that were made and are still there, in the order of the file.
+    /// Returns the created objects that are still alive, in the order of the file.
     pub(super) fn made(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord)> {
         self.all()
             .filter(|(object, _, _)| self.core.world.objects.is_alive(*object))
@@ -152,7 +151,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Every object, all properties at zero, with its name and where it lies.
+    /// Allocates every object with zeroed properties, its name and its outer.
     fn allocate(&mut self) -> Result<(), WorldError> {
         let (core, file, plans) = (self.core, self.file, self.plans);
         let (objects, names) = (&core.world.objects, &core.world.names);
@@ -172,7 +171,7 @@ impl<'a> Bringing<'a> {
                 core.world.lazy.put(LazyRaw { high: id.0, low: id.1 }, object);
             }
         }
-        // One that was moved into an object younger than itself.
+        // Objects that were moved into a younger object.
         for place in later {
             let record = &file.objects[place];
             let outer = record.outer.map(|outer| self.objects[outer as usize]).unwrap_or_default();
@@ -189,7 +188,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// The defaults, and over them what was saved. One that is born anew gets its values when it is.
+    /// Writes the defaults and then the saved values. A reconstructed object receives its values after the reconstruction.
     fn fill(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
         if matches!(plan.fate, Fate::Reborn { .. }) {
             return Ok(());
@@ -227,7 +226,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// The saved values that go into properties, those that sleep, and those that are put aside.
+    /// Splits the saved values into those written to properties, dormant ones, and those set aside.
     fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> (Fitting, Asleep, Aside) {
         let names = &self.core.world.names;
         let class = &self.file.classes[record.class as usize];
@@ -279,7 +278,7 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        // What was the default when it was saved.
+        // Properties that had their default when they were saved.
         for place in (0..plan.targets.len()).filter(|place| is_default[*place]) {
             match &plan.targets[place] {
                 Target::Sleep => asleep.push((class.properties[place].name.as_str().into(), KeptValue::Default)),
@@ -293,7 +292,7 @@ impl<'a> Bringing<'a> {
         (own, asleep, aside)
     }
 
-    /// One whose class sits on another native class now goes through a construction, and then takes its values.
+    /// Reconstructs an object whose class has another native base class now, and then writes its values.
     fn bear_anew(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
         if !matches!(plan.fate, Fate::Reborn { .. }) {
             return Ok(());
@@ -310,7 +309,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Its subobjects: those that are of the right class are referred to, the others go, and missing ones are made.
+    /// Gathers the subobjects: refers to those of the right class, dooms the others, and creates missing ones.
     fn gather_parts(&mut self, object: ObjectHandle, _: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
         let objects = &self.core.world.objects;
         let chain = plan.class.chain();
@@ -327,7 +326,7 @@ impl<'a> Bringing<'a> {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
-                // A sleeper keeps its subobjects: its class may want them when it returns.
+                // A dormant object keeps its subobjects, because its class may need them when it returns.
                 None if is_asleep => {}
                 None => {
                     let words = format!("{}.{name} is no such subobject any more: destroyed", plan.class.short_path());

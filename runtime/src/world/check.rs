@@ -1,6 +1,5 @@
-//! What a whole file may claim: that every record is named as its like may be, that nothing is there twice which may be
-//! there once, and that whatever refers to a record leads to one. A file that breaks a rule is refused before any object is
-//! made, with the place of the record.
+//! Validation of a whole file: names of records are valid, unique items are unique, and references resolve to records. An invalid file
+//! is rejected before any object is created, with the index of the record.
 
 use alcedo_abi::names::{is_identifier, is_type_path};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,13 +10,10 @@ use crate::shown::line;
 use crate::world::file_value::FileValue;
 use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
 
-/// How many names of a path stand in an error.
+/// Maximum number of names of a path in an error.
 const TOLD: usize = 8;
 
-/// Whether every record of the file keeps to the rules.
-///
-/// # Errors
-/// The first that does not.
+/// Checks that every record of the file is valid. Returns the first violation.
 pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
     let mut paths = FxHashSet::default();
     for structure in &file.structs {
@@ -55,7 +51,7 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
                 line(name)
             )));
         }
-        // One that was saved while its class was not there has none.
+        // A property saved while its class was missing has no type.
         if !ty.is_empty() {
             let error = ty.parse::<TypeText>().err();
             error
@@ -115,7 +111,7 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
     Ok(())
 }
 
-/// A field of a struct in a value that has no name, or that of another.
+/// Returns the name of a struct field in a value that is invalid or a duplicate.
 fn bad_field(value: &FileValue) -> Option<&str> {
     match value {
         FileValue::Struct(fields) => {
@@ -132,9 +128,9 @@ fn bad_field(value: &FileValue) -> Option<&str> {
     }
 }
 
-/// Going outwards ends somewhere, from everywhere.
+/// Checks that the chain of outers of every object ends.
 fn outers(file: &WorldFile) -> Result<(), FormatError> {
-    // The walk from which each object was seen; those of earlier walks are known to be fine.
+    // The walk in which each object was visited; objects of earlier walks are known to be valid.
     let mut seen = vec![usize::MAX; file.objects.len()];
     for start in 0..file.objects.len() {
         let mut at = Some(start);
@@ -152,7 +148,7 @@ fn outers(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Each path, each part of an outer and each id for lazy references belongs to one object.
+/// Checks that each path, each part of an outer and each lazy reference id belongs to only one object.
 fn once(file: &WorldFile) -> Result<(), FormatError> {
     let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
     for (at, record) in file.objects.iter().enumerate() {
@@ -172,7 +168,7 @@ fn once(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The path of an object in errors: the names nearest to it.
+/// Returns the path of an object for errors: the innermost names.
 fn path_of(file: &WorldFile, at: usize) -> String {
     let outer = |at: &usize| file.objects[*at].outer.map(|outer| outer as usize);
     let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(TOLD + 1).collect();

@@ -1,5 +1,5 @@
-//! The file itself. A world is written beside the place it goes to and put there when it is whole, so that a crash leaves
-//! the old one or the new one.
+//! File access. A world is written to a temporary file in the same folder and renamed when complete, so a crash leaves either the old
+//! or the new file.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -11,10 +11,7 @@ use tempfile::NamedTempFile;
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
 
-/// Writes a whole file in place of what was there.
-///
-/// # Errors
-/// When the system refuses a step; what was there is still there.
+/// Replaces a file atomically. On an error the old file is unchanged.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -22,16 +19,13 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
     file.write_all(bytes).map_err(failed("writing what is to be"))?;
     file.as_file().sync_all().map_err(failed("writing what is to be"))?;
     file.persist(path).map_err(|error| failed("putting a whole file in place of")(error.error))?;
-    // The new name is in the folder, which is to be on the disk as well.
+    // The folder entry with the new name must be on the disk as well.
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(failed("making sure of the folder of"))
 }
 
-/// All of a file that may be a saved world. What is no regular file is not opened, since that may wait for ever, and of
-/// what does not begin as a world no more is read.
-///
-/// # Errors
-/// When the system does not give it, or it is no world.
+/// Reads a file that may be a saved world. Only regular files are opened, because opening others may block forever. If the head is not
+/// of a world, the rest is not read.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let failed = |source| WorldError::Disk { doing: "reading", path: path.to_owned(), source };
     let (mut file, found) =
@@ -43,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let mut bytes = Vec::new();
     (&mut file).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
     check_head(&bytes, length).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
-    // One that grows while it is read has another length than its head says.
+    // A file that grows during the read has another length than its head states.
     (&mut file).take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
@@ -70,7 +64,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = read(folder.path()).unwrap_err();
         assert!(matches!(error, WorldError::NotAFile { .. }), "{error}");
-        // As large as a disk, and nothing of it is there.
+        // A sparse file as large as a disk.
         let path = folder.path().join("sparse");
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(1 << 42).unwrap();

@@ -1,4 +1,4 @@
-//! Why a world was not saved or loaded.
+//! Errors of saving and loading a world.
 
 use std::path::PathBuf;
 
@@ -7,35 +7,35 @@ use crate::object::construction::ConstructionFailed;
 use crate::shown::line;
 use crate::world::records::FormatError;
 
-/// Why a world was not saved or loaded. The world, and the file that was there, are as they were.
+/// Error of saving or loading a world. The world and an existing file are unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// The file system said no.
+    /// The file system returned an error.
     #[error("{doing} {}: {source}", path.display())]
     Disk {
-        /// What was tried.
+        /// Attempted operation.
         doing: &'static str,
-        /// On which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// A folder, a pipe or a device.
+    /// The path is a folder, a pipe or a device.
     #[error("{} is no regular file: name one that `save_world` wrote", path.display())]
     NotAFile {
-        /// What it was.
+        /// The path.
         path: PathBuf,
     },
-    /// The file is no whole world that this host reads.
+    /// The file is not a complete world that this host can read.
     #[error("{}: {source}", path.display())]
     Format {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the file.
         source: FormatError,
     },
-    /// A class has nothing native under it here, so its objects could not even sleep.
+    /// The native base of a class is missing, so its objects cannot even be dormant.
     #[error(
         "objects of {class} sit on the native class {native}, which this host does not have: build the host with the \
          natives that it was saved with, or redirect the path"
@@ -46,7 +46,7 @@ pub enum WorldError {
         /// Path of its nearest native class.
         native: String,
     },
-    /// A class that is said to be native is none.
+    /// A class saved as native is not native here.
     #[error(
         "objects of {class} are said to sit on the native class {native}, which is no native class here: redirect its path \
          to that of the native class"
@@ -54,26 +54,26 @@ pub enum WorldError {
     NotNative {
         /// Path of the class.
         class: String,
-        /// Path of what is said to be its nearest native class.
+        /// Saved path of its nearest native class.
         native: String,
     },
     /// A kept field of a plugin part does not serialize.
     #[error("the kept fields of {object} were not saved: {error}")]
     Keep {
-        /// Whose: class and name.
+        /// Class and name of the object.
         object: String,
-        /// Why not.
+        /// Error of the serialization.
         error: CallError,
     },
-    /// An object could not be made.
+    /// An object could not be created.
     #[error("{}: {error}", line(object))]
     Object {
-        /// Its name in the file.
+        /// Name of the object in the file.
         object: String,
-        /// Why not.
+        /// Error of the creation.
         error: CallError,
     },
-    /// A construction that the load needed failed.
+    /// A construction during the load failed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
 }

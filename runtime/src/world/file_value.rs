@@ -1,5 +1,5 @@
-//! A value as a file has it: with its kind, with texts in place of interned names, and with places in the file in place
-//! of handles. So it means the same in another process, and can be converted when its property has changed its type.
+//! A value in a file: with its kind, with strings instead of interned names, and with indices of the file instead of handles. Valid in
+//! any process, and convertible if the type of its property has changed.
 
 use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use crate::object::names::Names;
 use crate::object::property::PropertyType;
 use crate::object::value::{Binding, LocalText, Value};
 
-/// A value, under the name of its kind.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
 pub(crate) enum FileValue {
     #[serde(rename = "u8")]
@@ -33,17 +32,17 @@ pub(crate) enum FileValue {
     F32(f32),
     #[serde(rename = "f64")]
     F64(f64),
-    /// An `f32` that is no number, or the zero below zero, by its bits. CBOR would not keep them.
+    /// Bits of an `f32` that is NaN or negative zero, which CBOR would not preserve.
     #[serde(rename = "f32 bits")]
     F32Bits(u32),
-    /// An `f64` that is no number, or the zero below zero, by its bits.
+    /// Bits of an `f64` that is NaN or negative zero.
     #[serde(rename = "f64 bits")]
     F64Bits(u64),
     #[serde(rename = "bool")]
     Bool(bool),
     #[serde(rename = "String")]
     Text(String),
-    /// An entry of an enum by name, and its number where it was written.
+    /// An enum entry by name, and its number when it was written.
     Enum(String, String),
     #[serde(rename = "Utf8String")]
     Utf8(String),
@@ -74,48 +73,46 @@ pub(crate) enum FileValue {
     #[serde(rename = "SparseDelegate")]
     Sparse(Vec<FileBinding>),
     FieldPath(String),
-    /// A value of a kind that has no form of its own here: the kind's name, and the value as text.
+    /// A value of a kind without its own form: the kind's name, and the value as a string.
     #[serde(rename = "printed")]
     Printed(String, String),
 }
 
-/// What a delegate calls.
+/// Binding of a delegate.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileBinding {
-    /// The object; none when nothing is bound.
+    /// The object; none if unbound.
     pub(crate) object: FileReference,
-    /// The function's name.
     pub(crate) function: String,
 }
 
-/// A reference to an object.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FileReference {
-    /// To none, or to one that was gone.
+    /// Reference to none or to a destroyed object.
     #[serde(rename = "none")]
     None,
-    /// To the object at this place of the file.
+    /// Reference to the object with this index in the file.
     #[serde(rename = "in")]
     In(u32),
-    /// To one that is not saved, because it belongs to the code: a class default object, or what lies in one.
+    /// Reference to an object that is not saved because it belongs to the code: a class default object, or an object inside one.
     #[serde(rename = "path")]
     Path(String),
 }
 
-/// Where references lead, when a value is written.
+/// Converts references when a value is written.
 pub(crate) trait ToFile {
-    /// What the file says for an object.
+    /// Returns the saved reference for an object.
     fn reference(&self, object: ObjectHandle) -> FileReference;
 }
 
-/// Where references lead, when a value is read.
+/// Resolves references when a value is read.
 pub(crate) trait FromFile {
-    /// The object that the file means; none where it is not there.
+    /// Returns the object of a saved reference; none if it does not exist.
     fn object(&mut self, reference: &FileReference) -> ObjectHandle;
 }
 
 impl FileValue {
-    /// The value as a file has it.
+    /// Converts a value for a file.
     pub(crate) fn of(value: &Value, names: &Names, to: &impl ToFile) -> Self {
         let text = |name: &Name| names.text(*name).to_string();
         let all = |values: &[Value]| values.iter().map(|value| Self::of(value, names, to)).collect::<Vec<_>>();
@@ -167,13 +164,13 @@ impl FileValue {
             Value::Struct(fields) => Self::Struct(
                 fields.iter().map(|(name, value)| (name.to_string(), Self::of(value, names, to))).collect(),
             ),
-            // A new kind, until it has a form of its own.
+            // Kinds without their own form.
             #[allow(unreachable_patterns, reason = "every kind has one, but for those that only tests have")]
             other => Self::Printed(other.kind_name().to_owned(), other.print(names)),
         }
     }
 
-    /// The value in this world.
+    /// Converts the value for this world.
     pub(crate) fn value(&self, names: &Names, from: &mut impl FromFile) -> Value {
         match self {
             Self::U8(value) => Value::U8(*value),
@@ -208,7 +205,7 @@ impl FileValue {
             Self::FieldPath(path) => Value::FieldPath(names.intern(path)),
             Self::Printed(kind, text) => {
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
-                // Of a kind that this host does not have, only the text can be reported.
+                // A kind unknown to this host can only be reported as a string.
                 parsed.unwrap_or_else(|| Value::Text(text.clone()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
@@ -234,7 +231,7 @@ impl FileValue {
         }
     }
 
-    /// A place in the file that the value refers to and that is not one of the first `objects`.
+    /// Returns a file index in the value that is not below `objects`.
     pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
         match self {
             Self::Object(reference) | Self::WeakObject(reference) | Self::ScriptInterface(reference) => {
@@ -258,7 +255,7 @@ impl FileValue {
 impl FileBinding {
     fn binding(&self, names: &Names, from: &mut impl FromFile) -> Binding {
         let object = from.object(&self.object);
-        // To no object nothing is bound, and nothing has no function.
+        // An unbound delegate has no function name.
         let function = if object.is_none() { Name::default() } else { names.intern(&self.function) };
         Binding { object, function }
     }
@@ -273,7 +270,7 @@ impl FileReference {
     }
 }
 
-/// Whether the format would give another number back: it keeps neither the bits of what is no number nor the sign of zero.
+/// Returns whether the value must be saved by its bits: CBOR preserves neither NaN bits nor the sign of zero.
 fn is_told_by_bits(value: f64) -> bool {
     value.is_nan() || (value == 0.0 && value.is_sign_negative())
 }

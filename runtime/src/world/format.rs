@@ -1,6 +1,5 @@
-//! How a world lies in a file: an envelope that distinguishes a whole file of a version from anything else, and inside
-//! it one CBOR value of records. Bytes in, records out; no object is looked at here. The page for readers of such files
-//! is `docs/world-format.md`.
+//! File format of a world: an envelope that identifies a complete file and its version, and inside it one CBOR value of records.
+//! Converts between bytes and records without access to objects. `docs/world-format.md` documents the format.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -8,21 +7,18 @@ use crate::shown::line;
 use crate::world::check::check;
 use crate::world::records::{FormatError, WorldFile, malformed};
 
-/// The first bytes of every file.
+/// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
-/// The version that is written. It counts up with every change that an older reader would get wrong.
+/// Written version. Incremented with every change that older readers would misread.
 pub(super) const VERSION: u32 = 1;
 
-/// Magic, version, a reserved word, length of the body.
+/// Bytes of magic, version, a reserved word and the length of the body.
 pub(super) const HEAD: usize = 24;
-/// The digest of all that stands before it.
+/// Bytes of the digest of everything before it.
 const TAIL: usize = 8;
 
 impl WorldFile {
-    /// The whole file. Equal worlds have equal bytes.
-    ///
-    /// # Errors
-    /// [`FormatError::Malformed`] when a record does not serialize.
+    /// Encodes the whole file. Equal worlds have equal bytes. Fails if a record does not serialize.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, FormatError> {
         let mut bytes = Vec::new();
         bytes.extend(MAGIC);
@@ -36,10 +32,7 @@ impl WorldFile {
         Ok(bytes)
     }
 
-    /// Reads a whole file; every record keeps to the rules of [`check`].
-    ///
-    /// # Errors
-    /// [`FormatError`] for anything but a whole file of a known version.
+    /// Decodes a complete file of a known version and validates its records with [`check`].
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut rest = body(bytes)?;
         let file: Self = ciborium::from_reader(&mut rest).map_err(of_cbor)?;
@@ -51,7 +44,7 @@ impl WorldFile {
     }
 }
 
-/// What is wrong with a body that is no world, in words.
+/// Describes the error of an invalid CBOR body.
 fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
     use ciborium::de::Error;
     malformed(match error {
@@ -63,10 +56,7 @@ fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
     })
 }
 
-/// Whether a file that begins so and is that long may be a world: its whole head is looked at, and nothing else.
-///
-/// # Errors
-/// When it is none, of a later version, or of another length than it says.
+/// Checks the head of a file with `found` bytes: magic, version and length.
 pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     let is_ours = bytes.iter().zip(MAGIC).all(|(found, wanted)| *found == wanted);
     if !is_ours || bytes.is_empty() {
@@ -87,7 +77,7 @@ pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// What stands between head and tail of a whole file.
+/// Returns the body of a whole file, after checking its digest.
 fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
     check_head(bytes, bytes.len() as u64)?;
     let (whole, tail) = bytes.split_at(bytes.len() - TAIL);
@@ -335,13 +325,12 @@ mod tests {
     fn a_body_that_is_no_world_is_malformed() {
         let mut bytes = file().encode().unwrap();
         bytes.truncate(bytes.len() - 8);
-        // The first byte of the body says how many records there are.
+        // The first byte of the body is the number of records.
         bytes[24] = 0x07;
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         assert!(matches!(refusal(&bytes), FormatError::Malformed { .. }));
     }
 
-    /// A whole file with this body.
     fn with_body(body: &[u8]) -> Vec<u8> {
         let mut bytes =
             [&super::MAGIC, &super::VERSION.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
@@ -364,7 +353,7 @@ mod tests {
             (vec![0xff], "its body has a value that is not what it should be: "),
             (vec![0x80], "its body has a value that is not what it should be: "),
             (arrays, "its body "),
-            // More bytes, texts and values than there are.
+            // More bytes, strings and values than the body has.
             (vec![0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "its body "),
             (
                 [&[0xa1, 0x67][..], b"objects", &[0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat(),

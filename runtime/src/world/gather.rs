@@ -1,4 +1,4 @@
-//! All living objects as records: what a file says of them. Looks only; the plugins are asked for the fields they keep.
+//! Converts all alive objects to records without changing them. Plugins serialize their kept fields.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,20 +20,20 @@ use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FileValue, ToFile};
 use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
 
-/// What is known of the objects of one class.
+/// Cached data of the objects of one class.
 struct ClassNotes {
-    /// Its place in the file.
+    /// Index of the class in the file.
     place: u32,
-    /// The class of their bodies.
+    /// Class of the bodies.
     class: Rc<Class>,
-    /// What is saved of a body, and what shows that it is the default.
+    /// Saved properties, with the values that count as default.
     properties: Vec<(Rc<Property>, PropertyDefault)>,
 }
 
-/// Places of properties, and their values.
+/// Property indices and values.
 type Saved = Vec<(u32, FileValue)>;
 
-/// Where each object stands in the file.
+/// Index of each object in the file.
 struct Places<'a> {
     world: &'a World,
     places: FxHashMap<ObjectHandle, u32>,
@@ -48,15 +48,12 @@ impl ToFile for Places<'_> {
     }
 }
 
-/// Whether objects of the class are closures of this process.
+/// Returns whether objects of the class are closures of this process.
 fn is_closure(class: &Class) -> bool {
     &*class.package == "Core" && class.name.starts_with(CLOSURE)
 }
 
-/// The whole world.
-///
-/// # Errors
-/// When a kept field does not serialize.
+/// Converts the whole world. Fails if a kept field does not serialize.
 pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     let world = &core.world;
     let mut living = world.objects.living();
@@ -79,9 +76,9 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     Ok(file)
 }
 
-/// Names are unique in an outer, in the file as in what comes of it. One whose outer is gone is written without an
-/// outer, where another object may already have its name; and a class may have got a subobject under the name of
-/// something that lay there before. Such an object has another name in the file. Subobjects keep theirs.
+/// Makes names unique within each outer. An object whose outer was destroyed is saved without an outer, where its name may be taken;
+/// and a class may have gained a subobject with the name of an existing object. Such an object is renamed in the file; subobjects keep
+/// their names.
 fn name_apart(file: &mut WorldFile) {
     let mut taken: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
     let parts = file.objects.iter().filter(|record| record.part.is_some());
@@ -110,7 +107,7 @@ fn name_apart(file: &mut WorldFile) {
 struct Gathering<'a> {
     core: &'a Core,
     places: Places<'a>,
-    /// By the class of a body, and the path of the class that it waits for.
+    /// By class of the body, and path of the class that a dormant object waits for.
     classes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
     structs: BTreeMap<Rc<str>, StructRecord>,
     file: WorldFile,
@@ -176,7 +173,7 @@ impl Gathering<'_> {
         Ok(notes)
     }
 
-    /// The values in which an object differs from its default, and the kept fields it has while it is dormant.
+    /// Returns the values that differ from the default, and the kept fields of a dormant object.
     fn values(
         &mut self,
         object: ObjectHandle,
@@ -192,7 +189,7 @@ impl Gathering<'_> {
                 if !is_default {
                     let [own, default] = [body, cdo].map(|body| body.view().read(property));
                     let [own, default] = [own?, default?].map(|it| FileValue::of(&it, &world.names, &self.places));
-                    // A reference to what is gone is no other than one to none.
+                    // A reference to a destroyed object equals a reference to none.
                     if own != default {
                         values.push((place, own));
                     }
@@ -205,7 +202,7 @@ impl Gathering<'_> {
         Ok((values, dormant.fields.clone()))
     }
 
-    /// What a dormant object keeps by name. Its class is not there to say of which types that is, so the values say it.
+    /// Returns the dormant values by name. Their class is missing, so the types are taken from the values.
     fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
         let record = &mut self.file.classes[class];
         let mut values = Vec::new();
@@ -232,7 +229,7 @@ fn property_record(property: &Property) -> PropertyRecord {
     PropertyRecord { name: property.text.to_string(), ty: property.ty.to_string() }
 }
 
-/// Writes down every struct that values of the type are of.
+/// Records every struct used in values of the type.
 fn describe_structs(ty: &PropertyType, structs: &mut BTreeMap<Rc<str>, StructRecord>) {
     let PropertyType::Struct(of) = ty else {
         return ty.inner_types(&mut |inner| describe_structs(inner, structs));

@@ -1,5 +1,5 @@
-//! Loading, as a transaction: everything that may fail comes before the commit, which takes the new objects for good; then
-//! the old ones end as if they had been destroyed one by one.
+//! Transactional load: all steps that may fail run before the commit, which makes the new objects permanent. Then the old objects are
+//! destroyed one by one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,10 +23,7 @@ use crate::world::plan::{ClassPlan, plan_class};
 use crate::world::records::WorldFile;
 use crate::world::report::WorldLoad;
 
-/// Puts the world of a file in place of what is there. The caller stands at a safe point.
-///
-/// # Errors
-/// When the file is no whole world, or an object cannot be made; the world is as it was then.
+/// Replaces the current world by the world of a file. Must be called at a safe point. On an error the world is unchanged.
 pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError> {
     let bytes = disk::read(path)?;
     let file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
@@ -58,7 +55,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError
     Ok(report)
 }
 
-/// All that may fail.
+/// Runs all steps that may fail.
 fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoad) -> Result<(), WorldError> {
     let plans = file.classes.iter().map(|class| plan_class(core, class, report));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
@@ -77,7 +74,7 @@ fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoad) -> Result<()
     ready.map_err(|fault| WorldError::Object { object: "the last step".to_owned(), error: fault.into() })
 }
 
-/// The classes whose objects did not simply come back, in order of their paths.
+/// Returns the classes whose objects changed, in order of their paths.
 fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
     let mut counts = BTreeMap::new();
     for object in &file.objects {
@@ -98,7 +95,7 @@ fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
     fates
 }
 
-/// Ends what was there before. The new world is there, whatever they do.
+/// Destroys the old objects. Their errors do not affect the new world.
 fn end_all(core: &Core, objects: &[ObjectHandle]) {
     for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
         if let Err(error) = trap(|| core.end_object(*object)) {

@@ -1,6 +1,6 @@
-//! The world on disk: all living objects in a file, and back again. Saving looks and writes; loading is a transaction
-//! like a reload: the new world is made whole beside the old one, by the same rules by which values are carried over a
-//! change of code, and only then does the old one go.
+//! Saving all alive objects to a file, and loading them. Saving does not change the world. Loading is a transaction like a reload: the
+//! new world is created completely next to the old one, values are converted by the rules of a reload, and only then the old world is
+//! destroyed.
 
 mod bring;
 mod check;
@@ -24,11 +24,8 @@ use std::path::Path;
 
 use crate::bridge::core::Core;
 
-/// Writes all living objects to a file; what was there before is replaced when the new one is whole. The caller stands at
-/// a safe point. Returns how many objects it were.
-///
-/// # Errors
-/// When a kept field does not serialize, or the file cannot be written; what was there before is still there then.
+/// Saves all alive objects to a file, which is replaced atomically, and returns their number. Must be called at a safe point. Fails if
+/// a kept field does not serialize or the file cannot be written.
 pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     let file = gather::gather(core)?;
     let bytes = file.encode().map_err(|source| WorldError::Format { path: path.to_owned(), source })?;

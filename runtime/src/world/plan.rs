@@ -1,5 +1,4 @@
-//! What is done with the objects of one saved class: decided once per class, from how it was saved and how it is declared
-//! now. The rules are those of the reload.
+//! Plans the migration of the objects of one saved class, from its saved and its current declaration, by the rules of a reload.
 
 use std::rc::Rc;
 
@@ -23,47 +22,47 @@ use crate::world::error::WorldError;
 use crate::world::records::{ClassRecord, PropertyRecord};
 use crate::world::report::WorldLoad;
 
-/// Where a saved value goes. `change` is its line in the report, where it has one.
+/// Destination of a saved value. `change` is the index of its line in the report.
 pub(super) enum Target {
-    /// Into this property.
+    /// This property.
     Property { to: Rc<Property>, change: Option<usize> },
-    /// To sleep, by name, until the class returns.
+    /// Kept by name until the class returns.
     Sleep,
-    /// Nowhere: the property is gone.
+    /// Dropped: the property was removed.
     Nowhere { change: usize },
 }
 
-/// All that is done with the objects of one saved class.
+/// Migration plan for the objects of one saved class.
 pub(super) struct ClassPlan {
-    /// The class of their bodies.
+    /// Class of the new bodies.
     pub(super) class: Rc<Class>,
-    /// What becomes of them.
+    /// Outcome for the objects.
     pub(super) fate: Fate,
-    /// One for each saved property.
+    /// Destination of each saved property.
     pub(super) targets: Vec<Target>,
-    /// What each property of the new class starts with, but for those that hold default subobjects.
+    /// Initial value of each property of the new class, except properties of default subobjects.
     pub(super) defaults: Vec<(Rc<Property>, PropertyDefault)>,
-    /// Lines of the report for properties that were not there when they were saved.
+    /// Report lines of properties added since the save.
     pub(super) added: Vec<usize>,
-    /// What default subobjects are called now, by what they were called.
+    /// Current names of default subobjects by their saved names.
     part_names: FxHashMap<String, Rc<str>>,
 }
 
 impl ClassPlan {
-    /// What the default subobject is called now that was saved under this name.
+    /// Returns the current name of the default subobject saved under this name.
     pub(super) fn part_name(&self, saved: &str) -> Rc<str> {
         self.part_names.get(saved).map_or_else(|| saved.into(), Rc::clone)
     }
 
-    /// The default that fills up a fixed array which was saved with fewer elements.
+    /// Returns the default that fills a fixed array saved with fewer elements.
     pub(super) fn fixed_default(&self, core: &Core, property: &Property) -> Option<Value> {
         let read = || core.world.objects.read_value(self.class.cdo.get(), &property.text).ok();
         if fixed::has_fixed(property) { read() } else { None }
     }
 }
 
-/// What default subobjects are called now, by all names that lead to them. The first that is declared has a name that leads
-/// to two.
+/// Returns the current names of default subobjects by all their former names. If a name is ambiguous, the subobject declared first has
+/// precedence.
 fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
     let old_names = OldNames::new(redirects);
     let mut names = FxHashMap::default();
@@ -76,10 +75,8 @@ fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<St
     names
 }
 
-/// Plans for the objects of a saved class. Its class default object is there afterwards.
-///
-/// # Errors
-/// When there is not even its native class, or a class default object is not born.
+/// Plans the migration of a saved class, and creates its class default object if missing. Fails if its native class is missing or not
+/// native, or a class default object cannot be constructed.
 pub(super) fn plan_class(core: &Core, record: &ClassRecord, report: &mut WorldLoad) -> Result<ClassPlan, WorldError> {
     let types = &core.world.types;
     let no_native = || WorldError::NoNative { class: record.path.clone(), native: record.native.clone() };
@@ -173,7 +170,7 @@ fn added_words(core: &Core, class: &Class, property: &Property) -> String {
     }
 }
 
-/// The words of a saved type. One that was saved while its class was not there had none; it is taken for what is now.
+/// Returns the type string of a saved property. A property saved while its class was missing has no type, and the current type is used.
 fn now(saved: &PropertyRecord, class: &Class) -> String {
     match class.find_property(&saved.name) {
         Some(property) if saved.ty.is_empty() => property.ty.to_string(),
@@ -182,7 +179,7 @@ fn now(saved: &PropertyRecord, class: &Class) -> String {
 }
 
 fn shape(name: &str, ty: &str) -> PropertyShape {
-    // A value says of which fields it is, so a struct that has others now needs no other way.
+    // A struct value lists its fields, so changed structs need no separate handling.
     PropertyShape { name: name.to_owned(), key: TypeKey { signature: ty.to_owned(), layout: 0 } }
 }
 

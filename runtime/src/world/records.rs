@@ -1,149 +1,140 @@
-//! What a file of a world is made of, once it is read: records, and what may be wrong with them.
+//! Records of a world file, and their errors.
 
 use serde::{Deserialize, Serialize};
 
 use crate::world::file_value::FileValue;
 
-/// A whole world.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile {
-    /// The structs that values are of, in order of their paths: for readers that know no host.
+    /// Structs used by values, in order of their paths; for readers without a host.
     pub(crate) structs: Vec<StructRecord>,
-    /// The classes that objects are of, in the order in which they are first used.
+    /// Classes of the objects, in the order of first use.
     pub(crate) classes: Vec<ClassRecord>,
-    /// The objects in order of creation. Whatever refers to one says its place in this row.
+    /// Objects in order of creation. References are indices into this list.
     pub(crate) objects: Vec<ObjectRecord>,
 }
 
-/// A struct as it was declared.
+/// Saved declaration of a struct.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StructRecord {
-    /// Its path.
     pub(crate) path: String,
-    /// Its fields in order.
     pub(crate) fields: Vec<PropertyRecord>,
 }
 
-/// A property or field as it was declared.
+/// Saved declaration of a property or field.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PropertyRecord {
-    /// Its name.
     pub(crate) name: String,
-    /// Its type, as signatures show it.
+    /// Type, formatted as in signatures.
     #[serde(rename = "type")]
     pub(crate) ty: String,
 }
 
-/// A class as it was declared.
+/// Saved declaration of a class.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ClassRecord {
-    /// Its path.
     pub(crate) path: String,
-    /// Paths of the dynamic classes above it, base first.
+    /// Paths of its dynamic base classes, base first.
     pub(crate) bases: Vec<String>,
-    /// Path of its nearest native class; its own when it is native.
+    /// Path of its nearest native class, or its own path if native.
     pub(crate) native: String,
-    /// Its properties, base first, without transient ones and those that hold default subobjects.
+    /// Properties, base first, without transient ones and default subobjects.
     pub(crate) properties: Vec<PropertyRecord>,
 }
 
-/// An object.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct ObjectRecord {
-    /// Place of its class in the row of classes.
+    /// Index of its class.
     pub(crate) class: u32,
-    /// Its name.
     pub(crate) name: String,
-    /// Place of the object it lies in.
+    /// Index of its outer object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outer: Option<u32>,
-    /// What its outer calls it, when it is a default subobject of it.
+    /// Name of the default subobject in its outer, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) part: Option<String>,
-    /// Whether it is in the root set.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) root: bool,
-    /// The id that lazy references know it by, where one was ever pointed at it.
+    /// Id used by lazy references, if one was ever made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lazy: Option<(u64, u64)>,
-    /// The values in which it differs from the default: place of the property in its class, and value.
+    /// Values that differ from the default: index of the property in its class, and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) values: Vec<(u32, FileValue)>,
-    /// The fields of its plugin part that are kept.
+    /// Kept fields of the plugin part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) kept: Vec<KeptRecord>,
 }
 
-/// A field of a plugin part.
+/// Saved field of a plugin part.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptRecord {
-    /// Path of the class that declares it.
+    /// Path of the declaring class.
     pub(crate) class: String,
-    /// Its name.
     pub(crate) name: String,
-    /// Its value, itself in CBOR.
+    /// Value in CBOR.
     #[serde(with = "serde_bytes")]
     pub(crate) data: Vec<u8>,
 }
 
-/// What is wrong with bytes that should be a world. The reader of the file adds which one it was.
+/// Error of an invalid world file. The reader of the file adds its path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
-    /// Something else altogether.
+    /// The file is not a world.
     #[error("it does not begin as a saved world does: name a file that `save_world` wrote")]
     NotAWorld,
-    /// Written by a later host.
+    /// The file was written by a later version.
     #[error(
         "it has format {found}, this host reads up to {known}: load it with the host that saved it, or a newer one"
     )]
     Newer {
-        /// The file's version.
+        /// Version of the file.
         found: u32,
-        /// The latest version that is read.
+        /// Latest supported version.
         known: u32,
     },
-    /// Shorter than it says, or longer.
+    /// The file is shorter or longer than its head states.
     #[error(
         "it has {found} bytes where its head says {wanted}: it was cut off or is still being written; copy it anew"
     )]
     Length {
-        /// Bytes there are.
+        /// Actual number of bytes.
         found: u64,
-        /// Bytes there should be.
+        /// Expected number of bytes.
         wanted: u64,
     },
-    /// Changed since it was written.
+    /// The file was changed since it was written.
     #[error("its checksum is {found:016x}, it was saved with {wanted:016x}: it was damaged since; take another copy")]
     Damaged {
-        /// Digest of what is there.
+        /// Digest of the current content.
         found: u64,
-        /// Digest of what was written.
+        /// Saved digest.
         wanted: u64,
     },
-    /// Two objects of one path.
+    /// Two objects have the same path.
     #[error("{path} is object {first} and object {second}: names are unique in an outer, so rename one and save anew")]
     SamePath {
-        /// The path, cut where it is long.
+        /// The path, truncated if long.
         path: String,
-        /// Place of the first in the file.
+        /// Index of the first object in the file.
         first: usize,
-        /// Place of the second.
+        /// Index of the second object.
         second: usize,
     },
-    /// A name that no object can have.
+    /// An object has an invalid name.
     #[error("object {object} cannot be called \"{name}\": {problem}; rename it and save anew")]
     ObjectName {
-        /// Place of the object in the file.
+        /// Index of the object in the file.
         object: usize,
-        /// The name, escaped and cut where it is long.
+        /// The name, escaped and truncated if long.
         name: String,
-        /// What is wrong with it.
+        /// Problem of the name.
         problem: &'static str,
     },
-    /// Whole, and yet no world: only a program that writes such files by itself makes one.
+    /// The file is complete but invalid, which only a program that writes such files itself can cause.
     #[error("{problem}: the program that wrote this file does not keep to the format")]
     Malformed {
-        /// What is wrong with it.
+        /// Problem of the content.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What loading a world reports: how many objects came, and what became of values whose classes had changed since.
+//! Report of loading a world: numbers of objects, and changes of values whose classes have changed.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use serde::Serialize;
 use crate::reload::changes::{ClassFate, PropertyChange};
 use crate::reload::report::{counts, thousands};
 
-/// A world that was loaded. What is not listed came back as it was saved.
+/// Report of a loaded world. Everything not listed was restored unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorldLoad {
-    /// Objects that are there now, default subobjects included.
+    /// Objects now alive, including default subobjects.
     pub objects: u64,
-    /// Objects that had to make room for them.
+    /// Old objects that were destroyed.
     pub replaced: u64,
-    /// Plugin parts that were built.
+    /// Plugin parts built.
     pub conjugates_built: u64,
-    /// Kept plugin-side fields that were put back.
+    /// Kept fields of plugin parts that were restored.
     pub fields_kept: u64,
-    /// Kept plugin-side fields that no longer fit: class, field, why, and of how many objects.
+    /// Kept fields of plugin parts that no longer fit: class, field, reason and number of objects.
     pub fields_lost: Vec<String>,
-    /// Values by property, where the declaration has changed.
+    /// Values by property, if the declaration has changed.
     pub properties: Vec<PropertyChange>,
-    /// Classes that are not there, or sit on another native class, and their objects.
+    /// Classes that are missing or have another native base class, with their objects.
     pub classes: Vec<ClassFate>,
-    /// Default subobjects that were made for or taken from objects, and members that are called otherwise.
+    /// Default subobjects added to or removed from objects, and renamed members.
     pub structure: Vec<String>,
-    /// References and bindings that lead nowhere any more: whose, and where they led.
+    /// References and bindings that cannot be resolved: owner and former target.
     pub unresolved: Vec<String>,
 }
 
