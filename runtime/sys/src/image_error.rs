@@ -30,7 +30,8 @@ pub enum ImageError {
     },
     /// The file exceeds the size limit of the host; it was not read.
     #[error(
-        "{} has {len} bytes, and this host takes libraries of at most {largest}: leave out debug information          (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`",
+        "{} has {len} bytes, and this host takes libraries of at most {largest}: leave out debug information \
+         (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`",
         path.display()
     )]
     TooLarge {

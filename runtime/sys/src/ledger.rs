@@ -269,7 +269,7 @@ impl Ledger {
                 target: "alcedo_sys::closing",
                 image = self.label,
                 function,
-                "a finaliser has called this while its module was being closed: it was refused, or done with a copy"
+                "a finalizer has called this while its module was being closed: it was refused, or done with a copy"
             );
         }
     }
