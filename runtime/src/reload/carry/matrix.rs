@@ -12,7 +12,7 @@ use crate::reload::changes::PropertyChange;
 const PAGE: &str = include_str!("../../../docs/migration.md");
 
 /// Row of one kind: its type, a default, an own value, a type that accepts this value, and one that does not. `FRIEND` in a
-/// value is the placeholder of another object.
+/// value is a placeholder of another object.
 struct Row {
     kind: &'static str,
     words: &'static str,
