@@ -63,6 +63,7 @@ pub struct Remainder {
 pub struct Named {
     /// Path of a class or function, or name of a call.
     pub name: String,
+    /// Number of occurrences.
     pub times: u64,
 }
 
@@ -134,6 +135,7 @@ pub struct Reload {
     pub from: u64,
     /// Generation after the reload; equals `from` after a rollback.
     pub generation: u64,
+    /// Outcome of the reload.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// Number of surviving objects, of every class.

@@ -24,6 +24,7 @@ pub enum ContextState {
 pub struct GenerationInfo {
     /// Number of the generation.
     pub number: u64,
+    /// State of the generation.
     pub state: ContextState,
 }
 
