@@ -73,7 +73,7 @@ pub struct RetainedNative {
     pub path: PathBuf,
     /// Set if the library is closed after its context.
     pub unloadable: bool,
-    /// `None` if the library stays open permanently.
+    /// Set for a closable library after its context; `None` while the library is held or if it stays open permanently.
     open: Option<Weak<Opened>>,
 }
 

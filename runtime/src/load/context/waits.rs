@@ -1,25 +1,23 @@
-//! Which loads are under way on which thread, and which thread waits for which. This file decides; `under_way.rs`
-//! waits.
+//! Loads in progress per thread, and waits between threads. Decides only; `under_way.rs` blocks.
 //!
-//! A thread is in steps, one inside the other: a resolver that is called during a load may load something itself. No
-//! step keeps another thread from anything but one: a load that has gathered all it needs *claims* the names of what it
-//! will bring up, all at once or none. Another thread that needs one of them meanwhile waits for it, unless that would
-//! be for ever, which is refused: what a thread needs may be under way on that thread, or on one that waits for
-//! something it has claimed.
+//! Steps of a thread nest: a resolver called during a load may itself load. Only one kind of step excludes other threads: a
+//! load that has gathered its dependencies *claims* the names of all modules it will start, atomically. Another thread that
+//! needs one of these names waits. A wait that would be a deadlock is rejected: the claiming thread is the waiting thread
+//! itself, or waits for something that the waiting thread has claimed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::load::error::context::{LoadStep, Wanted};
 
-/// So many questions may be put to resolvers on one thread, each by the answer to the one before. In a host that is built without
-/// optimization one takes up to 64 KiB of the stack, and threads of Rust have 2 MiB.
+/// Maximum depth of nested resolver calls on one thread. In an unoptimized host one call takes up to 64 KiB of the stack, and
+/// Rust threads have 2 MiB.
 pub(super) const DEEPEST: usize = 16;
 
-/// Something that can be under way.
+/// Unit of work that may be in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
-    /// The generation of a context, or the context, by a number of its own in this process.
+    /// Number of the context or generation, unique in this process.
     place: u64,
     step: LoadStep,
 }
@@ -29,7 +27,7 @@ impl Work {
         Self { place, step: LoadStep { context, wanted } }
     }
 
-    /// How errors show it.
+    /// Returns the step for errors.
     pub(super) fn step(&self) -> &LoadStep {
         &self.step
     }
@@ -41,32 +39,32 @@ impl PartialEq for Work {
     }
 }
 
-/// What a thread does about something.
+/// Kind of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sort {
-    /// It calls resolvers and handlers for it.
+    /// Resolvers and handlers are being called.
     Asking,
-    /// It has its library, and gathers what that needs.
+    /// The library is read, and its dependencies are being gathered.
     Loading,
-    /// It brings it up, and no other thread does.
+    /// The modules are being started, exclusively on this thread.
     Claiming,
 }
 
-/// Why a step will never begin.
+/// Reason why a step can never begin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Never {
-    /// It would wait for itself; the last link is the first.
+    /// The step would wait for itself; the last link repeats the first.
     Ring(Vec<LoadStep>),
-    /// As many questions are open on the thread as may be.
+    /// Too many nested resolver calls on the thread.
     TooDeep,
 }
 
-/// All steps of all threads.
+/// Steps of all threads.
 pub(super) struct Table<T> {
     threads: HashMap<T, Row>,
 }
 
-/// One thread: its steps, the outermost first, and what it waits for.
+/// Steps of a thread, outermost first, and the work it waits for.
 #[derive(Default)]
 struct Row {
     steps: Vec<Step>,
@@ -75,19 +73,19 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// What it is about. Only a claim is of several; the first is what was requested.
+    /// Works of the step. Only claims have several; the first is the requested one.
     works: Vec<Work>,
 }
 
 impl Step {
-    /// Whether a step inside of this one cannot begin on the same work.
+    /// Checks if a nested step is forbidden for the same work.
     fn excludes(&self, inner: Sort) -> bool {
         match (self.sort, inner) {
             (Sort::Claiming, _) => true,
             (Sort::Asking | Sort::Loading, Sort::Asking) | (Sort::Loading, Sort::Loading) => true,
-            // A resolver may load by its path what was requested by its name.
+            // A resolver may load by path the module that was requested by name.
             (Sort::Asking, Sort::Loading) => false,
-            // The end of every load.
+            // Final step of every load.
             (Sort::Asking | Sort::Loading, Sort::Claiming) => false,
         }
     }

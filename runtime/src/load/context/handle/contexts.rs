@@ -29,7 +29,6 @@ use crate::unload::ticket::UnloadTicket;
 use super::{Contexts, Kept, LoadContext, WeakContexts};
 
 impl Contexts {
-    /// A handle to the contexts of a runtime.
     pub(crate) fn of(registry: &Arc<ContextRegistry>) -> Self {
         Self { registry: Arc::clone(registry) }
     }
