@@ -102,16 +102,14 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Copy + Eq + Hash> Table<T> {
-    /// In how many steps a thread is.
+    /// Returns the number of steps of a thread.
     pub(super) fn depth(&self, thread: T) -> usize {
         self.threads.get(&thread).map_or(0, |row| row.steps.len())
     }
 
-    /// Begins a step of a thread inside those it is in. False says that another thread has claimed some of `works`: the
-    /// thread is to try again when that one's step has ended.
-    ///
-    /// # Errors
-    /// When that would be for ever. The thread is where it was then, and waits for nothing.
+    /// Begins a step of a thread inside its other steps. Returns false if another thread has claimed some of `works`: the
+    /// caller must retry after that thread's step has ended. Returns an error if the wait would be permanent; the thread's
+    /// steps are unchanged then.
     pub(super) fn begin(&mut self, thread: T, sort: Sort, works: &[Work]) -> Result<bool, Never> {
         self.threads.entry(thread).or_default().waits_for = None;
         let begun = self.check(thread, sort, works);
@@ -131,7 +129,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         has_begun
     }
 
-    /// Ends the steps of a thread from the one at `depth` on. Whether others may have waited for them.
+    /// Ends the steps of a thread from the index `depth` on. Returns true if other threads may have waited for them.
     pub(super) fn end(&mut self, thread: T, depth: usize) -> bool {
         let Some(row) = self.threads.get_mut(&thread) else { return false };
         let ended = row.steps.split_off(depth.min(row.steps.len()));
@@ -139,7 +137,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         ended.iter().any(|step| step.sort == Sort::Claiming)
     }
 
-    /// What a step would have to wait for first.
+    /// Returns the first work that a step would have to wait for.
     fn check(&self, thread: T, sort: Sort, works: &[Work]) -> Result<Option<Work>, Never> {
         let steps = self.threads.get(&thread).map_or(&[][..], |row| &row.steps);
         for work in works {
@@ -161,16 +159,16 @@ impl<T: Copy + Eq + Hash> Table<T> {
         Ok(None)
     }
 
-    /// The thread that has claimed it.
+    /// Returns the thread that has claimed the work.
     fn holder(&self, work: &Work) -> Option<T> {
         let has_claimed = |row: &Row| row.steps.iter().any(|step| step.sort == Sort::Claiming && step.is_of(work));
         self.threads.iter().find_map(|(thread, row)| has_claimed(row).then_some(*thread))
     }
 
-    /// The chain that would close if `thread` waited for `work`, which `holder` has claimed.
+    /// Returns the cycle that would close if `thread` waited for `work`, which `holder` has claimed.
     fn ring(&self, thread: T, holder: T, work: &Work) -> Option<Vec<LoadStep>> {
         let mut hops = vec![(holder, work)];
-        // Each hop is another thread, or there would be a ring already, and that was refused.
+        // Hops visit distinct threads, since earlier cycles were rejected.
         while let Some((at, _)) = hops.last().filter(|_| hops.len() <= self.threads.len()) {
             let next = self.threads.get(at)?.waits_for.as_ref()?;
             let holder = self.holder(next)?;
@@ -183,14 +181,14 @@ impl<T: Copy + Eq + Hash> Table<T> {
         None
     }
 
-    /// Per hop, what is needed and what its thread is in since it began with that; the first once more at the end.
+    /// Returns, per hop, the required work and the later steps of its thread; the first work is repeated at the end.
     fn chain(&self, hops: &[(T, &Work)]) -> Vec<LoadStep> {
         let mut chain: Vec<&Work> = Vec::new();
         for (thread, wanted) in hops {
             let steps = self.threads.get(thread).map_or(&[][..], |row| &row.steps);
             let since = steps.iter().skip_while(|step| !step.is_of(wanted)).filter_map(|step| step.works.first());
             for work in std::iter::once(*wanted).chain(since) {
-                // A module is looked up, loaded and claimed: that is one link.
+                // A module that is looked up, loaded and claimed is a single link.
                 if chain.last() != Some(&work) {
                     chain.push(work);
                 }

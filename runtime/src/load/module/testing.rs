@@ -1,4 +1,4 @@
-//! A module that is no library: what the host calls in it is host code, and its types are a table of the test. For tests.
+//! Module for tests that is not a library: its entry points are host code, and its types are a static table.
 #![expect(unsafe_code, reason = "stands in for a library, whose code is taken away")]
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,7 +44,7 @@ static SAY: ExportDesc = ExportDesc {
 static INTERFACES: [&InterfaceDesc; 1] = [&SPEAKER];
 static EXPORTS: [&ExportDesc; 1] = [&SAY];
 
-/// What was called of the module, in order.
+/// Recorded calls of the module, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
 
@@ -53,7 +53,7 @@ impl Heard {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what.into());
     }
 
-    /// All so far.
+    /// Returns all recorded calls.
     pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -106,7 +106,7 @@ impl ModuleCode for Tale {
     }
 }
 
-/// The tale when it is no longer read.
+/// Unload of the test module.
 struct LastPage(Heard);
 
 impl CodeUnload for LastPage {
@@ -132,7 +132,7 @@ impl CodeUnload for LastPage {
     }
 }
 
-/// The module `tale`, and what is called of it.
+/// Creates the module `tale`, and the record of its calls.
 pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
     let heard = Heard::default();
     let info = ModuleInfo {
