@@ -34,7 +34,6 @@ pub(crate) struct Groups {
     /// Counter of destroyed objects at which all grouped objects were alive.
     ends: u64,
     groups: Vec<Group>,
-    /// Number of missing objects.
     ended: usize,
     /// Number of skipped objects, whose class has no override.
     passed: usize,
@@ -42,13 +41,11 @@ pub(crate) struct Groups {
 
 /// Conditions for the objects of a batch.
 pub(crate) struct Terms<'a> {
-    /// Name of a `bool` property that must be set.
     pub(crate) condition: Option<&'a str>,
     /// Skips objects whose class has no override.
     pub(crate) only_overrides: bool,
 }
 
-/// Result of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     pub(crate) called: usize,
@@ -195,7 +192,6 @@ impl Group {
         self.condition.map(|place| place.offset())
     }
 
-    /// Returns the group of this object's class. `None` if its objects are skipped.
     fn of(
         core: &Core,
         method: &MethodCall,

@@ -25,7 +25,6 @@ pub(crate) fn guarded(call: impl FnOnce() -> DirectAnswer) -> DirectAnswer {
 /// Runs a part of a direct call. Returns the answer of the call if the part panics.
 #[inline]
 pub(crate) fn attempted<T>(code: impl FnOnce() -> T) -> Result<T, DirectAnswer> {
-    // As above.
     catch_unwind(AssertUnwindSafe(code)).map_err(thrown)
 }
 

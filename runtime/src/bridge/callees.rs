@@ -27,9 +27,7 @@ use crate::zcall::black_code::BlackCode;
 /// Target of a call on objects of a class.
 #[derive(Clone, Copy)]
 pub(crate) enum Callee {
-    /// Native body of the function itself.
     Itself,
-    /// Function of a module.
     Module(MethodWay),
     /// Target called with slots, such as an override in a script.
     WithSlots,
@@ -199,7 +197,6 @@ pub(crate) unsafe fn enter_on(
     answer_of(unsafe { ways.enter_on(way, (object, entry.memory), words, settle) })
 }
 
-/// Converts the result of a call to an answer.
 #[inline(always)]
 pub(super) fn answer_of(called: Called) -> DirectAnswer {
     match called {

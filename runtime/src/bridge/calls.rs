@@ -12,16 +12,12 @@ use crate::object::function::Function;
 use crate::object::thunk::ParamBlock;
 use crate::object::value::Value;
 
-/// Dispatch of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Dispatch {
-    /// Calls the most-derived override.
     Virtual,
-    /// Calls exactly this function.
     Final,
 }
 
-/// Checks if a function takes no object.
 pub(crate) fn is_static(function: &Function) -> bool {
     function.flags & function_flags::STATIC != 0
 }

@@ -23,7 +23,6 @@ use crate::object::value::Value;
 use crate::object::values::ptr::PtrMut;
 use crate::zcall::buffer::BufferMut;
 
-/// State of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct State {
     /// Side that created the conjugate.

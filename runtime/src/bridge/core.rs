@@ -39,7 +39,6 @@ use crate::zcall::table::ZCallTable;
 pub(crate) struct Core {
     /// Id of the game thread.
     pub game_thread: GameThreadId,
-    /// Names, types, objects.
     pub world: World,
     /// Call caches, which do not require the whole `Core`.
     pub ways: Rc<Ways>,
@@ -61,7 +60,6 @@ pub(crate) struct Core {
     pub explicit: Rc<Explicit>,
     /// Static functions of modules.
     pub exports: Rc<Exports>,
-    /// Events and spans of modules.
     pub logs: Arc<Logs>,
     /// Counts repeated failures in the log.
     pub failures: Repeats,
@@ -69,11 +67,8 @@ pub(crate) struct Core {
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
     /// Reports a thread that does not return, if the host has enabled it.
     pub(crate) watchdog: OnceCell<Watchdog>,
-    /// Scheduled jobs of modules.
     pub tasks: Tasks,
-    /// Delegates that are being called.
     pub delegates: Delegates,
-    /// Requests and settings of garbage collection.
     pub collection: Collection,
     /// Types of values that modules use by id.
     pub value_types: ValueTypes,
@@ -82,7 +77,6 @@ pub(crate) struct Core {
     /// Virtual machine of scripts.
     #[cfg(feature = "script")]
     machine: RefCell<Rc<alcedo_script::Machine>>,
-    /// Code of scripts.
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
     /// C layouts of structs specified by the host, with those of its library folder. Used to check script functions and to open
@@ -101,19 +95,16 @@ pub(crate) struct HostOfWorld {
 }
 
 impl HostOfWorld {
-    /// Returns the host of this world.
     #[inline]
     pub(crate) fn of(world: &World) -> Option<&Self> {
         world.host.get()?.downcast_ref()
     }
 
-    /// Returns the call caches.
     #[inline]
     pub(crate) fn ways(&self) -> &Ways {
         &self.ways
     }
 
-    /// Returns the host while it exists.
     pub(crate) fn core(&self) -> Option<Rc<Core>> {
         self.core.upgrade()
     }
@@ -288,7 +279,6 @@ impl Core {
         }
     }
 
-    /// Returns the plugin side of constructions.
     pub(crate) fn plugins(&self) -> Plugins<'_> {
         Plugins {
             world: &self.world,

@@ -36,7 +36,6 @@ const MOST_SIGNATURES: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
     running: RefCell<Vec<Running>>,
-    /// Last assigned mark.
     marked: Cell<u32>,
     /// Parsed signatures of named calls, by text.
     signatures: RefCell<BTreeMap<String, Rc<SignatureText>>>,
@@ -58,7 +57,6 @@ impl Delegates {
     }
 }
 
-/// Delegate that is being called.
 #[derive(Debug)]
 struct Running {
     /// Mark of a delegate with several bindings.

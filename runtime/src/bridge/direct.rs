@@ -15,7 +15,6 @@ use crate::object::function::Function;
 use crate::object::origin::Origin;
 use crate::object::type_text::SignatureText;
 
-/// Method call: function and dispatch.
 #[derive(Clone)]
 pub(crate) struct MethodCall {
     function: Rc<Function>,
@@ -37,7 +36,6 @@ pub(super) fn class_way(core: &Core, function: &Function) -> Option<StaticWay> {
     Some(unsafe { StaticWay::new(looked, direct.call, count, frame) })
 }
 
-/// Returns the number of parameters of a module's static function.
 pub(super) fn parameters(export: &Export) -> Option<usize> {
     Some(export.signature.parse::<SignatureText>().ok()?.arguments.len())
 }
@@ -81,7 +79,6 @@ impl MethodCall {
         Some(unsafe { MethodWay::new(looked, (*call, batch), count, frame, (class.id, function.owner, place)) })
     }
 
-    /// Returns the target of a call on that object.
     pub(super) fn target(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Function>> {
         calls::target(&core.world, &self.function, object, self.dispatch).ok()
     }
@@ -94,7 +91,6 @@ impl MethodCall {
         }
     }
 
-    /// Returns the named function.
     pub(crate) fn function(&self) -> &Rc<Function> {
         &self.function
     }

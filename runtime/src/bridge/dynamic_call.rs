@@ -346,7 +346,6 @@ pub(crate) fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -
 /// Host function on values.
 pub(crate) type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
 
-/// Returns the reach of a host function.
 pub(crate) fn reach(effect: Effect) -> Reach {
     match effect {
         Effect::Pure => Reach::Pure,
@@ -418,7 +417,6 @@ impl Dispatcher for ValueDispatcher {
     }
 }
 
-/// Checks that the kind of a result matches the signature.
 fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value>) -> Result<(), CallError> {
     let found = result.map(Value::kind);
     match expected == found {

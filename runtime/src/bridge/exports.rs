@@ -12,7 +12,6 @@ use crate::handles::ModuleId;
 
 #[derive(Clone)]
 pub(crate) struct Export {
-    /// Gate of the module.
     pub gate: Rc<Gate>,
     /// Path of the type; empty for functions offered as `ex`.
     pub type_path: Rc<str>,
@@ -42,7 +41,6 @@ impl Exports {
         self.by_module.borrow_mut().entry(export.gate.tag().id).or_default().push(export);
     }
 
-    /// Removes the functions of a module.
     pub(crate) fn end_module(&self, module: ModuleId) {
         self.by_module.borrow_mut().remove(&module);
     }

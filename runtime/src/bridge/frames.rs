@@ -79,7 +79,6 @@ impl OpenFrames {
         })
     }
 
-    /// Finishes reading the parameters.
     pub(crate) fn finish(&self, number: u64) -> Result<(), CallError> {
         self.with(number, |frame, _params| frame.finish())
     }
@@ -111,7 +110,6 @@ impl OpenFrames {
     }
 }
 
-/// Removes the last number when its call returns or unwinds.
 struct Closes<'a>(&'a OpenFrames);
 
 impl Drop for Closes<'_> {
@@ -120,7 +118,6 @@ impl Drop for Closes<'_> {
     }
 }
 
-/// Returns a frame to its number after use.
 struct Back<'a> {
     frames: &'a OpenFrames,
     number: u64,

@@ -39,20 +39,17 @@ struct OwnWay {
 }
 
 impl MethodWays {
-    /// Returns the fast paths into modules.
     #[inline]
     pub(crate) fn by_class(&self) -> &[Cell<Option<MethodWay>>; CLASSES] {
         &self.by_class
     }
 
-    /// Clears the cache.
     pub(crate) fn forget(&self) {
         self.by_class.iter().for_each(|place| place.set(None));
         *self.own.borrow_mut() = Default::default();
         self.none.iter().for_each(|place| place.set(None));
     }
 
-    /// Checks if a valid target for the object is cached.
     #[inline]
     pub(crate) fn have(&self, ways: &Ways, object: ObjectHandle) -> bool {
         let Some(entry) = ways.columns().find(object) else { return false };

@@ -21,7 +21,6 @@ use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
-/// Context of the code of one function.
 struct Context<T> {
     ways: Ways,
     core: NonNull<Core>,
@@ -36,7 +35,6 @@ trait Target: Sized {
     /// The number of words must match the function.
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer>;
 
-    /// Resolves the target and caches it.
     fn look(found: &Context<Self>, object: ObjectHandle);
 }
 
@@ -50,7 +48,6 @@ struct StaticTarget {
     count: usize,
 }
 
-/// Code of functions with a cached target.
 struct CodeOf<T>(PhantomData<T>);
 
 /// Code of functions whose target must be resolved.
@@ -153,7 +150,6 @@ where
     })
 }
 
-/// Creates the code and the context of a function with a number of parameters.
 fn code_of<T: Target + 'static>(core: &Rc<Core>, count: usize, target: T) -> Option<BlackCode> {
     let code = code::<CodeOf<T>>(count)?;
     let context = Context { ways: (*core.ways).clone(), core: NonNull::from(&**core), target };

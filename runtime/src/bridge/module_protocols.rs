@@ -94,7 +94,6 @@ impl Registered {
     }
 }
 
-/// Protocol of a module. Its properties were read once.
 struct ModuleProtocol {
     code: Registered,
     number: u64,

@@ -20,7 +20,6 @@ use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
 use crate::signature::described;
 use crate::zcall::call::{Call, Dispatcher, Resolved};
 
-/// Creates the thunk for a function of a module.
 pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, what: Rc<str>) -> Thunk {
     Rc::new(move |_context, frame| {
         let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
@@ -102,7 +101,6 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     core.zcalls.watched("method", what, || core.red.call_module(gate, what, run))
 }
 
-/// Returns the error for a missing plugin part.
 #[cold]
 fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
     let plugin_part = format!("the plugin part of {}", core.world.objects.shown(object));
@@ -123,10 +121,8 @@ pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     resolved.by_module(module).with_black_code(black_code)
 }
 
-/// Calls a static function of a module with the buffer of slots.
 pub(super) struct ExportDispatcher {
     pub(super) export: Export,
-    /// Name in red frames.
     pub(super) what: Rc<str>,
     /// Call name.
     name: String,

@@ -24,7 +24,6 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// Protocol of delegates: `nd:/`, since slot 0 identifies the delegate.
 pub(super) struct Nd;
 
 impl Protocol for Nd {
@@ -42,7 +41,6 @@ impl Protocol for Nd {
     }
 }
 
-/// Resolves the only function of the protocol.
 pub(super) struct DelegateResolver(pub(super) Weak<Core>);
 
 impl Resolver for DelegateResolver {

@@ -15,7 +15,6 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// Protocol of module functions.
 pub(crate) struct Nm;
 
 impl Protocol for Nm {
@@ -54,11 +53,9 @@ impl Protocol for Nm {
 /// Parsed name of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Method<'a> {
-    /// Name of the module.
     pub module: &'a str,
     /// Type as written: `/Script/Package.Type`, `Package.Type` or `Type`.
     pub type_path: &'a str,
-    /// Name of the method.
     pub method: &'a str,
 }
 
@@ -74,7 +71,6 @@ impl<'a> Method<'a> {
     }
 }
 
-/// Resolves offered functions of modules and functions of their classes.
 pub(super) struct MethodResolver(pub(super) Weak<Core>);
 
 impl Resolver for MethodResolver {

@@ -14,7 +14,6 @@ use crate::zcall::chain::{Origin, Resolver, ResolverChain};
 use crate::zcall::explicit::Ex;
 use crate::zcall::protocol::Protocol;
 
-/// Returns the protocols, without resolvers.
 pub(crate) fn built_in() -> ResolverChain {
     let chain = ResolverChain::new();
     let protocols: [Rc<dyn Protocol>; 6] = [

@@ -16,23 +16,18 @@ use crate::object::dormant::{FieldAside, KeptField};
 /// Saved fields by object.
 pub(crate) type KeptFields = FxHashMap<ObjectHandle, Vec<KeptField>>;
 
-/// Result of a rebuild.
 #[derive(Default)]
 pub(crate) struct Rebuilt {
-    /// Number of living objects whose plugin part was rebuilt.
     pub conjugates: u64,
-    /// Number of restored kept fields.
     pub fields_kept: u64,
     /// Kept fields that no longer fit, one line per field and reason.
     pub fields_lost: Vec<String>,
 }
 
-/// Rebuild in progress.
 #[derive(Default)]
 struct Turns {
     /// Fields of objects that were not rebuilt yet.
     kept: KeptFields,
-    /// Result so far, without the lines.
     done: Rebuilt,
     /// Fields that were not restored, by class, field and reason, with the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
@@ -88,7 +83,6 @@ fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     take_back(core, turns, object)
 }
 
-/// Restores the object's kept fields.
 fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     let kept = turns.borrow_mut().kept.remove(&object).unwrap_or_default();
     faults::at(ReloadStep::LoadKept)?;

@@ -18,7 +18,6 @@ struct Package {
 }
 
 impl ScriptCodes {
-    /// Stores the code of a module, with its classes.
     pub(crate) fn keep(&self, module: ModuleId, code: Compiled, classes: Vec<ClassId>) {
         self.0.borrow_mut().insert(module, Package { _code: code, classes });
     }
@@ -29,7 +28,6 @@ impl ScriptCodes {
         gone.map(|package| package.classes).unwrap_or_default()
     }
 
-    /// Returns the number of packages with code.
     pub(crate) fn len(&self) -> usize {
         self.0.borrow().len()
     }

@@ -178,9 +178,7 @@ pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Prop
 
 /// Value behind a pointer slot.
 pub(crate) enum Source<'a> {
-    /// String.
     Text(&'a str),
-    /// Value in memory.
     Value(Ptr<'a>),
 }
 

@@ -116,7 +116,6 @@ impl Tasks {
         &self.inbox
     }
 
-    /// Allows a module to schedule jobs.
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
         let module = gate.tag().id;
         self.gates.borrow_mut().insert(module, Rc::clone(gate));
@@ -214,7 +213,6 @@ impl Tasks {
         select.ready_timeout(timeout).is_ok()
     }
 
-    /// Advances the game time.
     pub(crate) fn advance(&self, seconds: f32) {
         self.store.borrow_mut().schedule.advance(seconds);
     }
@@ -301,7 +299,6 @@ impl Tasks {
         end_all(red, ended);
     }
 
-    /// Lists the scheduled jobs in order of creation.
     pub(crate) fn infos(&self) -> Vec<JobInfo> {
         self.store.borrow().infos()
     }
@@ -312,7 +309,6 @@ impl Tasks {
         gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module that asks".into() })
     }
 
-    /// Processes the messages of other threads.
     fn receive(&self, world: &World, red: &RedStack) {
         while let Ok(message) = self.messages.try_recv() {
             match message {
@@ -425,7 +421,6 @@ fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     ended.err().map(|error| DropFailed { gate, what, error })
 }
 
-/// Counts jobs per kind and location, in the order of the first of each.
 fn counted(entries: &[Entry]) -> Vec<JobCount> {
     let mut counts: Vec<JobCount> = Vec::new();
     for Entry { kind, gate, place, .. } in entries {

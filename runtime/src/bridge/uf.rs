@@ -22,7 +22,6 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// Protocol of functions, for one kind of dispatch.
 pub(super) struct Uf(pub(super) Dispatch);
 
 impl Protocol for Uf {
@@ -49,7 +48,6 @@ impl Protocol for Uf {
     }
 }
 
-/// Resolves functions, for one kind of dispatch.
 pub(super) struct FunctionResolver {
     pub(super) core: Weak<Core>,
     pub(super) dispatch: Dispatch,
@@ -94,7 +92,6 @@ pub(super) fn function_call(core: &Weak<Core>, function: Rc<Function>, dispatch:
     Resolved::new(signature, FunctionDispatcher { core: Weak::clone(core), function, dispatch })
 }
 
-/// Calls a function with the buffer of slots.
 struct FunctionDispatcher {
     core: Weak<Core>,
     function: Rc<Function>,

@@ -15,7 +15,6 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// Protocol of properties.
 pub(super) struct Up;
 
 impl Protocol for Up {
@@ -36,7 +35,6 @@ impl Protocol for Up {
     }
 }
 
-/// Resolves properties.
 pub(super) struct PropertyResolver(pub(super) Weak<Core>);
 
 impl Resolver for PropertyResolver {

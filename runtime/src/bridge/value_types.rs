@@ -99,7 +99,6 @@ impl ValueTypes {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    /// Removes a module's ids.
     pub(crate) fn end_module(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
         state.statuses.end(module);

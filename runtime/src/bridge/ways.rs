@@ -40,7 +40,6 @@ pub(crate) struct Ways {
 pub(crate) struct StaticWay {
     looked: u64,
     shell: DirectShell,
-    /// Number of parameters.
     count: usize,
     frame: FrameNumber,
 }
@@ -53,7 +52,6 @@ pub(crate) struct MethodWay {
     batch: BatchShell,
     count: usize,
     frame: FrameNumber,
-    /// Class of the objects.
     class: ClassId,
     /// Class that declares the target.
     owner: ClassId,
@@ -75,7 +73,6 @@ pub(crate) type Called = Option<Result<u64, Box<CallError>>>;
 
 /// Words of a call, or the slots that contain them.
 pub(crate) trait Words: Copy {
-    /// Returns the number of words.
     fn count(self) -> usize;
 
     /// Returns the word at an index, which must be in range.
@@ -167,7 +164,6 @@ impl StaticWay {
         Self { looked, shell, count, frame }
     }
 
-    /// Checks if the function takes this number of words.
     pub(super) fn takes(&self, count: usize) -> bool {
         self.count == count
     }
@@ -189,24 +185,20 @@ impl MethodWay {
         Self { looked, shell, batch, count, frame, class, owner, place }
     }
 
-    /// Returns the class of the objects.
     #[inline]
     pub(crate) fn class(&self) -> ClassId {
         self.class
     }
 
-    /// Checks if the method takes this number of words.
     pub(crate) fn takes(&self, count: usize) -> bool {
         self.count == count
     }
 
-    /// Returns the epoch of the resolution.
     #[inline]
     pub(crate) fn looked(&self) -> u64 {
         self.looked
     }
 
-    /// Returns the class that declares the target.
     pub(crate) fn owner(&self) -> ClassId {
         self.owner
     }
@@ -218,7 +210,6 @@ impl Ways {
         Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone() }
     }
 
-    /// Returns the epoch counter.
     #[inline]
     pub(crate) fn stamp(&self) -> &Stamp {
         self.hot.stamp()
@@ -236,7 +227,6 @@ impl Ways {
         looked == self.hot.stamp().get() && !self.slices.are_out()
     }
 
-    /// Returns the object directory.
     #[inline]
     pub(crate) fn columns(&self) -> &HotColumns {
         &self.columns

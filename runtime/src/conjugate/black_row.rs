@@ -42,7 +42,6 @@ impl BlackRow {
         self.with_head(|head| BlackDirectory { entries, len, ..head });
     }
 
-    /// Clears the entry of a value that is about to end.
     pub(super) fn clear(&self, handle: ConjugateHandle) {
         self.entries.set(parts(handle).0, NOTHING);
         self.with_head(|head| BlackDirectory { ends: head.ends.wrapping_add(1), ..head });

@@ -42,12 +42,10 @@ pub(crate) struct Blacks {
     stock: RefCell<Stock>,
 }
 
-/// Address and type of the value of a conjugate.
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
     /// Owning object; `NONE` for a black.
     pub owner: ObjectHandle,
-    /// Address of the first byte.
     pub at: *mut u8,
     pub ty: PropertyType,
     /// Module's id of the type; `NONE` for values of the host.
@@ -70,7 +68,6 @@ struct Stock {
     released: u64,
 }
 
-/// Module that may create blacks.
 #[derive(Debug)]
 struct Member {
     gate: Rc<Gate>,
@@ -139,7 +136,6 @@ impl Blacks {
         self.stock.borrow().row.head()
     }
 
-    /// Allows a module to create blacks.
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
         let member = Member { gate: Rc::clone(gate), leases };
         self.stock.borrow_mut().members.insert(gate.tag().id, member);
@@ -264,7 +260,6 @@ impl Blacks {
         }
     }
 
-    /// Returns the values that unloaded modules have never dropped.
     pub(crate) fn left(&self) -> Vec<BlackCount> {
         self.stock.borrow().left.clone()
     }
@@ -373,7 +368,6 @@ impl Stock {
         Some(Remains { _value: entry.value, _lease: lease })
     }
 
-    /// Records the drop of a value that was released with its generation.
     fn hear_late(&mut self, black: BlackHandle) {
         let Some((key, _)) = self.orphans.remove(&black) else { return };
         let tally = &mut self.tallies[key];

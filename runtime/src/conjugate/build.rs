@@ -211,7 +211,6 @@ impl Plugins<'_> {
     }
 }
 
-/// Reason why a kept field was not restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     /// The class or the field is no longer kept.
@@ -241,10 +240,8 @@ fn step_error(class: &Class, error: CallError) -> StepError {
     StepError::from(error).of(&class.path)
 }
 
-/// Error of building the plugin part of an object.
 #[derive(Debug)]
 pub(crate) struct Unbuilt {
-    /// Class whose part could not be built.
     pub class: Rc<Class>,
     pub error: CallError,
 }

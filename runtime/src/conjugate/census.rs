@@ -87,17 +87,14 @@ impl fmt::Display for BlackReport {
 /// Id of a location in a source file; zero for none.
 pub(super) type SiteNumber = u32;
 
-/// Allocation sites of blacks.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
-    /// Set if tracking is enabled.
     pub keeps: bool,
     texts: Vec<Rc<str>>,
     numbers: FxHashMap<Rc<str>, SiteNumber>,
 }
 
 impl Sites {
-    /// Returns the id of a location.
     pub(super) fn number(&mut self, text: &str) -> SiteNumber {
         if let Some(number) = self.numbers.get(text) {
             return *number;

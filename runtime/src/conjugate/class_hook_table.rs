@@ -17,7 +17,6 @@ use crate::numbered::Numbered;
 pub(crate) struct ClassHooks {
     pub class: ClassId,
     pub hooks: PartHooks,
-    /// Gate of the module.
     pub gate: Rc<Gate>,
     /// Functions for direct calls, by name, with their names in red frames.
     pub direct: FxHashMap<Box<str>, (Rc<str>, DirectMethod)>,
@@ -25,7 +24,6 @@ pub(crate) struct ClassHooks {
     pub names: HookNames,
 }
 
-/// Names of the hooks of a class.
 #[derive(Clone, Debug)]
 pub(crate) struct HookNames {
     /// Short path of the class, for reports of waits for the finalizer.

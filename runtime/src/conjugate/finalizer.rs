@@ -22,7 +22,6 @@ use crate::handles::{Generation, ModuleId};
 use crate::lease::{Blocker, LeaseKind};
 use crate::watchdog::{Published, Source};
 
-/// Name of the thread in reports.
 const THREAD: &str = "alcedo-finalizer";
 
 /// Maximum time that the end of a host waits for a running finalizer. Hanging ones were abandoned before.
@@ -31,9 +30,7 @@ const LAST_DEADLINE: Duration = Duration::from_secs(5);
 /// Failure of a finalizer: its part counts as dropped, and the host continues.
 #[derive(Clone, Debug)]
 pub(crate) struct FinalizerFailure {
-    /// Name of the module.
     pub module: Arc<str>,
-    /// Generation of the module.
     pub generation: Generation,
     pub error: CallError,
 }
@@ -55,14 +52,12 @@ enum Message {
     Barrier(Generation, Vec<ModuleId>, LastWork, Sender<()>),
 }
 
-/// Running finalizer.
 struct Running {
     class: Arc<str>,
     ids: Vec<ModuleId>,
     module: Arc<str>,
     generation: Generation,
     since: Instant,
-    /// Sequence number of the finalizer.
     number: u64,
 }
 
@@ -72,7 +67,6 @@ struct Desk {
     /// System id of the working thread, once it has started.
     number: Option<i32>,
     running: Option<Running>,
-    /// Number of started finalizers.
     begun: u64,
     /// Number of dropped parts, including those whose finalizer failed.
     dropped: u64,
@@ -88,7 +82,6 @@ type Shared = Arc<Mutex<Desk>>;
 pub(crate) struct Finalizer {
     /// Parts that ended while plugin code was on the stack: one of their methods may be active.
     waiting: RefCell<Vec<Part>>,
-    /// Number of sent parts.
     sent: Cell<u64>,
     jobs: Option<Sender<Message>>,
     inbox: Receiver<Message>,
@@ -183,7 +176,6 @@ impl Finalizer {
         Mark { passed }
     }
 
-    /// Returns the number of dropped parts since the start.
     pub(crate) fn dropped(&self) -> u64 {
         lock(&self.desk).dropped
     }
@@ -193,13 +185,11 @@ impl Finalizer {
         self.sent.get() - self.dropped() + self.waiting.borrow().len() as u64
     }
 
-    /// Returns the running finalizer as a blocker.
     pub(crate) fn running(&self) -> Option<Blocker> {
         let desk = lock(&self.desk);
         desk.running.as_ref().map(|running| blocker(running.name(), desk.number, running.since.elapsed()))
     }
 
-    /// Returns the failures since the last call.
     pub(crate) fn failures(&self) -> Vec<FinalizerFailure> {
         self.failures.try_iter().collect()
     }

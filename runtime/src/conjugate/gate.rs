@@ -58,7 +58,6 @@ impl Gate {
         &self.tag
     }
 
-    /// Returns the number of active calls.
     pub(crate) fn inside(&self) -> u32 {
         self.inside.get() + self.hot.inside(self.tag.id)
     }
@@ -84,7 +83,6 @@ impl Gate {
         self.set(State::Open);
     }
 
-    /// Rejects calls permanently.
     pub(crate) fn end(&self) {
         self.set(State::Ending);
     }

@@ -34,7 +34,6 @@ pub(crate) struct HotFrames {
     height: Cell<usize>,
     /// Part of the game thread's stack on which frames may open, which excludes its reserve.
     room: Cell<StackSpan>,
-    /// Stack of the game thread.
     stack: StackSpan,
     /// Module and name by number, from 1.
     names: RefCell<Vec<(ModuleId, Rc<str>)>>,
@@ -46,7 +45,6 @@ impl Default for HotFrames {
     }
 }
 
-/// Open frame.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "it is to be closed"]
 pub(crate) struct Opened {
@@ -127,7 +125,6 @@ impl HotFrames {
         Some(Opened { depth, height: self.height.get() })
     }
 
-    /// Opens a frame whose name is stored elsewhere.
     #[inline]
     pub(crate) fn open_unnamed(&self) -> Opened {
         let (depth, height) = (self.depth.get(), self.height.get());
@@ -145,13 +142,11 @@ impl HotFrames {
         self.height.get() == opened.height
     }
 
-    /// Returns the number of lent values.
     #[inline]
     pub(crate) fn height(&self) -> usize {
         self.height.get() & !Self::WAITS
     }
 
-    /// Sets the number of lent values.
     #[inline]
     pub(crate) fn set_height(&self, height: usize) {
         self.height.set(height | self.height.get() & Self::WAITS);
@@ -188,7 +183,6 @@ impl HotFrames {
         }
     }
 
-    /// Returns the number of open named frames of a module.
     pub(crate) fn inside(&self, module: ModuleId) -> u32 {
         let names = self.names.borrow();
         let open = self.numbers.iter().take(self.depth());

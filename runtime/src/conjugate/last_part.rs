@@ -23,7 +23,6 @@ impl From<Part> for LastPart {
 }
 
 impl LastPart {
-    /// Runs the finalizer. Returns its panic as an error.
     pub(crate) fn finalize(self) -> Result<(), CallError> {
         // SAFETY: the module is mapped until a barrier after its last job was passed, or permanently; its trampoline catches
         // its own panics, and this part was created by the module and is returned once.

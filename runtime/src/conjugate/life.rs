@@ -12,7 +12,6 @@ pub enum Color {
     Black,
 }
 
-/// State of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Life {
     /// The object exists, but its plugin part does not.
@@ -25,10 +24,8 @@ pub(crate) enum Life {
     Dead,
 }
 
-/// Event of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Event {
-    /// The plugin part is built.
     Build,
     /// The host ends a red: the object is destroyed, or the red frame closes.
     Release,
@@ -45,7 +42,6 @@ pub(crate) enum Event {
 /// State of the owning module's gate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum GateState {
-    /// The module accepts calls.
     Open,
     /// The module is suspended by a reload, or its generation has ended.
     Shut,

@@ -15,10 +15,8 @@ use crate::conjugate::hot::{self, HotFrames};
 use crate::conjugate::reds::Reds;
 use crate::watchdog::{Activities, Entered};
 
-/// Host-to-plugin call.
 #[derive(Clone, Debug)]
 pub(crate) struct RedFrame {
-    /// Name of the called function.
     pub what: Rc<str>,
 }
 
@@ -56,7 +54,6 @@ impl RedStack {
         Self { hot, frames: RefCell::default(), reds, activities: Arc::default(), afterwards: RefCell::default() }
     }
 
-    /// Returns the state used by all calls.
     pub(crate) fn hot(&self) -> &Rc<HotFrames> {
         &self.hot
     }
@@ -142,17 +139,14 @@ impl RedStack {
         }
     }
 
-    /// Returns the lent values.
     pub(crate) fn reds(&self) -> &Reds {
         &self.reds
     }
 
-    /// Returns the published activities of the game thread.
     pub(crate) fn activities(&self) -> &Arc<Activities> {
         &self.activities
     }
 
-    /// Returns the number of open frames.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.hot.depth()
@@ -177,7 +171,6 @@ pub(crate) struct OpenFrame<'a> {
 struct Pop<'a> {
     stack: &'a RedStack,
     opened: hot::Opened,
-    /// Number of lent values when the frame was opened.
     lent: usize,
 }
 

@@ -41,7 +41,6 @@ impl Reds {
         Self { lent, row: RefCell::default(), hot }
     }
 
-    /// Returns the number of lent values.
     #[inline]
     pub(super) fn height(&self) -> usize {
         self.hot.height()
@@ -71,7 +70,6 @@ impl Reds {
         ended.into_iter().rev().for_each(|handle| drop(lent.remove(handle)));
     }
 
-    /// Returns the value while it is lent.
     pub(crate) fn open(&self, handle: ConjugateHandle) -> Option<Opened> {
         self.lent.borrow().get(handle).cloned()
     }

@@ -10,18 +10,14 @@ use alcedo_abi::kinds::PropertyKind;
 /// Facts about the conjugate of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Facts {
-    /// Kind of the value.
     pub kind: PropertyKind,
-    /// Time since the creation.
     pub age: Age,
-    /// Set while the conjugate exists.
     pub lives: bool,
 }
 
 /// Age of a conjugate, which may have ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
-    /// Exact age.
     Exactly(Duration),
     /// Lower bound: the slot has been reused since.
     Over(Duration),
@@ -56,7 +52,6 @@ struct SerialSlot<T> {
     kind: PropertyKind,
     /// Number of values assigned so far, the current one included: the serial of the last.
     given: u32,
-    /// Creation time of the last value.
     since: Instant,
     tenant: Option<T>,
 }
@@ -77,7 +72,6 @@ impl<T> Serials<T> {
         Self { places: Vec::new(), free: Vec::new(), last_serial, base }
     }
 
-    /// Adds a value, and returns its number.
     pub(crate) fn insert(&mut self, kind: PropertyKind, now: Instant, tenant: T) -> ConjugateHandle {
         if let Some(index) = self.free.get_mut(usize::from(kind.0)).and_then(Vec::pop) {
             let place = &mut self.places[index as usize];
@@ -105,14 +99,12 @@ impl<T> Serials<T> {
         Some(tenant)
     }
 
-    /// Returns the value while it exists.
     pub(crate) fn get(&self, handle: ConjugateHandle) -> Option<&T> {
         let (index, serial) = self.split(handle)?;
         let place = self.places.get(index as usize).filter(|place| place.given == serial)?;
         place.tenant.as_ref()
     }
 
-    /// Returns the value while it exists.
     pub(crate) fn get_mut(&mut self, handle: ConjugateHandle) -> Option<&mut T> {
         self.place_mut(handle)?.1.tenant.as_mut()
     }

@@ -4,7 +4,6 @@
 /// Crate, and how to avoid its shared library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Advice {
-    /// Cargo name of the crate.
     pub package: &'static str,
     /// Instruction, phrased to follow "link it into the plugin: ".
     pub way: &'static str,

@@ -11,16 +11,13 @@ pub(crate) struct HostFacts {
     pub abi_number: u32,
     /// Hash of the layouts that cross the ABI boundary.
     pub layout_hash: u64,
-    /// Oldest API version that the host offers.
     pub api_oldest: u32,
-    /// Newest API version that the host offers.
     pub api_current: u32,
     /// Set if slots carry a type byte.
     pub slot_types: bool,
 }
 
 impl HostFacts {
-    /// Facts of this build.
     pub(crate) const THIS: Self = Self {
         abi_number: ABI_NUMBER,
         layout_hash: LAYOUT_HASH,

@@ -381,7 +381,6 @@ fn logger(error: &CallError) -> &'static str {
      that main sets them: say `logger: own`"
 }
 
-/// Returns the hint for a missing module.
 fn way_out(error: &ContextError) -> &'static str {
     match error {
         ContextError::NotFound { .. } => "; add its library, or load it into the Default",

@@ -85,7 +85,6 @@ pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(
     judge_slot(&slot, manifest.hooked)
 }
 
-/// Facts about the slot of a file.
 struct SlotFacts {
     count: usize,
     is_whole: bool,

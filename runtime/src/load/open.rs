@@ -108,11 +108,8 @@ fn dependencies(manifest: &Manifest<'_>) -> Result<Vec<(String, semver::VersionR
         .collect()
 }
 
-/// Content of a path.
 pub(crate) enum Found {
-    /// Checked library.
     Library(Box<ImageFile>),
-    /// Parsed script package.
     #[cfg(feature = "script")]
     Scripts(Arc<crate::script::package::Package>),
 }
@@ -185,11 +182,9 @@ fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
     module
 }
 
-/// Module that is ready to be opened.
 pub(crate) enum Ready {
     /// Copy of a library that is not mapped yet.
     Library(Staged),
-    /// Script package.
     #[cfg(feature = "script")]
     Scripts(ModuleInfo, Arc<crate::script::package::Package>),
 }

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use semver::{Version, VersionReq};
 use thiserror::Error;
 
-/// Formats name, version and build of a module for errors and reports.
 pub(crate) fn titled(name: &str, version: &Version, build_id: u128) -> String {
     format!("{name} {version} (build {build_id:032x})")
 }
@@ -148,7 +147,6 @@ fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> Orde
     OrderError::Cycle { path: path.collect() }
 }
 
-/// Lists the available names as text.
 pub(crate) fn list(names: &[String]) -> String {
     match names {
         [] => "nothing else is".to_owned(),

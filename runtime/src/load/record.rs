@@ -6,17 +6,11 @@ use crate::cells::RefCell;
 /// Effects since the start of the record, each list in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// Events for which listeners were called.
     pub events: Vec<String>,
-    /// Priorities of the unloading callbacks called.
     pub callbacks: Vec<i32>,
-    /// Modules whose main was called.
     pub mains: Vec<String>,
-    /// Modules whose `suspend` was called.
     pub suspended: Vec<String>,
-    /// Modules whose `resume` was called.
     pub resumed: Vec<String>,
-    /// Modules whose exit hook was called.
     pub exit_hooks: Vec<String>,
 }
 

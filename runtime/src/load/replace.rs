@@ -10,22 +10,15 @@ pub(crate) struct Build<D> {
     pub name: String,
     /// Equal for equal files.
     pub digest: D,
-    /// Set for a script package.
     pub is_scripts: bool,
 }
 
-/// Reason why a module is replaced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Why {
-    /// The library has another build.
     Changed,
-    /// A source of the script package has changed.
     TextChanged,
-    /// The module was not loaded before.
     Added,
-    /// The library is not among the new ones.
     Removed,
-    /// The script package is not among the new ones.
     PackageRemoved,
     /// The module uses this module, which is replaced.
     Uses(String),

@@ -12,7 +12,6 @@ use super::hooks;
 /// Maximum number of listed symbols.
 const MOST: usize = 3;
 
-/// Reasons, and the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stays {
     /// Reasons, one part per cause.
@@ -22,7 +21,6 @@ pub(crate) struct Stays {
 }
 
 impl Stays {
-    /// Formats reasons and help as one sentence.
     pub(crate) fn told(&self) -> String {
         format!("{}: {}", self.why, self.way_out)
     }
@@ -45,7 +43,6 @@ pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
     })
 }
 
-/// Facts of a file.
 #[derive(Debug, Default)]
 struct Facts<'a> {
     /// Functions that bypass the hooks, with their library if a symbol version names it.

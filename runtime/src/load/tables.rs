@@ -48,7 +48,6 @@ pub enum TableError {
     },
 }
 
-/// Table of one side.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub name: String,
@@ -58,14 +57,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Creates a table of the host.
     pub(crate) fn new(name: &str, entries: &[(&'static str, Signature)]) -> Self {
         let prints: Vec<_> = entries.iter().map(|(name, signature)| (*name, signature.fingerprint())).collect();
         let entries = entries.iter().map(|(name, signature)| ((*name).to_owned(), signature.to_string())).collect();
         Self { name: name.to_owned(), fingerprint: table_fingerprint(&prints), entries }
     }
 
-    /// Copies the description in a module.
     fn described(table: &TableDesc) -> Self {
         let entry =
             |entry: &alcedo_abi::describe::EntryDesc| (line(entry.name.as_str()), line(entry.signature.as_str()));

@@ -38,7 +38,6 @@ impl Surroundings<'_> {
     }
 }
 
-/// Object to migrate.
 #[derive(Clone, Copy)]
 pub(super) struct Carried {
     pub(super) object: ObjectHandle,
@@ -72,7 +71,6 @@ const REMOVED: &str = "removed";
 enum Decision<'p> {
     /// The object's own value, copied byte for byte.
     Copy(&'p Property),
-    /// A value that fits the type.
     Write(Value),
     Default(&'p PropertyDefault),
     /// Leaves the property unset for now.

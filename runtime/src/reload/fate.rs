@@ -9,7 +9,6 @@ pub(crate) struct Before {
     pub path: Rc<str>,
     /// Paths of the dynamic base classes, base first.
     pub bases: Vec<Rc<str>>,
-    /// Path of the nearest native base class.
     pub native: Rc<str>,
 }
 

@@ -32,11 +32,9 @@ pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
 /// Mapping of one class.
 pub(super) struct Goal {
     pub(super) fate: Fate,
-    /// Class of the new bodies.
     pub(super) class: Rc<Class>,
     /// Path of the class the objects belong to, which may not exist.
     pub(super) path: Rc<str>,
-    /// Number of migrated objects.
     pub(super) objects: u64,
 }
 

@@ -19,38 +19,28 @@ pub(crate) struct Journal {
     pub from: u64,
     /// Affected modules, in dependency order.
     pub modules: Vec<String>,
-    /// Modules that are not replaced, with their generation.
     pub kept_modules: Vec<String>,
-    /// Reason per replaced module, in a reload of changed modules only.
     pub replaced_because: Vec<String>,
     pub changes: Changes,
-    /// Counts of rebuilt conjugates and kept fields.
     pub rebuilt: Rebuilt,
     /// Class constructors that ran a second time on an object.
     pub reruns: u64,
     /// Ticket of the unloading generation.
     pub ended: Option<UnloadTicket>,
-    /// Further warnings for the user.
     pub warnings: Vec<String>,
     pub phases: Phases,
     /// Effects that a rollback cannot undo.
     pub done: Done,
 }
 
-/// Effects of the migration on living objects.
 #[derive(Default)]
 pub(crate) struct Changes {
-    /// Changed properties.
     pub properties: Vec<PropertyChange>,
-    /// Counts of all values, changed or not.
     pub values: ValueCounts,
-    /// Classes that are gone, back, renamed, or on another native class.
     pub classes: Vec<ClassFate>,
-    /// Default subobjects that were created or removed, and inserted base classes.
     pub structure: Vec<String>,
 }
 
-/// Effects that a rollback cannot undo.
 #[derive(Default)]
 pub(crate) struct Done {
     /// Listeners called by the load context, and modules whose code ran.

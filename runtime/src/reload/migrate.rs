@@ -24,13 +24,10 @@ use crate::reload::goals::{ClassKey, Goal, Goals, key_of};
 use crate::reload::journal::Changes;
 use crate::reload::plan::{ClassPlan, Notes, OwnReference, plan_class, refer_to_own};
 
-/// Staged migration.
 pub(crate) struct Migration {
     /// Objects whose plugin parts are rebuilt, in creation order.
     pub objects: Vec<ObjectHandle>,
-    /// Number of surviving objects of every class.
     pub kept: u64,
-    /// Subobjects of living objects that the new classes no longer declare.
     pub removed_subobjects: Vec<ObjectHandle>,
     /// Set if base classes or interfaces of objects have changed, so that references to them may be invalid.
     pub have_moved: bool,
@@ -49,7 +46,6 @@ struct Walk<'a> {
     kept: KeptFields,
     plans: HashMap<ClassKey, Rc<ClassPlan>>,
     doomed: HashSet<ObjectHandle>,
-    /// Objects with new subobjects.
     growing: Vec<Growing>,
     /// Objects to construct again, with the values they keep.
     reborn: Vec<(ObjectHandle, OwnValues)>,
@@ -118,7 +114,6 @@ fn has_moved(old: &Rc<Class>, new: &Rc<Class>) -> bool {
 }
 
 impl Walk<'_> {
-    /// Stages the new body of one object.
     fn stage(&mut self, object: ObjectHandle, changes: &mut Changes) -> Result<(), LoadError> {
         let core = self.core;
         let objects = &core.world.objects;

@@ -50,7 +50,6 @@ pub(super) enum Action {
 /// objects that follow it.
 #[derive(Clone)]
 pub(crate) enum PropertyDefault {
-    /// The value of the class default object.
     Value,
     /// Own subobject of this name; the class default object refers to its subobject of the same name.
     OwnSubobject(Rc<str>),
@@ -103,9 +102,7 @@ impl PropertyDefault {
 }
 
 pub(super) struct ClassPlan {
-    /// Class of the current bodies.
     pub(super) old: Rc<Class>,
-    /// Class of the new bodies.
     pub(super) new: Rc<Class>,
     pub(super) fate: Fate,
     /// Actions, one per property of the new class.
@@ -120,7 +117,6 @@ pub(super) struct ClassPlan {
     pub(super) asleep: usize,
     /// Subobjects that the objects lack.
     pub(super) added_subobjects: Vec<Subobject>,
-    /// Names of removed subobjects.
     pub(super) removed_subobjects: Vec<String>,
 }
 
@@ -325,7 +321,6 @@ fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
     }
 }
 
-/// Path of the nearest native class.
 pub(crate) fn native_ancestor(class: &Rc<Class>) -> Rc<str> {
     class.nearest_native().map_or_else(|| "".into(), |class| Rc::clone(&class.path))
 }

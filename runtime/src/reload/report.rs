@@ -346,7 +346,6 @@ pub(crate) fn counts(change: &PropertyChange) -> String {
     if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) }
 }
 
-/// Formats a number with thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

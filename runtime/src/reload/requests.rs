@@ -6,11 +6,9 @@ use std::path::PathBuf;
 pub(crate) enum Request {
     /// Reload of the Master from these libraries.
     Reload {
-        /// All libraries of the Master.
         libraries: Vec<PathBuf>,
         scope: ReloadScope,
     },
-    /// Unload of the Master.
     Unload,
 }
 
@@ -24,14 +22,11 @@ pub enum ReloadScope {
     All,
 }
 
-/// Action for the safe point.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
     /// A single reload for all requests.
     Reload {
-        /// Libraries of the last request.
         libraries: Vec<PathBuf>,
-        /// Widest requested scope.
         scope: ReloadScope,
         /// Number of requests merged into this reload.
         answers: u64,

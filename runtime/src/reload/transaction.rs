@@ -93,9 +93,7 @@ pub(crate) fn reload(
     }
 }
 
-/// Staged state, which determines the steps of a rollback.
 struct Staged {
-    /// Mapped new modules.
     modules: Vec<Rc<MasterModule>>,
     /// All modules of the new Master, kept modules included.
     all: Vec<Rc<MasterModule>>,
@@ -105,7 +103,6 @@ struct Staged {
     has_shadow: bool,
 }
 
-/// State that the commit leaves for the unload of the old generation.
 struct Committed {
     bodies: Vec<Body>,
     classes: Vec<Rc<Class>>,
@@ -129,7 +126,6 @@ struct Run<'a> {
     core: &'a Rc<Core>,
     loads: &'a Loads,
     old: Master,
-    /// Modules of `old` that are replaced.
     replaced: Vec<Rc<MasterModule>>,
     /// Replaced modules whose `suspend` was called, in order.
     suspended: Vec<Rc<MasterModule>>,

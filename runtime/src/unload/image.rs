@@ -26,7 +26,6 @@ pub(crate) struct ImageFacts {
     pub gives_blocks_away: Option<String>,
 }
 
-/// Image that is no longer called.
 pub(crate) struct ImageUnload {
     module: String,
     detach: extern "C" fn(),

@@ -43,17 +43,13 @@ pub(crate) trait CodeUnload: Send {
 }
 
 pub(crate) enum CodeStep {
-    /// Blocked by these.
     Waiting(Vec<Blocker>),
-    /// The code is gone.
     Gone(Box<ModuleEnd>),
-    /// The code stays mapped.
     Stays(StayingCode),
 }
 
 /// Code that stays in the process.
 pub(crate) struct StayingCode {
-    /// File name of the loaded library.
     pub file: String,
     pub reason: String,
 }
@@ -93,7 +89,6 @@ impl ModuleUnload {
         self.stage == Stage::Over
     }
 
-    /// Returns all blockers of the module.
     pub(super) fn blockers(&self) -> Vec<Blocker> {
         match self.stage {
             Stage::Used => {

@@ -17,7 +17,6 @@ const NAPS: (Duration, Duration) = (Duration::from_micros(200), Duration::from_m
 /// Maximum time to poll all tickets, after which another thread polls.
 const LONGEST_LOOK: Duration = Duration::from_millis(250);
 
-/// Tickets that are not over.
 #[derive(Default)]
 pub(crate) struct Reaper {
     kept: Mutex<Kept>,

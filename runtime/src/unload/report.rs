@@ -155,7 +155,6 @@ impl BlockerReport {
 }
 
 impl ParkedImage {
-    /// Formats the image as one line of a report.
     pub(crate) fn line(&self, subject: &str) -> String {
         format!("{} of {subject} stays mapped ({}): {}", self.module, self.file, self.reason)
     }

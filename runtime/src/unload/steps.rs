@@ -2,7 +2,6 @@
 //! the steps. No code of a module may run after something that it may access is gone, so steps that run module code precede
 //! steps that destroy what it accesses.
 
-/// Cause of an unload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadCause {
     /// The Master is unloaded, or its host shuts down.
@@ -27,7 +26,6 @@ pub(crate) enum UnloadStep {
     Tell,
     /// Closes the gates: new calls fail with `Unavailable`. Values owned by the module remain. Requests its threads to stop.
     ShutGates,
-    /// Drops tasks, timers and posted closures.
     DropJobs,
     /// Destroys the objects of the generation and the state of their classes.
     EndObjects,
@@ -59,7 +57,6 @@ use UnloadStep::{
 pub(crate) const LATER: [UnloadStep; 3] = [EndBlacks, EndTypeNumbers, EndImages];
 
 impl UnloadCause {
-    /// Returns the steps, in order.
     pub(crate) fn steps(self) -> Vec<UnloadStep> {
         let all = [
             Seal,

@@ -27,11 +27,9 @@ pub(crate) struct GenerationUnload<'a, M> {
 pub(crate) trait UnloadModule {
     fn name(&self) -> &str;
     fn id(&self) -> ModuleId;
-    /// Returns the leases on the module's code.
     fn leases(&self) -> &Leases;
     /// Closes the gate, so that new calls fail.
     fn shut(&self);
-    /// Requests the module's threads to stop.
     fn ask_to_stop(&self);
     /// Checks if the main has returned, so that the exit hook must run.
     fn has_started(&self) -> bool;
@@ -56,7 +54,6 @@ pub(crate) trait UnloadHost {
     fn tell_unloading(&self, generation: Generation);
     /// Records that the exit hook of that module is about to run.
     fn runs_exit_hook(&self, module: &str);
-    /// Registers the ticket of a generation.
     fn begins(&self, generation: Generation, ticket: &UnloadTicket);
     /// Removes a generation that is completely gone.
     fn is_gone(&self, generation: Generation);

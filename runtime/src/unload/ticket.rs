@@ -51,12 +51,10 @@ struct Shared {
 /// Remaining work. The driving thread takes it out, so that no lock is held while module code runs.
 enum Work {
     Here(Box<dyn UnloadWork>),
-    /// Taken by a driving thread.
     Driven(Driver),
     Gone,
 }
 
-/// Thread that currently drives an unload.
 #[derive(Clone)]
 struct Driver {
     thread: Thread,
@@ -275,7 +273,6 @@ impl UnloadTicket {
         }
     }
 
-    /// Returns the thread that currently drives the unload.
     fn driver(&self) -> Option<Driver> {
         match &*self.work() {
             Work::Driven(driver) => Some(driver.clone()),
@@ -306,7 +303,6 @@ impl UnloadTicket {
         self.shared.changed.notify_all();
     }
 
-    /// Formats the parked images, one line each.
     pub(crate) fn parked_lines(&self) -> Vec<String> {
         let told = self.told();
         told.unloaded.parked.iter().map(|image| image.line(&self.shared.subject)).collect()

@@ -25,13 +25,11 @@ pub(super) struct OneUnload {
     /// Unloading modules; a reload may have kept others of this generation.
     pub(super) modules: Vec<ModuleId>,
     pub(super) ticket: UnloadTicket,
-    /// Remaining steps.
     pub(super) left: Cell<&'static [UnloadStep]>,
     /// Set if a listener was called for the generation. Generations that never started end without events.
     pub(super) is_known: bool,
     pub(super) said_unloaded: Cell<bool>,
     pub(super) said_blocked: Cell<bool>,
-    /// Set if the blockers have been logged.
     pub(super) logged_blocked: Cell<bool>,
     /// Prevents a second report if a listener polls the unload while it is called for the end.
     pub(super) said_over: Cell<bool>,
@@ -45,7 +43,6 @@ enum GenerationState {
 /// State of all generations. Game thread only.
 #[derive(Default)]
 pub(crate) struct Unloads {
-    /// Policy of the host for unloads that do not complete.
     pub policy: UnloadPolicy,
     lives: RefCell<BTreeMap<Generation, GenerationState>>,
     pub(super) under_way: RefCell<Vec<Rc<OneUnload>>>,
@@ -58,7 +55,6 @@ pub(crate) struct Unloads {
 }
 
 impl Unloads {
-    /// Registers a new generation.
     pub(crate) fn begin_life(&self, generation: Generation) {
         self.lives.borrow_mut().insert(generation, GenerationState::Alive);
     }
@@ -97,7 +93,6 @@ impl Unloads {
         tickets.filter(|ticket| ticket.state() != ContextState::Dead).collect()
     }
 
-    /// Returns the parked images, with reasons.
     pub(crate) fn parked(&self) -> Vec<String> {
         self.parked.borrow().clone()
     }
@@ -142,7 +137,6 @@ impl Unloads {
         }
     }
 
-    /// Notes jobs that were dropped with the generation.
     pub(crate) fn note_jobs(&self, generation: Generation, ended: Vec<JobCount>) {
         self.jobs.borrow_mut().entry(generation).or_default().extend(ended);
     }
@@ -159,7 +153,6 @@ impl Unloads {
         self.lives.borrow_mut().insert(generation, GenerationState::Unloading(ticket.clone()));
     }
 
-    /// Adds parked images, one line each.
     pub(super) fn note_parked(&self, lines: &[String]) {
         self.parked.borrow_mut().extend(lines.iter().cloned());
     }

@@ -10,7 +10,6 @@ pub(crate) trait UnloadWork: Send {
     fn park(&mut self) -> Unloaded;
 }
 
-/// Result of one poll.
 pub(crate) enum Progress {
     Waiting {
         /// Blockers; empty if only another poll is needed.
@@ -18,15 +17,12 @@ pub(crate) enum Progress {
         /// Set if every finalizer has run.
         drained: bool,
     },
-    /// The work is complete.
     Ended(Unloaded),
 }
 
-/// Result of an unload.
 #[derive(Debug, Default)]
 pub(crate) struct Unloaded {
     /// Resources left by modules whose images are gone.
     pub modules: Vec<ModuleEnd>,
-    /// Images that stay mapped.
     pub parked: Vec<ParkedImage>,
 }

@@ -15,7 +15,6 @@ use crate::object::type_text::{SignatureText, TypeText};
 use crate::object::value::Value;
 use crate::zcall::name::ZCallName;
 
-/// Name of a built-in protocol.
 #[derive(PartialEq, Debug)]
 struct BuiltIn(ZCallName);
 

@@ -41,15 +41,10 @@ pub(crate) enum Timing {
     Certain,
 }
 
-/// Message to the game thread.
 pub(super) enum Message {
-    /// Runs a task again.
     Wake(JobId),
-    /// Ends a job.
     Cancel(JobId),
-    /// Runs a closure of a module.
     Post(Posted),
-    /// Runs a closure of the host.
     Host(HostJob),
 }
 
@@ -66,7 +61,6 @@ impl Inbox {
         (Arc::new(Self { sender, modules: RwLock::default() }), receiver)
     }
 
-    /// Allows a module to post.
     pub(super) fn admit(&self, module: ModuleId, leases: Arc<Leases>) {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).insert(module, leases);
     }
@@ -99,13 +93,11 @@ impl Inbox {
         self.sender.send(Message::Host(job)).is_ok()
     }
 
-    /// Requests the end of a job.
     pub(crate) fn cancel(&self, job: JobId) {
         // A runtime that has ended has already ended the job.
         let _gone = self.sender.send(Message::Cancel(job));
     }
 
-    /// Returns a sender for the wakers of tasks.
     pub(super) fn sender(&self) -> Sender<Message> {
         self.sender.clone()
     }

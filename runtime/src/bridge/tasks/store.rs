@@ -35,10 +35,8 @@ pub(super) fn key_of(job: JobId) -> JobKey {
     KeyData::from_ffi(job.0).into()
 }
 
-/// Owner of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JobOwner {
-    /// The module.
     Module,
     /// An object, while it has the plugin part that it had when the job was requested.
     Object(ObjectHandle, u64),
@@ -62,12 +60,9 @@ impl JobOwner {
     }
 }
 
-/// Execution state of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// Not on the stack.
     Waiting,
-    /// On the stack.
     Running,
     /// On the stack; ends when it returns.
     Cancelled,
@@ -99,9 +94,7 @@ pub(super) struct Entry {
 
 /// Closure waiting for a safe point.
 pub(super) enum Waiting {
-    /// Closure of a module.
     Module(JobKey),
-    /// Closure of the host.
     Host(HostJob),
 }
 
@@ -120,11 +113,9 @@ pub(super) enum Begin {
     Gone,
     /// The job has run in this tick, is on the stack, or its generation is suspended or not committed.
     NotNow,
-    /// The owning object is gone.
     Expired(Box<Entry>),
 }
 
-/// All jobs of a host.
 pub(super) struct Store {
     pub entries: SlotMap<JobKey, Entry>,
     pub schedule: Schedule<JobKey>,
@@ -154,7 +145,6 @@ impl Default for Store {
 }
 
 impl Store {
-    /// Returns the number of the next job.
     pub(super) fn next_number(&mut self) -> u64 {
         self.made += 1;
         self.made
@@ -188,7 +178,6 @@ impl Store {
         self.posted.push_back(Waiting::Module(key));
     }
 
-    /// Queues a task to be run again.
     pub(super) fn wake(&mut self, key: JobKey) {
         if self.entries.get(key).is_some_and(|entry| entry.kind == LeaseKind::Task) {
             self.ready.push_back(key);
@@ -211,7 +200,6 @@ impl Store {
         None
     }
 
-    /// Marks a job as running.
     pub(super) fn begin(&mut self, key: JobKey, world: &World) -> Begin {
         let tick = self.tick;
         let Some(entry) = self.entries.get_mut(key) else { return Begin::Gone };

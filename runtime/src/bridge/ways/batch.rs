@@ -10,15 +10,12 @@ use alcedo_abi::host::Directory;
 use super::{MethodWay, Ways, failed};
 use crate::border::CallError;
 
-/// Progress of a batch.
 pub(crate) struct Went {
     /// Error of the object at `at`; `None` if all objects are done.
     pub(crate) failed: Option<CallError>,
     /// Index at which to continue.
     pub(crate) at: usize,
-    /// Number of destroyed objects.
     pub(crate) ended: usize,
-    /// Number of objects that did not meet the condition.
     pub(crate) unmet: usize,
 }
 

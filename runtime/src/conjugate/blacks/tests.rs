@@ -19,7 +19,6 @@ use crate::object::property::PropertyType;
 use crate::object::testing::structure;
 use crate::object::value::Value;
 
-/// Module as seen by the store of blacks.
 struct Module {
     id: ModuleId,
     gate: Rc<Gate>,

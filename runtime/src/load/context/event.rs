@@ -18,7 +18,6 @@ pub struct ContextEvent {
     pub name: String,
     /// Kind of the event.
     pub event: ContextEventKind,
-    /// Weak handles of the context.
     pub(super) home: Home,
 }
 

@@ -22,12 +22,10 @@ use crate::unload::ticket::UnloadTicket;
 
 /// A context with all its generations. Any thread.
 pub(super) struct FreeContext {
-    /// Index of the context.
     pub(super) index: u64,
     pub(super) kind: ContextKind,
     pub(super) name: Arc<str>,
     pub(super) resolvers: Arc<Resolvers>,
-    /// Listeners of its unload.
     pub(super) unloading: Listeners,
     current: ArcSwapOption<FreeGeneration>,
     /// Distinguishes replacements of this context from those of others.
@@ -40,7 +38,6 @@ pub(super) struct FreeContext {
 struct Generations {
     /// Generations that are not dead, oldest first.
     generations: Vec<Arc<FreeGeneration>>,
-    /// Unload of the whole context.
     unload: Option<(Instant, UnloadTicket)>,
 }
 
@@ -92,7 +89,6 @@ impl FreeContext {
         *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = handle;
     }
 
-    /// Returns the name for errors and reports.
     pub(super) fn title(&self) -> String {
         title(self.kind, &self.name)
     }
@@ -128,7 +124,6 @@ impl FreeContext {
         !matches!(self.state(), ContextState::Dead | ContextState::Parked)
     }
 
-    /// Returns the state of the whole context.
     pub(super) fn state(&self) -> ContextState {
         self.life().unload.as_ref().map_or(ContextState::Alive, |(_, ticket)| ticket.state())
     }

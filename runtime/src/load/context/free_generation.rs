@@ -25,9 +25,7 @@ use crate::unload::ticket::UnloadTicket;
 
 pub(super) struct FreeGeneration {
     pub id: ContextId,
-    /// Kind of the context.
     pub kind: ContextKind,
-    /// Name of the context.
     pub name: Arc<str>,
     pub resolvers: Arc<Resolvers>,
     /// Leases that keep the generation, except for calls that were recorded in the gate.
@@ -65,11 +63,8 @@ struct Foreign {
 
 /// Function, and the generation that owns it, whose gate calls pass. Keeps nothing alive.
 pub(super) struct Target {
-    /// Gate of the owning generation, possibly of another context.
     pub gate: Arc<EntryGate>,
-    /// Leases of the owning generation.
     pub leases: Arc<Leases>,
-    /// Id of the owning generation.
     pub home: ContextId,
     /// Slot of the function in the owning generation.
     pub place: u64,
@@ -97,7 +92,6 @@ impl FreeGeneration {
         })
     }
 
-    /// Returns the name for errors and reports.
     pub(super) fn title(&self) -> String {
         title(self.kind, &self.name)
     }
@@ -214,7 +208,6 @@ impl FreeGeneration {
         Ok(())
     }
 
-    /// Releases the borrowed modules.
     pub(super) fn return_borrowed(&self) {
         let foreign = std::mem::take(&mut self.table().foreign);
         drop(foreign);
@@ -234,7 +227,6 @@ impl FreeGeneration {
         })
     }
 
-    /// Returns the function at a slot of a [`Target`].
     fn function(&self, place: u64) -> Option<FreeExport> {
         let (at, export) = split(place & !LENT);
         let table = self.table();

@@ -53,15 +53,11 @@ pub(super) struct FreeModule {
     users: Arc<Leases>,
 }
 
-/// Host interfaces passed to a module on load.
 pub(super) struct ModulePlace<'a> {
     pub id: ModuleId,
-    /// Generation that contains the module.
     pub context: ContextId,
     pub host_context: &'a Arc<SharedHostContext>,
-    /// Receiver of log records.
     pub logs: &'a Arc<Logs>,
-    /// Function tables of the host.
     pub tables: &'a HostTables,
 }
 
@@ -93,14 +89,12 @@ impl FreeModule {
         Ok(Self::new(core, place.context))
     }
 
-    /// Creates a module that accepts calls.
     pub(super) fn new(core: Module, context: ContextId) -> Arc<Self> {
         let exports = core.described().exports.iter().map(|described| FreeExport::of(core.name(), described)).collect();
         let users = Leases::new(core.leases().owner());
         Arc::new(Self { core, context, exports, users })
     }
 
-    /// Returns the folder of the source file.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.info().origin.as_deref().and_then(Path::parent)
     }
@@ -127,7 +121,6 @@ impl FreeModule {
         self.leases().seal();
     }
 
-    /// Returns a snapshot of the public data.
     pub(super) fn summary(&self) -> ModuleSummary {
         let summary = ModuleSummary::new(self.info(), self.context, self.code().path().to_owned());
         summary.offering(self.exports.iter().map(|export| &*export.type_path))
@@ -174,7 +167,6 @@ impl FreeExport {
         }
     }
 
-    /// Returns the address of the body.
     pub(super) fn address(&self) -> *const () {
         self.invoke.0 as *const ()
     }

@@ -47,7 +47,6 @@ struct NamedFunction {
     signature: Signature,
     /// Calls the entered generation on threads in a scope of the context.
     follows_scope: bool,
-    /// Target in the last called generation.
     bound: ArcSwapOption<Bound>,
 }
 

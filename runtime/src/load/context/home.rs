@@ -22,7 +22,6 @@ impl Default for Home {
     }
 }
 
-/// Returns the value while it exists.
 pub(super) fn upgrade<T: Any + Send + Sync>(above: &Above) -> Option<Arc<T>> {
     above.upgrade()?.downcast().ok()
 }

@@ -132,7 +132,6 @@ impl HostFunctions {
         self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Returns all names, for errors.
     pub(crate) fn names(&self) -> Vec<Arc<str>> {
         let functions = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
         let mut names: Vec<_> = functions.values().map(|function| Arc::clone(&function.full)).collect();

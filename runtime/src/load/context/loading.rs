@@ -28,7 +28,6 @@ use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
 use crate::unload::ticket::UnloadTicket;
 
-/// Library that was read and admitted.
 pub(super) struct Library {
     pub info: ModuleInfo,
     image: ImageFile,
@@ -121,7 +120,7 @@ pub(super) fn load(
     Ok(asked_for)
 }
 
-/// Loads a module by name. Returns the errors of [`load`] and [`search::search`].
+/// Loads a module by name. Returns the errors of [`load`] and [`search`].
 pub(super) fn load_name(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -199,7 +198,6 @@ fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<
     }
 }
 
-/// Modules of a load.
 struct Plan {
     /// Libraries to load; the requested one is the first.
     libraries: Vec<Library>,
@@ -395,7 +393,6 @@ fn resume(suspended: &[Arc<FreeModule>]) {
     }
 }
 
-/// Runs the mains, dependencies first.
 fn start(registry: &ContextRegistry, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
     for module in modules {
         if let Err(error) = module.main(&registry.args) {

@@ -124,7 +124,6 @@ pub(super) fn type_in_picture(
 /// Module of the Default that a module of the Master depends on.
 pub(crate) struct Lent {
     pub name: String,
-    /// Leases, one per dependent.
     pub leases: Arc<Leases>,
 }
 

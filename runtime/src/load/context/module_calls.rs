@@ -49,16 +49,13 @@ struct Table {
     handles: HashMap<ZCallName, ZCallHandle>,
 }
 
-/// Target of a name.
 enum Bound {
     Module(Exported),
     Host(Arc<HostFunction>),
 }
 
-/// Function in the generation that owns it.
 struct Exported {
     target: Target,
-    /// Possible callers of the function's module.
     users: Arc<Leases>,
 }
 
@@ -218,7 +215,6 @@ impl Bound {
     }
 }
 
-/// Result of a search.
 enum Found {
     /// Module, its generation, and the index of the function in the module.
     Export(Arc<FreeModule>, ContextId, usize),

@@ -12,7 +12,6 @@ use alcedo_sys::{NativeError, NativeFailure, NativePlace};
 use crate::load::context_id::ContextId;
 use crate::load::error::context::ContextError;
 
-/// Open native library, by its requested name.
 struct Opened {
     name: String,
     library: alcedo_sys::NativeLibrary,
@@ -78,7 +77,6 @@ pub struct RetainedNative {
 }
 
 impl RetainedNative {
-    /// Checks if the library is open.
     pub(super) fn is_open(&self) -> bool {
         self.open.as_ref().is_none_or(|open| open.strong_count() != 0)
     }
@@ -89,7 +87,6 @@ pub(super) enum Source<'a> {
     File(&'a Path),
 }
 
-/// Native libraries of one generation.
 #[derive(Default)]
 pub(super) struct Natives {
     found: Mutex<BTreeMap<String, NativeLibrary>>,

@@ -68,7 +68,6 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Calls a resolver, which returns a path.
     fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
         let Some(path) = ask(&self.generation.title(), who, self.name, || resolver(self.name))? else {
             self.trace.push(Attempt::new(who, "did not have it"));

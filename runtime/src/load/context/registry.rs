@@ -34,10 +34,8 @@ use crate::unload::reaper::Reaper;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// Names reserved for the unique contexts.
 const RESERVED: [&str; 2] = ["Default", "Master"];
 
-/// Maximum length of a name in bytes.
 const LONGEST_NAME: usize = 255;
 
 const NAME: &str = "a name is 1 to 255 bytes of letters that show themselves, without `:` and `/`";
@@ -53,21 +51,15 @@ pub(crate) struct ContextRegistry {
     pub(super) host_context: Arc<SharedHostContext>,
     /// Receiver of log records.
     pub(super) logs: Arc<Logs>,
-    /// Private copies of libraries.
     pub(super) stage_dir: Arc<StageDir>,
-    /// Arguments of the mains.
     pub(super) args: Vec<String>,
-    /// Set if unsealed libraries are rejected.
     pub(super) require_seal: bool,
     /// Canary process that loads new modules first, including those of the Master.
     pub(crate) rehearsal: Rehearsal,
-    /// Listeners of all contexts.
     pub(super) listeners: Listeners,
     /// Host functions that modules of these contexts call.
     pub(crate) functions: HostFunctions,
-    /// Function tables that the host offers and expects.
     pub(crate) tables: HostTables,
-    /// Background unloader.
     pub(super) reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
@@ -83,7 +75,6 @@ pub(crate) struct ContextRegistry {
     pub(super) has_closed: AtomicBool,
 }
 
-/// Maximum depth of nested unloads on one thread.
 const DEEPEST: u32 = 16;
 
 thread_local! {
@@ -120,7 +111,6 @@ struct Slims {
 #[derive(Default)]
 struct Picture {
     modules: Vec<(ModuleId, ModuleSummary)>,
-    /// Unload ticket, once the unload has begun.
     ticket: Option<UnloadTicket>,
 }
 
@@ -265,7 +255,6 @@ impl ContextRegistry {
         }
     }
 
-    /// Returns the name of a generation for errors.
     pub(super) fn title_of(&self, id: ContextId) -> String {
         let known = self.generation(id).map(|generation| generation.title());
         known.unwrap_or_else(|| if id.index == 1 { "Master".into() } else { format!("a context that is gone ({id})") })
@@ -321,7 +310,6 @@ impl ContextRegistry {
         }
     }
 
-    /// Records the end of a generation.
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
         self.retained().extend(generation.natives.retire(generation.id));
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).extend(parked.iter().cloned());
@@ -349,7 +337,6 @@ impl ContextRegistry {
         Weak::clone(&self.own)
     }
 
-    /// Returns the id of the host.
     pub(crate) fn id(&self) -> HostId {
         HostId::of(&self.own)
     }
@@ -364,7 +351,6 @@ impl ContextRegistry {
         natives
     }
 
-    /// Adds a started generation of the Master.
     pub(crate) fn master_begins(&self, generation: Generation) {
         self.pictures().insert(generation, Picture::default());
     }
@@ -383,7 +369,6 @@ impl ContextRegistry {
         drop(gone);
     }
 
-    /// Sets the modules of a generation of the Master.
     pub(crate) fn set_master_modules(&self, generation: Generation, modules: Vec<(ModuleId, ModuleSummary)>) {
         if let Some(picture) = self.pictures().get_mut(&generation) {
             picture.modules = modules;
@@ -415,7 +400,6 @@ impl ContextRegistry {
         all.filter(|(_, ticket)| ticket.state() != ContextState::Dead).collect()
     }
 
-    /// Returns the contexts with names.
     pub(super) fn lines(&self) -> Vec<Arc<FreeContext>> {
         self.slims().lines.values().cloned().collect()
     }

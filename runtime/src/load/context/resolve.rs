@@ -6,28 +6,21 @@
 
 use semver::{Version, VersionReq};
 
-/// Step of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Step {
-    /// Modules of the context.
     Own,
-    /// Resolver of the context.
     Resolver,
-    /// Modules of the Default.
     Default,
-    /// Handler, by its index.
     Handler(usize),
     /// End of the search: the name is not found.
     NotFound,
 }
 
-/// Available steps of a context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Guidance {
     /// Set for the Default itself, which is not searched twice.
     pub is_default: bool,
     pub has_resolver: bool,
-    /// Number of handlers.
     pub handlers: usize,
 }
 

@@ -25,7 +25,6 @@ pub struct ModuleRequest {
     pub needed_by: Option<String>,
     /// Name of the requesting context.
     pub context: String,
-    /// Weak handles of the context.
     pub(super) home: Home,
 }
 
@@ -67,7 +66,6 @@ pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailur
 /// Resolvers, handlers and canary setting of a context.
 #[derive(Default)]
 pub(super) struct Resolvers {
-    /// Owning context.
     pub(super) home: Home,
     told: Mutex<Told>,
 }
@@ -99,7 +97,6 @@ impl Resolvers {
         Self { home, told: Mutex::default() }
     }
 
-    /// Removes and returns all of them.
     pub(super) fn take(&self) -> (Vec<Known<ModuleResolver>>, Vec<Known<NativeResolver>>) {
         let mut told = self.told();
         let modules = told.modules.drain(..).map(|(_rank, resolver)| resolver).collect();
@@ -110,7 +107,6 @@ impl Resolvers {
         self.told().canary = Some(canary);
     }
 
-    /// Returns the canary setting of the context, if any.
     pub(super) fn canary(&self) -> Option<Canary> {
         self.told().canary.clone()
     }
@@ -128,7 +124,6 @@ impl Resolvers {
         drop(before);
     }
 
-    /// Removes a resolver or handler.
     pub(super) fn remove(&self, site: Site) {
         let mut told = self.told();
         let modules: Vec<_> = told.modules.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
@@ -160,7 +155,6 @@ impl Resolvers {
     }
 }
 
-/// Adds a resolver, and returns the replaced one.
 fn add<C: ?Sized>(all: &mut Ranked<C>, rank: Rank, new: Known<C>) -> Option<Known<C>> {
     match all.iter_mut().find(|(known, _)| *known == rank && rank != Rank::Handler) {
         Some((_rank, known)) => Some(std::mem::replace(known, new)),

@@ -20,7 +20,6 @@ thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(None) };
 }
 
-/// Returns the generation whose scope this thread has entered.
 pub(super) fn here() -> Option<Arc<FreeGeneration>> {
     at(|(generation, _lease)| generation.upgrade())
 }

@@ -16,7 +16,6 @@ use crate::load::context::waits::Sort;
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::{Attempt, ContextError};
 
-/// Result of a search.
 pub(super) enum Answer {
     /// Loaded module, with its location.
     Module(Arc<FreeModule>, ContextId),
@@ -119,7 +118,6 @@ pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) ->
     }
 }
 
-/// Calls a resolver, and checks the answer.
 fn put(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -220,7 +218,6 @@ fn refuse_unloading(
     })
 }
 
-/// Returns the name for errors of a library loaded from memory.
 pub(super) fn name_of_bytes(name: &str) -> PathBuf {
     PathBuf::from(format!("<{name}>"))
 }

@@ -13,10 +13,8 @@ use std::fmt;
 
 use crate::bridge::exports::is_type;
 
-/// Requested type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TypeName<'a> {
-    /// Declaring module, if specified.
     pub module: Option<&'a str>,
     /// `Type`, `Package.Type` or `/Script/Package.Type`.
     pub ty: &'a str,
@@ -42,7 +40,6 @@ impl fmt::Display for Flaw {
 }
 
 impl<'a> TypeName<'a> {
-    /// Parses a name.
     pub(super) fn read(text: &'a str) -> Result<Self, Flaw> {
         let (module, ty) = match text.split_once(':') {
             Some((module, rest)) => (Some(module), rest.strip_prefix(':').unwrap_or(rest)),

@@ -11,7 +11,6 @@ use crate::load::error::context::ContextError;
 
 /// Global, since contexts of one runtime may load into those of another.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
-/// Signalled when a claim has ended.
 static ENDED: Condvar = Condvar::new();
 
 /// Returns a unique number for a context or a generation, which distinguishes works.

@@ -147,7 +147,6 @@ impl UnloadWork for Abandoned {
     }
 }
 
-/// Unload of a generation.
 struct SpaceUnload {
     registry: Weak<ContextRegistry>,
     generation: Arc<FreeGeneration>,
@@ -267,7 +266,6 @@ fn begin(registry: &ContextRegistry, generation: &Arc<FreeGeneration>, subject: 
 }
 
 impl ContextRegistry {
-    /// Starts to unload modules of a failed load.
     pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
         if !modules.is_empty() {
             let work = Abandoned::new(modules, self.policy());

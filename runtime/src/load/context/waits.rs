@@ -39,7 +39,6 @@ impl PartialEq for Work {
     }
 }
 
-/// Kind of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sort {
     /// Resolvers and handlers are being called.
@@ -59,12 +58,10 @@ pub(super) enum Never {
     TooDeep,
 }
 
-/// Steps of all threads.
 pub(super) struct Table<T> {
     threads: HashMap<T, Row>,
 }
 
-/// Steps of a thread, outermost first, and the work it waits for.
 #[derive(Default)]
 struct Row {
     steps: Vec<Step>,
@@ -102,7 +99,6 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Copy + Eq + Hash> Table<T> {
-    /// Returns the number of steps of a thread.
     pub(super) fn depth(&self, thread: T) -> usize {
         self.threads.get(&thread).map_or(0, |row| row.steps.len())
     }

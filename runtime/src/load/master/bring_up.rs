@@ -26,7 +26,6 @@ use crate::unload::subject::GenerationUnload;
 
 use crate::load::master::loads::{Loads, Master};
 
-/// Modules of a new generation.
 pub(crate) struct BroughtUp {
     /// Mapped modules, dependencies first.
     pub new: Vec<Rc<MasterModule>>,

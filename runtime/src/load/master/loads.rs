@@ -30,7 +30,6 @@ use crate::unload::subject::UnloadHost;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
 
-/// Living Master load context.
 #[derive(Clone)]
 pub(crate) struct Master {
     pub generation: Generation,
@@ -48,15 +47,12 @@ pub(crate) struct Loads {
     pub stage_dir: Arc<StageDir>,
     /// Registry of the other contexts, with a snapshot of the Master.
     pub registry: Arc<ContextRegistry>,
-    /// Host interface of modules.
     pub host_context: Option<Box<HostContext>>,
     /// Arguments for the mains of startup modules.
     pub args: Vec<String>,
-    /// Set if unsealed libraries are rejected.
     pub require_seal: bool,
     /// Duration of the last canary, until it is read.
     pub(super) canary_took: Cell<Option<Duration>>,
-    /// Unloading generations.
     pub unloads: Unloads,
     /// Warnings about images that stay mapped which reload reports already contain.
     pub told: Told,
@@ -120,7 +116,6 @@ impl Loads {
         self.master.borrow().clone()
     }
 
-    /// Sets the living Master, and returns the previous one.
     pub(crate) fn set_master(&self, master: Option<Master>) -> Option<Master> {
         self.master.replace(master)
     }
@@ -175,7 +170,6 @@ impl Loads {
         self.is_telling.get()
     }
 
-    /// Returns the number of the next generation.
     pub(crate) fn next_generation(&self) -> Generation {
         self.last_generation.set(self.last_generation.get() + 1);
         Generation(self.last_generation.get())
@@ -210,7 +204,6 @@ impl Loads {
         self.registry.master_is_gone(generation);
     }
 
-    /// Takes the duration of the last canary, if any.
     pub(crate) fn take_canary_time(&self) -> Option<Duration> {
         self.canary_took.take()
     }
@@ -277,7 +270,6 @@ impl Drop for Loads {
     }
 }
 
-/// Returns the ids of modules.
 pub(crate) fn ids(modules: &[Rc<MasterModule>]) -> impl Iterator<Item = ModuleId> {
     modules.iter().map(|module| module.gate().tag().id)
 }

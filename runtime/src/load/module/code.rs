@@ -25,7 +25,6 @@ pub(crate) trait ModuleCode: Send + Sync {
         Path::new("")
     }
 
-    /// Runs the main. Returns its panic as an error.
     fn main(&self, _args: &[String]) -> Result<(), CallError> {
         Ok(())
     }

@@ -11,25 +11,18 @@ use crate::load::stays::{self, Stays};
 pub(crate) struct ModuleInfo {
     pub name: String,
     pub version: semver::Version,
-    /// Required modules.
     pub dependencies: Vec<(String, semver::VersionReq)>,
     /// Id of the build; differs between different builds.
     pub build_id: u128,
-    /// Compiler of the module, for reports.
     pub compiler: String,
-    /// Digest of the whole file.
     pub digest: alcedo_sys::Digest,
     /// Source file; `None` if the module was loaded from memory or a reader.
     pub origin: Option<PathBuf>,
-    /// Set for a script package.
     pub is_scripts: bool,
-    /// Set if the file is sealed.
     pub is_sealed: bool,
     /// Oldest and newest supported host API.
     pub api: (u32, u32),
-    /// Paths of declared types.
     pub types: Vec<String>,
-    /// Paths of declared classes.
     pub classes: Vec<String>,
     /// Reason why the image must stay mapped, if any.
     pub stays: Option<Stays>,

@@ -70,7 +70,6 @@ impl Staged {
         }
     }
 
-    /// Returns the path of the copy.
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
@@ -120,7 +119,6 @@ impl Mapped {
         root_of(&image, module).map(|root| Self { image, root })
     }
 
-    /// Returns the declarations of the library.
     pub(crate) fn described(&self) -> Described {
         Described::of(self.root)
     }
@@ -134,7 +132,6 @@ impl Mapped {
         unsafe { Entries::of(self.root, &context) }.map(|_entries| ())
     }
 
-    /// Leaves the image mapped permanently.
     pub(crate) fn park(self) {
         let _mapped = self.image.park();
     }
@@ -308,7 +305,6 @@ impl ModuleCode for LibraryCode {
     }
 }
 
-/// Formats an error of the linker, with a hint if one is known.
 fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> LoadError {
     match error {
         // Static TLS is the only kind of memory that the linker names.

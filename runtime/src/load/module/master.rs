@@ -42,7 +42,6 @@ impl MasterModule {
         self.core.need(Need { use_of: None, code: lease });
     }
 
-    /// Runs the main. Returns its panic as an error.
     pub(crate) fn main(&self, red: &RedStack, args: &[String]) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.main, || self.gate.through(|| self.core.main(args)))
     }

@@ -35,9 +35,7 @@ pub(crate) struct Module {
     info: ModuleInfo,
     tag: ModuleTag,
     code: Box<dyn ModuleCode>,
-    /// Leases of users of the code.
     leases: Arc<Leases>,
-    /// Leases on its dependencies.
     needs: Mutex<Vec<Need>>,
     has_started: AtomicBool,
     logs: Arc<Logs>,
@@ -61,7 +59,6 @@ impl Need {
 }
 
 impl Module {
-    /// Creates a module that is ready for its first call. `leases` count the users of its code.
     pub(crate) fn new(
         info: ModuleInfo,
         tag: ModuleTag,
@@ -138,7 +135,6 @@ impl Module {
         named
     }
 
-    /// Runs the main. Returns its panic as an error.
     pub(crate) fn main(&self, args: &[String]) -> Result<(), CallError> {
         self.code.main(args)?;
         self.has_started.store(true, Ordering::Release);

@@ -19,7 +19,6 @@ pub(crate) struct ScriptCode {
 }
 
 impl ScriptCode {
-    /// Creates the code of a package whose classes are not declared yet.
     pub(crate) fn new(package: Arc<Package>) -> Box<Self> {
         Box::new(Self { package, is_there: AtomicBool::new(true) })
     }

@@ -44,7 +44,6 @@ static SAY: ExportDesc = ExportDesc {
 static INTERFACES: [&InterfaceDesc; 1] = [&SPEAKER];
 static EXPORTS: [&ExportDesc; 1] = [&SAY];
 
-/// Recorded calls of the module, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
 
@@ -53,7 +52,6 @@ impl Heard {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what.into());
     }
 
-    /// Returns all recorded calls.
     pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -132,7 +130,6 @@ impl CodeUnload for LastPage {
     }
 }
 
-/// Creates the module `tale`, and the record of its calls.
 pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
     let heard = Heard::default();
     let info = ModuleInfo {

@@ -33,7 +33,6 @@ pub(super) fn inspect(path: &Path, demands: &Demands) -> Result<(Arc<Package>, M
     Ok((Arc::new(package), info))
 }
 
-/// Creates the module info of a package.
 pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
     ModuleInfo {
         name: package.name.clone(),
@@ -125,7 +124,6 @@ pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInf
     dependencies(packages, &known)
 }
 
-/// Returns the dependencies of packages on modules.
 fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, VersionReq)>> {
     let said: Vec<_> = packages.iter().map(|package| (&*package.name, &package.outline.words)).collect();
     let needed = needed(&said, known);
@@ -177,7 +175,6 @@ fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<
     found
 }
 
-/// Dependencies of modules, by name.
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// Checks if a module depends on another, directly or indirectly.

@@ -131,12 +131,10 @@ impl Story {
         changes
     }
 
-    /// Prints the value of the object.
     fn value(&self, name: &str) -> String {
         self.core.world.objects.read_value(self.object, name).expect("it is there").print(&self.core.world.names)
     }
 
-    /// Prints the value of the class default object.
     fn default(&self, name: &str) -> String {
         let cdo = self.class.cdo.get();
         self.core.world.objects.read_value(cdo, name).expect("it is there").print(&self.core.world.names)
@@ -247,7 +245,6 @@ impl Row {
     }
 }
 
-/// Shortens the paths in a type.
 fn short(words: &str) -> String {
     words.replace("/Script/Game.", "").replace("/Script/Test.", "")
 }

@@ -59,7 +59,6 @@ pub(super) fn core() -> Rc<Core> {
 pub(super) struct Build<'a> {
     pub(super) words: &'a str,
     pub(super) default: &'a str,
-    /// Name of the property.
     pub(super) name: &'a str,
     /// Set if a dynamic base class declares the property.
     pub(super) is_in_base: bool,
