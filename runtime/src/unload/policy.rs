@@ -22,7 +22,7 @@ pub struct UnloadPolicy {
     pub shutdown: Duration,
     /// Waits for child processes of a module that the module has not waited for: ended ones when the module is unloaded, the
     /// others in the safe point after their end. By default they are only reported, and an ended one remains a zombie. For
-    /// hosts where no other code waits for these processes.
+    /// hosts where no code except the module waits for these processes.
     pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,

@@ -50,8 +50,7 @@ pub struct ModuleEnd {
     /// `stdout`).
     #[serde(default)]
     pub addresses: u64,
-    /// Description of each reset process limit whose signal the module has handled, and of each timer set by direct system
-    /// calls.
+    /// Process limits whose signals the module has handled, and timers set by direct system calls, each with its outcome.
     #[serde(default)]
     pub put_back: Vec<String>,
     /// Number of memory searches for references to the module.

@@ -54,7 +54,7 @@ pub enum ContextEventKind {
     PostStartup,
     /// A module has been loaded, and its main has returned. For the Master, raised when the generation is complete and live.
     Loaded(String),
-    /// The generation accepts no new calls; raised once. For the Default, when the host shuts down.
+    /// The generation accepts no new loads, calls or leases; raised once. For the Default, when the host shuts down.
     Unloading,
     /// A reload failed, and the old generation continues.
     Resumed,

@@ -191,8 +191,8 @@ impl Table {
 }
 
 impl Bound {
-    /// Checks the fingerprint of a caller. Returns [`CallError::Signature`] if it differs, and an error for callers that pass
-    /// values of any type, which need objects.
+    /// Checks the fingerprint of a caller. Returns [`CallError::Signature`] if it differs, and an error for zero, which means
+    /// values of any type: modules without objects cannot pass these.
     fn agree(&self, wanted: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {
