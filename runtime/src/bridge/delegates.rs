@@ -87,11 +87,8 @@ pub(crate) fn signature_of(ty: &PropertyType) -> Result<&str, CallError> {
     })
 }
 
-/// Creates a binding for a delegate of this type to a function of an object.
-///
-/// # Errors
-/// [`CallError::Stale`] if the object is destroyed, [`CallError::NotFound`] if it has no such function,
-/// [`CallError::Signature`] if the signature differs.
+/// Creates a binding for a delegate of this type to a function of an object. Returns [`CallError::Stale`] if the object is
+/// destroyed, [`CallError::NotFound`] if it has no such function, [`CallError::Signature`] if the signature differs.
 pub(crate) fn binding(
     world: &World,
     ty: &PropertyType,
@@ -203,11 +200,8 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
 
 impl Delegates {
     /// Calls the bindings of a delegate through `call`, which receives each function and object. The delegate itself is not
-    /// accessed during the calls.
-    ///
-    /// # Errors
-    /// [`CallError::NotFound`] if a single delegate has no target, [`CallError::TooDeep`], and the error of the callee; the
-    /// first error for several bindings.
+    /// accessed during the calls. Returns [`CallError::NotFound`] if a single delegate has no target, [`CallError::TooDeep`],
+    /// and the error of the callee; the first error for several bindings.
     pub(crate) fn call(
         &self,
         world: &World,

@@ -57,10 +57,8 @@ struct Walk<'a> {
 }
 
 /// Stages new memory for every living object. Saved fields of objects that become dormant move into the new memory; returns the
-/// remaining fields, including those of awakened objects.
-///
-/// # Errors
-/// If a new subobject cannot be constructed, or an object cannot be constructed again.
+/// remaining fields, including those of awakened objects. Returns an error if a new subobject cannot be constructed, or an
+/// object cannot be constructed again.
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],

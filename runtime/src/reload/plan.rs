@@ -67,10 +67,8 @@ impl PropertyDefault {
         }
     }
 
-    /// Checks if an object has the default, by comparing its body with that of the class default object.
-    ///
-    /// # Errors
-    /// If the property is missing in one of the bodies.
+    /// Checks if an object has the default, by comparing its body with that of the class default object. Returns an error if
+    /// the property is missing in one of the bodies.
     pub(crate) fn is_had(
         &self,
         core: &Core,
@@ -90,9 +88,7 @@ impl PropertyDefault {
 
     /// Copies the default from the body of the class default object to an object that follows it. Returns the default if the
     /// property must refer to the object's own subobjects; [`refer_to_own`] sets these once all objects have their new memory.
-    ///
-    /// # Errors
-    /// If the property is missing in one of the bodies.
+    /// Returns an error if the property is missing in one of the bodies.
     pub(crate) fn give(&self, property: &Property, to: View<'_>, default: View<'_>) -> Result<Option<Self>, CallError> {
         if !matches!(self, Self::OwnSubobject(_)) {
             to.copy_from(property, default, property)?;

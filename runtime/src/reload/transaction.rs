@@ -36,10 +36,8 @@ use crate::unload::subject::GenerationUnload;
 use crate::zcall::table::Given;
 
 /// Replaces the modules of the Master by those in `paths`: all of them, or only changed modules and their dependents. The
-/// caller must be at a safe point.
-///
-/// # Errors
-/// If no Master is loaded. A failed reload is not an error: its report contains the failure, and the world is unchanged.
+/// caller must be at a safe point. Returns an error if no Master is loaded. A failed reload is not an error: its report
+/// contains the failure, and the world is unchanged.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,

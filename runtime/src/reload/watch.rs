@@ -64,10 +64,8 @@ pub(crate) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Watches `files` through their folders, because a build may replace a file rather than write it.
-    ///
-    /// # Errors
-    /// If a folder cannot be watched.
+    /// Watches `files` through their folders, because a build may replace a file rather than write it. Returns an error if a
+    /// folder cannot be watched.
     pub(crate) fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, events) = unbounded();
         let failed = |path: &Path| {

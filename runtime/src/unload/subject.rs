@@ -33,10 +33,8 @@ pub(crate) trait UnloadModule {
     fn ask_to_stop(&self);
     /// Checks if the main has returned, so that the exit hook must run.
     fn has_started(&self) -> bool;
-    /// Runs the exit hook if the main has returned, and drops values deferred to the exit. Last call into the module.
-    ///
-    /// # Errors
-    /// If the module panics.
+    /// Runs the exit hook if the main has returned, and drops values deferred to the exit. Last call into the module. Returns
+    /// an error if the module panics.
     fn exit(&self, red: &RedStack) -> Result<(), CallError>;
     /// Runs the destructors of the module's thread-locals on this thread.
     fn end_thread_locals_here(&self);

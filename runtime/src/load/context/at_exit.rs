@@ -12,10 +12,8 @@ use crate::load::error::context::ContextError;
 /// Registries whose listeners are called at exit.
 static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());
 
-/// Enables exit events for the contexts of `registry`. Idempotent.
-///
-/// # Errors
-/// [`ContextError::System`] if the platform has no exit handlers, or registers no more.
+/// Enables exit events for the contexts of `registry`. Idempotent. Returns [`ContextError::System`] if the platform has no exit
+/// handlers, or registers no more.
 pub(super) fn tell(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> {
     let mut hubs = hubs();
     let is_known = |known: &Weak<ContextRegistry>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(registry));

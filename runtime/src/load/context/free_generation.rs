@@ -190,10 +190,8 @@ impl FreeGeneration {
     }
 
     /// Borrows a module that a resolver has found in another context, until this generation is unloading and no call is active.
-    /// After that, only modules that depend on the borrowed one keep it.
-    ///
-    /// # Errors
-    /// If the other context is unloading, or this generation was parked.
+    /// After that, only modules that depend on the borrowed one keep it. Returns an error if the other context is unloading, or
+    /// this generation was parked.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>, home: ContextId) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.lend(&format!("{}, which was given {name}", self.full_title()));

@@ -94,9 +94,7 @@ impl Bound {
 impl ContextFunction {
     /// Resolves the function and compares the signature. If `here`, the generation whose scope this thread has entered, is
     /// provided, the function is resolved in it, and calls on a thread in a scope of `line` use the generation of that scope.
-    ///
-    /// # Errors
-    /// If the context is unloading, the function does not exist, or the signature differs.
+    /// Returns an error if the context is unloading, the function does not exist, or the signature differs.
     pub(super) fn new(
         registry: &ContextRegistry,
         line: &Arc<FreeContext>,
@@ -291,10 +289,8 @@ pub struct TableModule {
 }
 
 impl TableModule {
-    /// Finds the module in the current generation, and compares its table with the host's.
-    ///
-    /// # Errors
-    /// If the context is unloading, the module is missing, or its table is missing or differs.
+    /// Finds the module in the current generation, and compares its table with the host's. Returns an error if the context is
+    /// unloading, the module is missing, or its table is missing or differs.
     pub(super) fn new(
         registry: &Arc<ContextRegistry>,
         line: &FreeContext,
@@ -317,10 +313,7 @@ impl TableModule {
         Ok(Self { registry: Arc::clone(registry), generation, module: module.to_owned() })
     }
 
-    /// Binds an entry of the table.
-    ///
-    /// # Errors
-    /// If the module lacks an entry with this signature.
+    /// Binds an entry of the table. Returns an error if the module lacks an entry with this signature.
     pub(crate) fn entry<A: ValueParams, R: NativeResult>(
         &self,
         table: &str,
@@ -345,9 +338,7 @@ pub(crate) struct TableEntry {
 }
 
 impl TableEntry {
-    /// Runs `code` with the pointer of the entry. The unload of its generation waits until `code` has returned.
-    ///
-    /// # Errors
+    /// Runs `code` with the pointer of the entry. The unload of its generation waits until `code` has returned. Returns
     /// [`ContextError::ContextUnloading`] once the generation is unloading.
     #[inline]
     pub(crate) fn within<T>(

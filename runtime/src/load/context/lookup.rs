@@ -21,10 +21,8 @@ use crate::load::error::LoadError;
 use crate::load::error::context::{Attempt, ContextError};
 
 /// Finds a function for `generation` by type and method; see [`TypeName`] for the names of types. A named module that is not
-/// loaded is searched like a dependency and loaded.
-///
-/// # Errors
-/// If no module or more than one offers the function, the named module is not found, or the context is unloading.
+/// loaded is searched like a dependency and loaded. Returns an error if no module or more than one offers the function, the
+/// named module is not found, or the context is unloading.
 pub(super) fn function(
     generation: &Arc<FreeGeneration>,
     registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,

@@ -109,10 +109,8 @@ impl Natives {
         self.found().get(name).cloned()
     }
 
-    /// Opens a library and holds it under `name`. `None` if the location has no such library.
-    ///
-    /// # Errors
-    /// If the loader rejects the library.
+    /// Opens a library and holds it under `name`. `None` if the location has no such library. Returns an error if the loader
+    /// rejects the library.
     pub(super) fn open(&self, name: &str, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
         // SAFETY: the library is named by the host's configuration or by its resolver, and is run as its author intended.
         let found = unsafe {

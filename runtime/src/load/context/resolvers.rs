@@ -175,10 +175,7 @@ pub(super) struct NativeResolvers {
     pub(super) handlers: Vec<Share<NativeResolver>>,
 }
 
-/// Calls a resolver, and converts a panic to an error.
-///
-/// # Errors
-/// [`ContextError::ResolverError`], which ends the search.
+/// Calls a resolver, and converts a panic to an error. Errors are [`ContextError::ResolverError`], and end the search.
 pub(super) fn ask<T>(
     context: &str,
     who: &str,

@@ -45,10 +45,7 @@ pub struct ContextScope {
 }
 
 impl ContextScope {
-    /// Enters a generation.
-    ///
-    /// # Errors
-    /// If the generation is unloading.
+    /// Enters a generation. Returns an error if it is unloading.
     #[track_caller]
     pub(super) fn enter(generation: &Arc<FreeGeneration>) -> Result<Self, ContextError> {
         let lease = lease(generation)?;
@@ -84,10 +81,7 @@ pub struct Scoped<F> {
 }
 
 impl<F: Future> Scoped<F> {
-    /// Wraps a future.
-    ///
-    /// # Errors
-    /// If the context is unloading.
+    /// Returns an error if the context is unloading.
     #[track_caller]
     pub(super) fn new(generation: Arc<FreeGeneration>, future: F) -> Result<Self, ContextError> {
         let lease = lease(&generation)?;

@@ -284,10 +284,8 @@ impl LoadContext {
         self.function(type_path, method, signature)?.pointer()
     }
 
-    /// Returns the module of that name in the current generation, which must implement this table.
-    ///
-    /// # Errors
-    /// Returns the errors of [`TableModule::new`].
+    /// Returns the module of that name in the current generation, which must implement this table. Returns the errors of
+    /// [`TableModule::new`].
     pub(crate) fn table_module(&self, module: &str, table: &Table) -> Result<TableModule, ContextError> {
         TableModule::new(&self.kept.registry, self.line(), module, table)
     }
