@@ -1,5 +1,5 @@
-//! Many calls of one method with the same arguments: objects in groups of one class, and one crossing for each group. Objects of a
-//! class into which there is no short way are called one by one, the long way.
+//! Batches of calls of one method with equal arguments: objects are grouped by class, and each group takes one boundary
+//! crossing. Objects of a class without a fast path are called one by one on the slow path.
 #![expect(unsafe_code, reason = "vouches for the objects that it hands to a batch")]
 
 use std::rc::Rc;
@@ -15,40 +15,37 @@ use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::word_place::WordPlace;
 
-/// The objects of one class, in the order they were given, ready to be called.
+/// Objects of one class, in the given order, ready to be called.
 struct Group {
     class: ClassId,
     way: Option<MethodWay>,
     condition: Option<WordPlace<bool>>,
     items: Vec<BatchItem>,
-    /// Whether a plugin part was found for each.
+    /// Set if every object has a plugin part.
     is_whole: bool,
-    /// The place of each among the objects that were given.
+    /// Index of each object in the given objects.
     places: Vec<u32>,
 }
 
-/// Objects in groups, and what that was found by. It is right while neither has changed.
+/// Grouped objects, with the counters at the time of grouping. Valid while neither counter has changed.
 pub(crate) struct Groups {
     population: u64,
     looked: u64,
-    /// The count of ends at which those in the groups were there.
+    /// Counter of destroyed objects at which all grouped objects were alive.
     ends: u64,
     groups: Vec<Group>,
-    /// Objects that were not there.
     ended: usize,
-    /// Objects of a class that has no override.
+    /// Number of skipped objects, whose class has no override.
     passed: usize,
 }
 
-/// What is asked of the objects of a batch beside the call.
+/// Conditions for the objects of a batch.
 pub(crate) struct Terms<'a> {
-    /// The name of a `bool` property that is to be set.
     pub(crate) condition: Option<&'a str>,
-    /// Whether those are passed over whose class has no override.
+    /// Skips objects whose class has no override.
     pub(crate) only_overrides: bool,
 }
 
-/// How a batch went.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     pub(crate) called: usize,
@@ -56,15 +53,13 @@ pub(crate) struct Done {
     pub(crate) unmet: usize,
     pub(crate) passed: usize,
     pub(crate) crossings: usize,
-    /// The place of each that failed, and with what.
+    /// Index, object and error of each failed call.
     pub(crate) failed: Vec<(u32, ObjectHandle, CallError)>,
 }
 
 impl Groups {
-    /// The objects by class, in the order in which the classes come first.
-    ///
-    /// # Errors
-    /// When the condition is no `bool` property of an object's class.
+    /// Groups objects by class, in the order of the first object of each class. Returns an error if the condition is not a `bool`
+    /// property of an object's class.
     pub(crate) fn of(
         core: &Core,
         method: &MethodCall,
@@ -104,7 +99,7 @@ impl Groups {
             }
             let group = &mut made.groups[last];
             let part = group.way.and_then(|way| core.pairs.look(&core.world.objects, *object, way.owner()));
-            // One without goes the long way, which says what is missing.
+            // Objects without a plugin part take the slow path, which reports the reason.
             let part = part.map_or(std::ptr::null_mut(), |part| part.0);
             group.is_whole &= !part.is_null();
             group.items.push(BatchItem { object: *object, memory: entry.memory, part });
@@ -113,14 +108,14 @@ impl Groups {
         Ok(made)
     }
 
-    /// Whether nothing has changed since.
+    /// Checks if nothing has changed since the grouping.
     #[inline]
     pub(crate) fn is_right(&self, core: &Core) -> bool {
         self.population == core.ways.population() && self.looked == core.zcalls.stamp().get()
     }
 
-    /// Calls the method on all of them. A failure concerns its object only. `long` calls it on one the long way; `results`, where they
-    /// are wanted, receives a word at each object's place.
+    /// Calls the method on all objects. A failure affects its object only. `long` calls one object on the slow path; `results`,
+    /// if any, receives a word at each object's index.
     pub(crate) fn call(
         &self,
         core: &Core,
@@ -129,8 +124,8 @@ impl Groups {
         long: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
     ) -> Done {
         let mut done = Done { ended: self.ended, passed: self.passed, ..Done::default() };
-        // The long way may run code of the host with no red frame open, which may reach a safe point, or reload. Where anything has
-        // changed after it, what was found of the objects is not used any more.
+        // The slow path may run host code without an open red frame, which may reach a safe point or reload. Grouped entries
+        // are not used after such a change.
         let mut is_right = true;
         let mut long = |object: ObjectHandle| {
             let before = core.ways.population();
@@ -142,7 +137,7 @@ impl Groups {
                 results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
-                // A plugin part that is missing is seen by the long way.
+                // The slow path handles a missing plugin part.
                 let Some(way) = group.way.filter(|_| is_right && !group.items[at].part.is_null()) else {
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut long);
                     at += 1;
@@ -153,10 +148,10 @@ impl Groups {
                 let to = to.map_or(group.items.len(), |more| at + more);
                 let settle = |lent| core.red.settle(lent);
                 let out = given.as_deref_mut().map(|given| &mut given[..to]);
-                // SAFETY: the items were found by class and part when the population was what it is said to be; whoever has kept them
-                // has compared it (`is_right`), or they were found just now. Since then only batches have gone on, each in a red frame,
-                // so without a safe point, and calls the long way that have changed nothing. The condition is a `bool` property of
-                // the class.
+                // SAFETY: the items were found by class and part at the recorded population; the holder of cached groups has
+                // compared it (`is_right`), or the items were found just now. Only batches have run since, each in a red frame
+                // and so without a safe point, and slow calls that changed nothing. The condition is a `bool` property of the
+                // class.
                 let went = unsafe {
                     core.ways.call_batch(
                         &way,
@@ -168,7 +163,7 @@ impl Groups {
                     )
                 };
                 let Some(went) = went else {
-                    // The ways were shut meanwhile.
+                    // The fast path was closed by a change.
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut long);
                     at += 1;
                     continue;
@@ -197,7 +192,6 @@ impl Group {
         self.condition.map(|place| place.offset())
     }
 
-    /// The group of the objects of the class of this one; none where they are passed over.
     fn of(
         core: &Core,
         method: &MethodCall,
@@ -213,7 +207,7 @@ impl Group {
         Ok(Some(Self { class: class.id, way, condition, items: Vec::new(), is_whole: true, places: Vec::new() }))
     }
 
-    /// Calls it on one, the long way. Whether nothing has changed meanwhile.
+    /// Calls one object on the slow path. Returns true if nothing has changed during the call.
     fn one(
         &self,
         core: &Core,
@@ -245,7 +239,7 @@ impl Group {
     }
 }
 
-/// Where objects of the class have that `bool`.
+/// Returns the offset of that `bool` property in objects of the class.
 fn condition(class: &Rc<Class>, name: &str) -> Result<WordPlace<bool>, CallError> {
     let found = class.find_property(name).and_then(|property| WordPlace::<bool>::of(class, property));
     found.ok_or_else(|| CallError::NotFound {

@@ -1,4 +1,4 @@
-//! The answers of calls without slots, in which plugins call functions of the host. Errors wait here until the caller fetches them.
+//! Results of direct calls from plugins to host functions. Errors are stored here until the caller fetches them.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -11,31 +11,30 @@ use crate::border::{CallError, trap};
 use crate::object::native_value::NativeResult;
 
 thread_local! {
-    /// Why the last direct call on this thread has failed.
+    /// Error of the last direct call on this thread.
     static FAILED: Cell<Option<CallError>> = const { Cell::new(None) };
 }
 
-/// Does a direct call. What it throws is stopped here, which costs nothing where nothing is thrown.
+/// Performs a direct call and catches panics, at no cost for calls that do not panic.
 #[inline]
 pub(crate) fn guarded(call: impl FnOnce() -> DirectAnswer) -> DirectAnswer {
-    // As in the trap: unwinding releases the guards that the runtime's own state is changed under.
+    // Unwinding, as in the panic guard, releases the guards of the runtime's state.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(thrown)
 }
 
-/// A part of a direct call; the answer, where it throws.
+/// Runs a part of a direct call. Returns the answer of the call if the part panics.
 #[inline]
 pub(crate) fn attempted<T>(code: impl FnOnce() -> T) -> Result<T, DirectAnswer> {
-    // As above.
     catch_unwind(AssertUnwindSafe(code)).map_err(thrown)
 }
 
-/// The answer of a call that has thrown something: an error, as accessors do, or a panic.
+/// Converts the payload of a panic to an answer. Accessors throw a `CallError` as payload.
 #[cold]
 #[inline(never)]
 fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
     failed(match payload.downcast::<CallError>() {
         Ok(error) => *error,
-        // The trap knows what a panic says, and how its payload ends.
+        // The panic guard formats the message and drops the payload.
         Err(panic) => match trap(|| -> Result<Infallible, CallError> { resume_unwind(panic) }) {
             Ok(never) => match never {},
             Err(error) => error,
@@ -43,7 +42,7 @@ fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
     })
 }
 
-/// The answer of a call that gives this.
+/// Converts a result to an answer.
 #[inline]
 pub(crate) fn given<R: NativeResult>(given: Result<R, CallError>) -> DirectAnswer {
     match given {
@@ -52,16 +51,16 @@ pub(crate) fn given<R: NativeResult>(given: Result<R, CallError>) -> DirectAnswe
     }
 }
 
-/// The answer of a call that failed. The caller fetches the reason.
+/// Stores the error of a failed call for its caller, and returns the answer.
 #[cold]
 #[inline(never)]
 pub(crate) fn failed(error: CallError) -> DirectAnswer {
-    // A thread whose locals have ended has nobody left who could ask.
+    // A thread whose locals are destroyed makes no further calls.
     let _gone = FAILED.try_with(|failed| failed.set(Some(error)));
     DirectAnswer::without(DirectStatus::FAILED)
 }
 
-/// The same for an error in a box.
+/// Does the same for a boxed error.
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "callers have it in a box, which they hand over in a register")]
@@ -69,14 +68,14 @@ pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
     failed(*error)
 }
 
-/// Runs `code` between a call and the fetching of its failure: what fails meanwhile is kept apart from that.
+/// Runs `code` between a call and the fetching of its error, which is preserved.
 pub(crate) fn beside_failure(code: impl FnOnce()) {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     code();
     let _gone = FAILED.try_with(|failed| failed.set(kept));
 }
 
-/// Why the last direct call on this thread has failed.
+/// Takes the error of the last direct call on this thread.
 pub(crate) fn take_failure() -> CallError {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     kept.unwrap_or_else(|| CallError::other("no direct call has failed on this thread"))

@@ -1,5 +1,5 @@
-//! What answers a direct call of a function of objects, by the class of the object: the function's own native body, or a function of a
-//! module. It is looked up once for each class, and good until the version of direct calls changes.
+//! Call cache for direct calls of object functions: the target per class of the object, which is the function's native body or
+//! a function of a module. Entries are valid until the version of direct calls changes.
 #![expect(unsafe_code, reason = "enters modules by ways that were looked up")]
 
 use std::any::Any;
@@ -24,18 +24,16 @@ use crate::object::row::Row;
 use crate::trap::caught;
 use crate::zcall::black_code::BlackCode;
 
-/// What answers on objects of a class.
+/// Target of a call on objects of a class.
 #[derive(Clone, Copy)]
 pub(crate) enum Callee {
-    /// The native body of the function itself.
     Itself,
-    /// A function of a module, by this way.
     Module(MethodWay),
-    /// Something that is called with slots, such as an override in a script.
+    /// Target called with slots, such as an override in a script.
     WithSlots,
 }
 
-/// The same with the class, and the version under which it was looked up.
+/// Cached target of a class, with the version at which it was resolved.
 #[derive(Clone, Copy)]
 struct Known {
     version: u64,
@@ -43,17 +41,17 @@ struct Known {
     callee: Callee,
 }
 
-/// A place that nothing is known at: no version is that high.
+/// Empty cache entry; no version reaches this value.
 const NOTHING: Known = Known { version: u64::MAX, class: ClassId::NONE, callee: Callee::Itself };
 
-/// What is known at first has so many places; a power of two.
+/// Initial number of cache entries; a power of two.
 const FEW: u32 = 8;
 
-/// And so many at most.
+/// Maximum number of cache entries.
 const MANY: u32 = 1024;
 
-/// What was looked up. Classes get new numbers in each reload, so they share places; there are more of these when two classes of one version
-/// would have the same.
+/// Direct-mapped cache by class id. Classes get new ids in each reload, so entries are shared; the cache grows when two classes
+/// of one version collide.
 struct KnownCallees(Row<Known>);
 
 impl KnownCallees {
@@ -61,13 +59,13 @@ impl KnownCallees {
         Self(Row::new(NOTHING))
     }
 
-    /// What was looked up last for a class, if it is still there.
+    /// Returns the cached target of a class, if present.
     #[inline(always)]
     fn of(&self, class: ClassId) -> Option<Known> {
         self.0.get(self.place(class)).filter(|known| known.class == class)
     }
 
-    /// The place of a class; as long as there are no places, one that is not there.
+    /// Returns the index of a class; out of range while the cache is empty.
     #[inline(always)]
     fn place(&self, class: ClassId) -> u32 {
         class.0 & self.0.count().wrapping_sub(1)
@@ -77,7 +75,7 @@ impl KnownCallees {
         let is_taken = |known: Known| known.version == found.version && known.class != found.class;
         let more = match self.0.get(self.place(found.class)) {
             None => FEW,
-            // Those that have another place then are looked up again.
+            // Entries whose index changes are resolved again.
             Some(known) if is_taken(known) && self.0.count() < MANY => self.0.count(),
             Some(_) => 0,
         };
@@ -86,25 +84,25 @@ impl KnownCallees {
     }
 }
 
-/// What answers calls of a function. Game thread only.
+/// Targets of calls of one function. Game thread only.
 pub(crate) struct Callees {
     function: Rc<Function>,
-    /// Finds ways into modules, where there may be such.
+    /// Resolves fast paths into modules, if any are possible.
     call: Option<MethodCall>,
-    /// Whether the function has a native body that may be called directly.
+    /// Set if the function has a native body for direct calls.
     is_native: bool,
     known: KnownCallees,
 }
 
 impl Callees {
-    /// Those of an event with a native body, for calls of that sort; none of a function that answers itself on every object.
+    /// Creates the targets of an event with a native body. `None` for a function that cannot be overridden.
     pub(super) fn of_event(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
         let may_be_overridden = dispatch == Dispatch::Virtual && function.vslot.is_some();
         may_be_overridden.then(|| Self::new(function, dispatch, true))
     }
 
-    /// Those of a function of a module, for calls of that sort; none where no way is short: something does not lie in a slot, there are too
-    /// many parameters, or it needs no object.
+    /// Creates the targets of a module's function. `None` if no fast path is possible: a value does not fit a slot, there are
+    /// too many parameters, or the function is static.
     pub(super) fn of_module(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
         Some(Self::new(function, dispatch, false)).filter(|callees| callees.call.is_some())
     }
@@ -117,14 +115,15 @@ impl Callees {
         Self { function: Rc::clone(function), call, is_native, known: KnownCallees::new() }
     }
 
-    /// What answers on objects of a class; none where that is not known.
+    /// Returns the cached target for a class, if valid.
     #[inline(always)]
     pub(crate) fn known(&self, ways: &Ways, class: ClassId) -> Option<Callee> {
         let known = self.known.of(class)?;
         ways.is_version(known.version).then_some(known.callee)
     }
 
-    /// What answers on an object, looked up; none where the object is gone or sleeps, or no direct call may be made now.
+    /// Resolves the target for an object and caches it. `None` if the object is destroyed or dormant, or direct calls are
+    /// currently not allowed.
     #[cold]
     pub(crate) fn look(&self, core: &Core, object: ObjectHandle) -> Option<Callee> {
         let (class, version) = (core.world.objects.class(object)?, core.ways.version()?);
@@ -132,12 +131,12 @@ impl Callees {
             Callee::Itself
         } else {
             core.ways.version_of_ways()?;
-            // Other objects of the class of one that sleeps may have a way.
+            // Awake objects of the same class may still have a fast path.
             if core.world.objects.waits_for(object).is_some() {
                 return None;
             }
             let way = self.call.as_ref().and_then(|call| call.way(core, object));
-            // The caller has the words of this function, so an override has to take as many.
+            // The caller passes the arguments of this function, so an override must have equally many.
             let way = way.filter(|way| way.takes(self.function.arguments().len()));
             way.map_or(Callee::WithSlots, Callee::Module)
         };
@@ -146,22 +145,22 @@ impl Callees {
     }
 }
 
-/// What a native function has beside its thunk, as reflection keeps it for the floors above: it makes the code for one resolved name,
-/// and has the body as the host itself calls it.
+/// Direct-call support of a native function, stored in reflection as `dyn Any`: creates the code for a resolved name, and holds
+/// the body for calls from the host.
 pub(crate) struct DirectMaker {
     make: Box<Make>,
     body: Box<OwnBody>,
 }
 
-/// With what callees by class, where that is not always the function itself.
+/// Receives the targets by class if the function may be overridden.
 type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
 
-/// Runs the body of a native function on an object, with the slots of its parameters, which are of the kinds that it has. What it
-/// gives is the slot of the result. A panic goes through it.
+/// Runs the body of a native function on an object, with slots that match its parameters, and returns the slot of the result.
+/// Panics propagate.
 pub(crate) type OwnBody = dyn Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError>;
 
 impl DirectMaker {
-    /// One that makes it so, as a function keeps it.
+    /// Creates the support of a function, type-erased.
     pub(crate) fn kept(
         make: impl Fn(&Rc<Core>, Option<Callees>) -> BlackCode + 'static,
         body: impl Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError> + 'static,
@@ -169,24 +168,23 @@ impl DirectMaker {
         Rc::new(Self { make: Box::new(make), body: Box::new(body) })
     }
 
-    /// The body.
     #[inline]
     pub(crate) fn body(&self) -> &OwnBody {
         &*self.body
     }
 }
 
-/// The code of a function, if it has any, for calls of that sort.
+/// Returns the code of a function for direct calls, if it has any.
 pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
     Some((maker.make)(core, Callees::of_event(function, dispatch)))
 }
 
-/// Calls a function of a module on an object, which has this entry. `settle` is called where the frame leaves something to be done.
+/// Calls a module's function on an object with this entry. `settle` is called if work is left when the frame closes.
 ///
 /// # Safety
-/// The way was found for the class of the entry, and nothing has changed since; the entry is that of the object, looked up just now; there
-/// are as many words as the function takes for which the way was looked up.
+/// `way` was resolved for the class of the entry, and nothing has changed since; the entry is that of the object, resolved just
+/// now; the number of words matches the resolved function.
 #[inline(always)]
 pub(crate) unsafe fn enter_on(
     ways: &Ways,
@@ -199,7 +197,6 @@ pub(crate) unsafe fn enter_on(
     answer_of(unsafe { ways.enter_on(way, (object, entry.memory), words, settle) })
 }
 
-/// The answer of a call that came to this.
 #[inline(always)]
 pub(super) fn answer_of(called: Called) -> DirectAnswer {
     match called {
@@ -209,7 +206,8 @@ pub(super) fn answer_of(called: Called) -> DirectAnswer {
     }
 }
 
-/// Does what is left when the red frame of a direct call has closed. The call is over, so a panic of what waited for that is no failure of it.
+/// Performs the work left when the red frame of a direct call has closed. The call is complete, so a panic here is not an error
+/// of it.
 #[cold]
 #[inline(never)]
 pub(crate) fn settle(core: &Core, lent: usize) {
@@ -229,13 +227,13 @@ mod tests {
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
         let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });
         let version = |class| known.of(ClassId(class)).map(|known| known.version);
-        // A class that is declared anew in each of many reloads: its numbers are far apart.
+        // A class declared again in each of many reloads has widely spaced ids.
         for reload in 1..=1000_u32 {
             keep(reload.into(), reload * 1000);
             assert_eq!(version(reload * 1000), Some(reload.into()));
         }
         assert_eq!(known.0.count(), FEW);
-        // Many classes at once, each of which is asked for again and again.
+        // Many classes in use at the same time.
         for _ in 0..12 {
             (0..200).filter(|class| version(*class) != Some(2000)).for_each(|class| keep(2000, class));
         }

@@ -1,4 +1,4 @@
-//! Calls of reflected functions: which body a virtual call means, and the way into it.
+//! Calls of reflected functions: target of virtual calls, and invocation.
 
 use std::rc::Rc;
 
@@ -12,24 +12,18 @@ use crate::object::function::Function;
 use crate::object::thunk::ParamBlock;
 use crate::object::value::Value;
 
-/// Whether an override may answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Dispatch {
-    /// The most derived override answers.
     Virtual,
-    /// Exactly this function answers.
     Final,
 }
 
-/// Whether a function takes no object.
 pub(crate) fn is_static(function: &Function) -> bool {
     function.flags & function_flags::STATIC != 0
 }
 
-/// The function that answers when `function` is called on `object`.
-///
-/// # Errors
-/// When the object is gone, or is not of the function's class.
+/// Returns the function to run when `function` is called on `object`. Returns an error if the object is destroyed or not of the
+/// function's class.
 pub(crate) fn target(
     world: &World,
     function: &Rc<Function>,
@@ -60,7 +54,8 @@ pub(crate) fn target(
     }))
 }
 
-/// What a class has for a function of an interface. No body is the interface's own, so an override always answers.
+/// Returns the implementation of an interface function in a class. Interface functions have no body, so this is always an
+/// override.
 fn implemented(
     world: &World,
     function: &Function,
@@ -79,7 +74,7 @@ fn implemented(
     let found = class.find_function(&function.text);
     match found.filter(|found| found.fingerprint == function.fingerprint) {
         Some(found) => Ok(Rc::clone(found)),
-        // The interface was declared anew since the function was looked up.
+        // The interface was declared again since the function was resolved.
         None => Err(CallError::Signature {
             name: format!("{}:{}", class.path, function.text),
             found: found.map_or_else(|| "none of that name".to_owned(), |found| found.signature()),
@@ -88,10 +83,8 @@ fn implemented(
     }
 }
 
-/// Calls `function` on `object` with a filled parameter block. Host code that panics is stopped here.
-///
-/// # Errors
-/// What the body reports; the block's result is then untouched.
+/// Calls `function` on `object` with a filled parameter block. Catches panics of host code. Returns the error of the body; the
+/// result in the block is then unset.
 pub(crate) fn invoke(
     world: &World,
     function: &Function,
@@ -101,10 +94,8 @@ pub(crate) fn invoke(
     trap(|| function.invoke(world, object, block))
 }
 
-/// Calls with values: for hosts, tools and tests. The result is `None` for a function without one.
-///
-/// # Errors
-/// When the arguments do not fit the signature, and what the body reports.
+/// Calls a function with values: for hosts, tools and tests. Returns `None` for a function without a result. Returns an error
+/// if the arguments do not match the signature, and errors of the body.
 pub(crate) fn call_with_values(
     world: &World,
     function: &Rc<Function>,
@@ -115,10 +106,7 @@ pub(crate) fn call_with_values(
     call_with_outs(world, function, object, arguments, dispatch).map(|(result, _)| result)
 }
 
-/// The same, and what the out parameters hold then, in their order.
-///
-/// # Errors
-/// As for [`call_with_values`].
+/// Does the same and returns the out parameters as well, in order. Returns the errors of [`call_with_values`].
 pub(crate) fn call_with_outs(
     world: &World,
     function: &Rc<Function>,
@@ -127,7 +115,7 @@ pub(crate) fn call_with_outs(
     dispatch: Dispatch,
 ) -> Result<(Option<Value>, Vec<Value>), CallError> {
     let function = target(world, function, object, dispatch)?;
-    // The last arguments may be left out where they have defaults.
+    // Trailing arguments with defaults may be omitted.
     let left_out = function.arguments().get(arguments.len()..);
     if !left_out.is_some_and(|params| params.iter().all(|param| param.default.is_some())) {
         return Err(CallError::Signature {

@@ -1,6 +1,6 @@
-//! ZCalls of callers without static types: where the callee takes a value that has a conjugate, they pass the
-//! conjugate's number. The callee's signature, in words, says where that is. What goes in is copied, since the callee
-//! may well end the conjugate; what comes out is a black of the caller's.
+//! ZCalls of callers without static types: values without a slot representation are passed as numbers of conjugates. The
+//! signature of the callee determines the slots. Inputs are copied, since the callee may end the conjugate; outputs become
+//! owned values of the calling module.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -15,17 +15,14 @@ use crate::signature;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
 
-/// Which slots a call takes from its caller, and which one it gives back.
+/// Slots that a call reads, and the slot that it writes.
 struct Plan<'a> {
     arguments: Vec<(usize, &'a TypeText)>,
     result: Option<(usize, &'a TypeText)>,
 }
 
-/// Calls through a handle for `module`, which owns what comes out.
-///
-/// # Errors
-/// When the handle is dead, the slots do not fit the signature, a conjugate has expired, or the callee fails. The slots are
-/// untouched then.
+/// Calls through a handle for `module`, which owns the results. Returns an error if the handle is dead, the slots do not match
+/// the signature, a conjugate has expired, or the callee fails. The slots are unchanged then.
 pub(crate) fn call(
     core: &Core,
     module: ModuleId,
@@ -33,11 +30,11 @@ pub(crate) fn call(
     buffer: &mut BufferMut<'_>,
 ) -> Result<(), CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // A dead handle, or none: the call says which, and touches no slot.
+        // The call reports the invalid handle, and accesses no slot.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
     call_of(core, module, (handle, &callee), buffer).map_err(|error| match error {
-        // What reads a slot knows the slot, and not the call.
+        // Errors of slot access do not contain the call.
         CallError::Buffer { message } if !message.starts_with('`') => {
             CallError::Buffer { message: format!("`{}`: {message}", callee.name()) }
         }
@@ -73,13 +70,11 @@ fn call_of(
     }
 }
 
-/// The kind of what a call through a handle gives back; zero for nothing.
-///
-/// # Errors
-/// When the handle is dead, or the signature of the callee is not known in words.
+/// Returns the kind of the result of a call through a handle; zero for none. Returns an error if the handle is dead, or the
+/// callee has no parsed signature.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // A dead handle, or none: the call says which.
+        // The call reports the invalid handle.
         return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
     };
     let unknown = || CallError::Signature {
@@ -96,7 +91,7 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
     Ok(value.map_or(PropertyKind(0), TypeText::kind))
 }
 
-/// The object first, if the function has one; then the parameters; the result last.
+/// Plans the object first, if the function has one; then the parameters; the result last.
 fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));
     let receivers = slots.checked_sub(parameters + results).filter(|receivers| *receivers <= 1)?;
@@ -105,7 +100,7 @@ fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     Some(Plan { arguments: words.enumerate().collect(), result })
 }
 
-/// The object, what is done, and the value that goes in or comes out.
+/// Plans the object, the operation, and the value to write or read.
 fn plan_property<'a>(buffer: &BufferMut<'_>, signature: &'a SignatureText) -> Result<Plan<'a>, CallError> {
     buffer.expect_len(3)?;
     let is_write = buffer.get::<u8>(1)? != 0;
@@ -120,7 +115,7 @@ fn plan_property<'a>(buffer: &BufferMut<'_>, signature: &'a SignatureText) -> Re
 mod tests {
     use super::{Plan, plan_function};
 
-    /// The slots that go in, with their types, and the one that comes out.
+    /// Checks the input slots with their types, and the output slot.
     fn check(signature: &str, slots: usize, expected: Option<&str>) {
         let signature_text = signature.parse().expect("a signature");
         let plan = plan_function(slots, &signature_text);

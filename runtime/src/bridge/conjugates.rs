@@ -1,5 +1,4 @@
-//! Conjugates by number: what they are, whether they still lead anywhere, and where. One number may be a red's or a
-//! black's; callers need not distinguish them.
+//! Conjugates by number: state, validity and address. A number may denote a red or a black; callers need not distinguish them.
 #![expect(unsafe_code, reason = "reads and writes the values that conjugates lead to")]
 
 use std::rc::Rc;
@@ -24,21 +23,16 @@ use crate::object::value::Value;
 use crate::object::values::ptr::PtrMut;
 use crate::zcall::buffer::BufferMut;
 
-/// What can be read of any conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct State {
-    /// Which side began it.
+    /// Side that created the conjugate.
     pub color: Color,
-    /// Kind and age.
     pub facts: Facts,
-    /// Whether it leads to its value no more, or not now.
+    /// Set if the value is permanently or currently inaccessible.
     pub is_expired: bool,
 }
 
-/// What a conjugate is.
-///
-/// # Errors
-/// When no conjugate ever had the number.
+/// Returns the state of a conjugate. Returns an error if no conjugate ever had the number.
 pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<State, CallError> {
     let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
     let black = || Some((Color::Black, core.blacks.facts(handle, now)?));
@@ -48,10 +42,8 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }
 
-/// Where the value of a conjugate lies. The address is good until plugin code returns, or the black is given back.
-///
-/// # Errors
-/// When it has expired, with its kind and age.
+/// Returns the address of the value of a conjugate, valid until plugin code returns or the black is released. Returns an error
+/// with kind and age if the conjugate has expired.
 pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<Opened, CallError> {
     match find(core, handle) {
         Some(opened) => Ok(opened),
@@ -59,10 +51,8 @@ pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     }
 }
 
-/// The same for a caller that will use it as a value of the type `wanted`.
-///
-/// # Errors
-/// When it has expired, with its kind and age, or is of another type, with both.
+/// Does the same for a value of the type `wanted`. Returns an error with kind and age if the conjugate has expired, or with
+/// both types if they differ.
 pub(crate) fn open_as(
     core: &Core,
     handle: ConjugateHandle,
@@ -77,13 +67,11 @@ pub(crate) fn open_as(
     Err(CallError::Signature { name: "the value of a conjugate".to_owned(), found, wanted })
 }
 
-/// Lends the value of a property, or of a part of one, until the innermost frame closes.
-///
-/// # Errors
-/// When the object is gone or has no such value there, or no frame is open.
+/// Lends the value of a property, or of a part of one, until the innermost frame closes. Returns an error if the object is
+/// destroyed or has no such value at this address, or no frame is open.
 ///
 /// # Safety
-/// A value without an owner is one of its type, and stays where it is until that frame closes.
+/// A value without an owner must be valid for its type, and must not move until that frame closes.
 pub(crate) unsafe fn lend(core: &Core, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
     let owner = value.owner;
     if !owner.is_none() {
@@ -101,10 +89,8 @@ pub(crate) unsafe fn lend(core: &Core, value: Opened, now: Instant) -> Result<Co
     core.red.lend(value, now)
 }
 
-/// Lends a property of an object by name.
-///
-/// # Errors
-/// When the object is gone, has no such property, or no frame is open.
+/// Lends a property of an object by name. Returns an error if the object is destroyed, has no such property, or no frame is
+/// open.
 pub(crate) fn lend_property(
     core: &Core,
     owner: ObjectHandle,
@@ -120,20 +106,16 @@ pub(crate) fn lend_property(
     core.red.lend(Opened { owner, at, ty, number: TypeNumber::NONE }, now)
 }
 
-/// A copy of the value of a conjugate, and how the module that made or lent it calls the type.
-///
-/// # Errors
-/// When it has expired, with its kind and age.
+/// Copies the value of a conjugate, and returns the module's id of its type. Returns an error with kind and age if the
+/// conjugate has expired.
 pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<(OwnedValue, TypeNumber), CallError> {
     core.world.slices.allow_read(&"reading a conjugate")?;
     let may = |_: &Opened| Ok(());
     with_value(core, handle, now, may, |value, number| (OwnedValue::copy_of(value.as_ptr()), number))
 }
 
-/// Overwrites the value of a conjugate.
-///
-/// # Errors
-/// When it has expired, its owner may not be written now, or the value does not fit.
+/// Overwrites the value of a conjugate. Returns an error if it has expired, its owner cannot currently be written, or the value
+/// does not fit.
 pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: Instant) -> Result<(), CallError> {
     core.world.slices.allow_change(&"writing to a conjugate")?;
     let may = |opened: &Opened| {
@@ -146,13 +128,13 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
     written.map_err(|error| CallError::other(error.to_string()))
 }
 
-/// The value that a slot holds or names.
+/// Returns the value that a slot contains or refers to.
 pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeText) -> Result<Value, CallError> {
     if word.kind().fits_slot() {
         return get_plain(buffer, at, word.kind());
     }
     let (value, _number) = copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
-    // Names of classes and the like are compared when the value is written to its parameter.
+    // Paths of classes and other types are compared when the value is written to its parameter.
     if value.ty().kind() != word.kind() {
         let message = format!("slot {at} holds a conjugate of {}, the call wants {word}", value.ty());
         return Err(CallError::Buffer { message });
@@ -160,7 +142,7 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
     Ok(value.read())
 }
 
-/// Puts a value into a slot, as a black of the module's where it has a conjugate.
+/// Writes a value to a slot, as an owned value of the module if its type needs a conjugate.
 pub(super) fn give(
     core: &Core,
     module: ModuleId,
@@ -180,16 +162,13 @@ pub(super) fn give(
     buffer.set(at, ConjugateHandle::from(black))
 }
 
-/// By what the delegate of a conjugate is known while it is called.
-///
-/// # Errors
-/// When it has expired.
+/// Returns the mark that identifies the delegate of a conjugate during a call. Returns an error if the conjugate has expired.
 pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<DelegateMark, CallError> {
     let may = |_: &Opened| Ok(());
     with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.delegates.fresh_mark()))
 }
 
-/// Opens a conjugate, and if `may` does not refuse, does something with its value. Neither runs code of plugins.
+/// Opens a conjugate, checks it with `may`, and runs `act` on its value. Neither may run plugin code.
 fn with_value<T>(
     core: &Core,
     handle: ConjugateHandle,
@@ -199,13 +178,13 @@ fn with_value<T>(
 ) -> Result<T, CallError> {
     let opened = open(core, handle, now)?;
     may(&opened)?;
-    // SAFETY: `open` gives the address of a live value of the type, and no code that could end it has run since: the callers,
-    // which are all in this file, test, copy and write only.
+    // SAFETY: `open` returns the address of a live value of the type, and no code that could end it has run since: the callers,
+    // all in this file, only check, copy and write.
     Ok(act(unsafe { PtrMut::new(opened.at, &opened.ty) }, opened.number))
 }
 
-/// Whether a value of the type begins so many bytes behind the start of something with these properties: one of them, or a
-/// field of a struct in one.
+/// Checks if a value of the type begins at this offset in memory with these properties: a property, or a field of a struct in
+/// one.
 fn lies_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty: &PropertyType) -> bool {
     let mut properties = properties;
     properties.any(|property| {
@@ -219,7 +198,7 @@ fn lies_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty
     })
 }
 
-/// Whether values of a struct begin as one of the type.
+/// Checks if values of a struct begin with a value of the type.
 fn extends(of: &StructType, ty: &PropertyType) -> bool {
     matches!(ty, PropertyType::Struct(base) if of.is_a(base))
 }
@@ -227,7 +206,7 @@ fn extends(of: &StructType, ty: &PropertyType) -> bool {
 fn find(core: &Core, handle: ConjugateHandle) -> Option<Opened> {
     core.blacks.open(handle).or_else(|| {
         let opened = core.red.reds().open(handle)?;
-        // What an object has ends with it, even if its memory is still there.
+        // Values of an object expire with the object, even if its memory still exists.
         (opened.owner.is_none() || core.world.objects.is_alive(opened.owner)).then_some(opened)
     })
 }
@@ -237,7 +216,7 @@ fn expired(state: &State) -> CallError {
     CallError::Expired { what: format!("{} {kind}", state.color), age: state.facts.age.to_string() }
 }
 
-/// An age as it crosses the border: whole nanoseconds, and whether it is more.
+/// Converts an age for the ABI: whole nanoseconds, and whether the true age is larger.
 pub(crate) fn nanoseconds(age: Age) -> (u64, bool) {
     let whole = |age: Duration| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
     (whole(age.at_least()), !age.is_exact())

@@ -1,5 +1,5 @@
-//! The stores of one runtime, side by side. The root owns them; calls by name, modules and the reload work on them.
-//! Each store guards itself, and none is borrowed while plugin code runs.
+//! Stores of one runtime, used by named calls, modules and the reload. Each store guards itself, and none is borrowed while
+//! plugin code runs.
 
 use std::cell::OnceCell;
 use std::rc::{Rc, Weak};
@@ -35,85 +35,76 @@ use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
 use crate::zcall::table::ZCallTable;
 
-/// The stores of one runtime. Game thread only, but for `game_thread` and `logs`.
+/// Stores of one runtime. Game thread only, except for `game_thread` and `logs`.
 pub(crate) struct Core {
-    /// Which thread the game thread is.
+    /// Id of the game thread.
     pub game_thread: GameThreadId,
-    /// Names, types, objects.
     pub world: World,
-    /// What calls that were looked up before need of all this.
+    /// Call caches, which do not require the whole `Core`.
     pub ways: Rc<Ways>,
     /// Objects and their plugin parts.
     pub pairs: Rc<Pairs>,
-    /// Values that plugin code owns.
+    /// Values owned by plugin code.
     pub blacks: Blacks,
     /// Open host-to-plugin calls.
     pub red: RedStack,
-    /// Where plugin parts end.
+    /// Thread that drops plugin parts.
     pub finalizer: Finalizer,
-    /// How to enter the modules of dynamic classes.
+    /// Entry points of dynamic classes.
     pub hooks: RefCell<ClassHookTable>,
     /// Resolved calls.
     pub zcalls: ZCallTable,
-    /// The resolvers of names.
+    /// Resolvers of names.
     pub chain: ResolverChain,
     /// Functions registered by name.
     pub explicit: Rc<Explicit>,
     /// Static functions of modules.
     pub exports: Rc<Exports>,
-    /// Events and spans of modules.
     pub logs: Arc<Logs>,
-    /// Counts failures that were logged.
+    /// Counts repeated failures in the log.
     pub failures: Repeats,
-    /// What the root does before an object is ended on purpose: end play, and the like.
+    /// Hook of the root for explicit destruction of an object, such as end play.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
-    /// Reports a thread that does not return, if the host has set one.
+    /// Reports a thread that does not return, if the host has enabled it.
     pub(crate) watchdog: OnceCell<Watchdog>,
-    /// What modules have scheduled to run later.
     pub tasks: Tasks,
-    /// Delegates that are being called.
     pub delegates: Delegates,
-    /// What was requested of the collection.
     pub collection: Collection,
-    /// The types of values that modules use by number.
+    /// Types of values that modules use by id.
     pub value_types: ValueTypes,
-    /// Calls whose thunk is plugin code's own.
+    /// Calls whose thunk is plugin code.
     pub frames: OpenFrames,
-    /// What runs scripts.
+    /// Virtual machine of scripts.
     #[cfg(feature = "script")]
     machine: RefCell<Rc<alcedo_script::Machine>>,
-    /// The code of scripts.
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
-    /// The C layouts of structs that the host states, with those of its folder of libraries: functions of scripts are checked by
-    /// them, and libraries of modules are opened with them.
+    /// C layouts of structs specified by the host, with those of its library folder. Used to check script functions and to open
+    /// libraries of modules.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
-    /// The C libraries that classes of modules may be bound to, if the host has set a folder.
+    /// C libraries that classes of modules may be bound to, if the host has set a folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
-/// What there is of the host beside its world, for hooks of native classes, which are given the world alone.
+/// Access to the host for hooks of native classes, which receive the world only.
 pub(crate) struct HostOfWorld {
     ways: Rc<Ways>,
     core: Weak<Core>,
 }
 
 impl HostOfWorld {
-    /// That of the host which has this world.
     #[inline]
     pub(crate) fn of(world: &World) -> Option<&Self> {
         world.host.get()?.downcast_ref()
     }
 
-    /// What calls by short ways look at.
     #[inline]
     pub(crate) fn ways(&self) -> &Ways {
         &self.ways
     }
 
-    /// The host, while it is there.
     pub(crate) fn core(&self) -> Option<Rc<Core>> {
         self.core.upgrade()
     }
@@ -121,16 +112,14 @@ impl HostOfWorld {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // Whoever kept a short way may be used by what is dropped now.
+        // Invalidates cached fast paths, which code dropped below might use.
         self.zcalls.stamp().shut();
     }
 }
 
 impl Core {
-    /// Empty stores, and the protocols of this chain, which leads nowhere yet; the calling thread becomes the game thread.
-    ///
-    /// # Errors
-    /// When the finalizer thread cannot be started.
+    /// Creates empty stores with the protocols of this chain, which has no resolvers yet. The calling thread becomes the game
+    /// thread. Returns an error if the finalizer thread cannot be started.
     pub(super) fn with_chain(chain: ResolverChain) -> std::io::Result<Rc<Self>> {
         let world = World::new();
         let zcalls = ZCallTable::with_stamp(Rc::clone(&world.stamp));
@@ -178,13 +167,12 @@ impl Core {
         Ok(core)
     }
 
-    /// What runs scripts.
     #[cfg(feature = "script")]
     pub(crate) fn machine(&self) -> Rc<alcedo_script::Machine> {
         Rc::clone(&self.machine.borrow())
     }
 
-    /// Whether code of a plugin or of a script is on the stack: then this is no safe point.
+    /// Checks if code of a plugin or of a script is on the stack, which excludes a safe point.
     pub(crate) fn code_runs(&self) -> bool {
         #[cfg(feature = "script")]
         if self.machine.borrow().is_running() {
@@ -193,7 +181,7 @@ impl Core {
         self.red.depth() != 0
     }
 
-    /// Scripts go so far and no further. There are none yet.
+    /// Sets limits for scripts. No script may exist yet.
     #[cfg(feature = "script")]
     pub(crate) fn limit_scripts(self: &Rc<Self>, limits: alcedo_script::Limits) {
         let machine = alcedo_script::Machine::new(limits);
@@ -202,53 +190,48 @@ impl Core {
         self.machine.replace(machine);
     }
 
-    /// Sets the bytes of the stack of the game thread that calls leave free.
+    /// Sets the number of stack bytes that calls leave free on the game thread.
     pub(crate) fn set_stack_reserve(&self, bytes: usize) {
         self.red.hot().set_reserve(bytes);
         self.world.stack.keep_free(bytes, self.red.hot().stack());
     }
 
-    /// Has the game thread and the finalizer thread watched from now on; more than `limit` is too long.
-    ///
-    /// # Errors
-    /// When the system gives no thread.
+    /// Starts the watchdog of the game thread and the finalizer thread. `limit` is the maximum duration of a call. Returns an
+    /// error if no thread can be created.
     pub(crate) fn watch(&self, limit: Duration, listeners: Arc<Callbacks<Listener>>) -> std::io::Result<()> {
         let activities = Arc::clone(self.red.activities());
         activities.turn_on();
-        // From now on each call is told to the watchdog, which only the long way does.
+        // Disables the fast paths, which do not report calls to the watchdog.
         self.zcalls.stamp().shut();
         let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
-        // There is one at most: a second one would report the same.
+        // Keeps the first watchdog; a second one would report the same.
         let _first = self.watchdog.set(watchdog);
         Ok(())
     }
 
-    /// The proof for callers that are inside the game thread by construction: `Core` never leaves it.
+    /// Returns the game thread token, for callers that are on the game thread by construction: `Core` never leaves it.
     pub(crate) fn here(&self) -> GameThread<'_> {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
-    /// Runs the closures that were posted until now. Without effect while code of a plugin or of a script is on the stack.
+    /// Runs posted closures. No effect while code of a plugin or of a script is on the stack.
     pub(crate) fn pump_posted(&self) {
         if !self.code_runs() {
             self.tasks.pump_posted(&self.world, &self.red);
         }
     }
 
-    /// Runs what goes on while the game thread waits for an unload: closures that were posted to it. While something comes
-    /// up or is undone they wait: what they do would be refused, and they would be spent.
+    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback they are
+    /// postponed, since their operations would be rejected.
     pub(crate) fn meanwhile(&self) {
         if !self.world.mode.is_before_commit() {
             self.pump_posted();
         }
     }
 
-    /// Ends an object on purpose: the listeners for its end are called while it is whole.
-    ///
-    /// # Errors
-    /// When it is gone, when it is a class default object, or when a reload is under way that could not bring it back;
-    /// [`CallError::TooDeep`].
+    /// Destroys an object explicitly, after calling its end listeners. Returns an error if the object is already destroyed, is
+    /// a class default object, or could not be restored by a reload in progress; [`CallError::TooDeep`].
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
@@ -269,14 +252,14 @@ impl Core {
         Ok(())
     }
 
-    /// Calls the listeners for the end of an object that is about to be ended on purpose.
+    /// Calls the listeners of an object that is about to be destroyed explicitly.
     pub(crate) fn tell_before_end(&self, object: ObjectHandle) {
         if let Some(before_end) = self.before_end.get() {
             before_end(object);
         }
     }
 
-    /// Nothing that these modules offer by name answers any more, until they are taken back.
+    /// Suspends all names offered by these modules, until they are taken back.
     pub(crate) fn set_aside(&self, modules: impl IntoIterator<Item = ModuleId>) {
         for module in modules {
             self.zcalls.suspend(module);
@@ -286,7 +269,7 @@ impl Core {
         }
     }
 
-    /// What these modules offer by name answers again.
+    /// Resumes the names offered by these modules.
     pub(crate) fn take_back(&self, modules: impl IntoIterator<Item = ModuleId>) {
         for module in modules {
             self.zcalls.resume(module);
@@ -296,7 +279,6 @@ impl Core {
         }
     }
 
-    /// The plugin side of constructions.
     pub(crate) fn plugins(&self) -> Plugins<'_> {
         Plugins {
             world: &self.world,
@@ -308,17 +290,14 @@ impl Core {
     }
 }
 
-/// The stores, while there are any.
-///
-/// # Errors
-/// When the runtime has ended.
+/// Returns the stores, or an error if the runtime has ended.
 pub(crate) fn alive(core: &Weak<Core>) -> Result<Rc<Core>, CallError> {
     core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
 }
 
 #[cfg(feature = "script")]
 mod scripts {
-    //! What scripts ask of their host.
+    //! Host interface of scripts.
 
     use std::rc::{Rc, Weak};
 
@@ -329,7 +308,7 @@ mod scripts {
     use crate::object::class::Class;
     use crate::object::construction::{ConstructionArgs, construct};
 
-    /// Brings objects into the world for `new`.
+    /// Creates objects for `new`.
     pub(super) struct Births(pub(super) Weak<Core>);
 
     impl alcedo_script::host::Host for Births {
@@ -340,7 +319,7 @@ mod scripts {
             args: ConstructionArgs,
         ) -> Result<ObjectHandle, CallError> {
             let core = super::alive(&self.0)?;
-            // As for a plugin: see `host_api`.
+            // Same checks as for a plugin: see `host_api`.
             world.mode.may_act("spawning an object")?;
             world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
             if !args.outer.is_none() && !world.objects.is_alive(args.outer) {

@@ -1,11 +1,11 @@
-//! Delegates: bound by name, compared by signature, called through reflection. A delegate keeps an object and the name of a
-//! function, and no address: what that leads to is looked up at every call, so an override answers, a reload changes what
-//! runs, and nothing of a module is kept alive.
+//! Delegates: bound by name, compared by signature, called through reflection. A delegate holds an object and a function name,
+//! but no address: the target is resolved at every call, so overrides and reloads take effect, and nothing of a module is kept
+//! alive.
 //!
-//! What a broadcast means: it calls those that were bound when it began, the last one first. One that is taken out
-//! meanwhile, also by another callee and wherever the delegate has moved to by then, is not called any more; one that is
-//! added is called the next time. Objects that are gone are passed over and taken out; so are those that sleep, but they
-//! stay bound. A callee that fails does not stop the calls of the others; the caller gets the first failure.
+//! A broadcast calls the bindings that existed at its start, last one first. Bindings removed during the broadcast, also by
+//! another callee and even if the delegate has moved, are not called; added ones are called by the next broadcast. Bindings to
+//! destroyed objects are skipped and removed; bindings to dormant objects are skipped and kept. A failing callee does not stop
+//! the remaining calls; the caller receives the first error.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -26,27 +26,23 @@ use crate::object::value::{Binding, Value};
 /// Calls one function on one object.
 pub(crate) type CallOne<'a> = dyn FnMut(&Rc<Function>, ObjectHandle) -> Result<(), CallError> + 'a;
 
-/// How many calls of delegates may be inside each other.
+/// Maximum depth of nested delegate calls.
 pub(crate) const DEEPEST: usize = 64;
 
-/// How many signatures are kept: more than a host has, whatever becomes of it in a life of reloads.
+/// Maximum number of cached signatures, which exceeds the number in any host, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
 
-/// The delegates that are being called, the innermost last. Game thread only.
+/// Delegates that are being called, innermost last. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
     running: RefCell<Vec<Running>>,
-    /// The last mark that was given out.
     marked: Cell<u32>,
-    /// Signatures in words that calls by name have met, read once.
+    /// Parsed signatures of named calls, by text.
     signatures: RefCell<BTreeMap<String, Rc<SignatureText>>>,
 }
 
 impl Delegates {
-    /// The signature of a type of delegates.
-    ///
-    /// # Errors
-    /// [`CallError::Signature`] for a type of something else.
+    /// Returns the signature of a delegate type, or [`CallError::Signature`] for another type.
     pub(super) fn signature(&self, ty: &PropertyType) -> Result<Rc<SignatureText>, CallError> {
         let words = signature_of(ty)?;
         if let Some(known) = self.signatures.borrow().get(words) {
@@ -61,20 +57,19 @@ impl Delegates {
     }
 }
 
-/// One that is being called.
 #[derive(Debug)]
 struct Running {
-    /// Which one it is, if it can be bound to several.
+    /// Mark of a delegate with several bindings.
     mark: DelegateMark,
-    /// The bindings still to be called, the next one last.
+    /// Remaining bindings, the next one last.
     left: Vec<Binding>,
 }
 
-/// Which delegate is meant, wherever it has been moved to: the number that lies in it. None for one that has never been
-/// called, and for a single one.
+/// Identifies a delegate independently of its address, by a number stored in it. `None` for a delegate that was never called,
+/// and for a single one.
 pub(crate) type DelegateMark = Option<NonZeroU32>;
 
-/// Ends a call, however it ends.
+/// Ends a call, also on unwinding.
 struct Ended<'a>(&'a Delegates);
 
 impl Drop for Ended<'_> {
@@ -83,10 +78,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// The signature of a type of delegates, in words.
-///
-/// # Errors
-/// [`CallError::Signature`] for a type of something else.
+/// Returns the signature of a delegate type as text, or [`CallError::Signature`] for another type.
 pub(crate) fn signature_of(ty: &PropertyType) -> Result<&str, CallError> {
     ty.signature().ok_or_else(|| CallError::Signature {
         name: "the value".to_owned(),
@@ -95,11 +87,8 @@ pub(crate) fn signature_of(ty: &PropertyType) -> Result<&str, CallError> {
     })
 }
 
-/// The binding of a delegate of this type to a function of an object.
-///
-/// # Errors
-/// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when it has no such function,
-/// [`CallError::Signature`] when that takes or gives something else.
+/// Creates a binding for a delegate of this type to a function of an object. Returns [`CallError::Stale`] if the object is
+/// destroyed, [`CallError::NotFound`] if it has no such function, [`CallError::Signature`] if the signature differs.
 pub(crate) fn binding(
     world: &World,
     ty: &PropertyType,
@@ -109,10 +98,7 @@ pub(crate) fn binding(
     binding_of(world, signature_of(ty)?, object, function)
 }
 
-/// The same for a signature in words.
-///
-/// # Errors
-/// As for [`binding`].
+/// Does the same for a signature as text. Returns the errors of [`binding`].
 pub(crate) fn binding_of(
     world: &World,
     signature: &str,
@@ -130,7 +116,7 @@ pub(crate) fn binding_of(
     Ok(Binding { object, function: world.names.intern(function) })
 }
 
-/// What a delegate calls, in the order in which it was added; nothing for a value that is none.
+/// Returns the bindings of a delegate in the order in which they were added; empty for another value.
 pub(crate) fn bindings(value: &Value) -> &[Binding] {
     match value {
         Value::Delegate(Binding { object, .. }) if object.is_none() => &[],
@@ -140,7 +126,7 @@ pub(crate) fn bindings(value: &Value) -> &[Binding] {
     }
 }
 
-/// A delegate with one binding more. A single one has no other then; the others have none twice.
+/// Adds a binding to a delegate. A single delegate replaces its binding; the others ignore a duplicate.
 pub(crate) fn with(delegate: Value, added: Binding) -> Value {
     let add = |mut bindings: Vec<Binding>| {
         if !bindings.contains(&added) {
@@ -156,7 +142,7 @@ pub(crate) fn with(delegate: Value, added: Binding) -> Value {
     }
 }
 
-/// A delegate with those bindings that are to stay, and how many that leaves out.
+/// Removes bindings that `stays` rejects. Returns the delegate and the number of removed bindings.
 pub(crate) fn keep(delegate: Value, stays: impl Fn(&Binding) -> bool) -> (Value, u32) {
     let before = bindings(&delegate).len();
     let left = match delegate {
@@ -170,24 +156,21 @@ pub(crate) fn keep(delegate: Value, stays: impl Fn(&Binding) -> bool) -> (Value,
     (left, removed as u32)
 }
 
-/// Whether a binding is one of those meant: of this object, or of any when it is none; to this function, or to any when the
-/// name is empty.
+/// Checks if a binding matches: an object of `NONE` matches all bindings; an empty name matches every function of the object.
 pub(crate) fn is_meant(world: &World, binding: &Binding, object: ObjectHandle, function: &str) -> bool {
     let is_object = object.is_none() || binding.object == object;
     is_object && (object.is_none() || function.is_empty() || *world.names.text(binding.function) == *function)
 }
 
-/// What a binding leads to now; nothing while the object sleeps, or when its class has no such function any more.
+/// Returns the current target of a binding. `None` while the object is dormant, or if its class has no such function.
 fn target(world: &World, signature: &str, binding: &Binding) -> Option<Rc<Function>> {
     let class = world.objects.class(binding.object)?;
     let function = class.find_function(&world.names.text(binding.function))?;
     (function.words() == signature).then(|| Rc::clone(class.dispatch(function)))
 }
 
-/// Binds a delegate property of type `ty`.
-///
-/// # Errors
-/// Those of [`binding`]; when the property may not be written now.
+/// Binds a delegate property of type `ty`. Returns the errors of [`binding`], and an error if the property cannot currently be
+/// written.
 pub(crate) fn bind(
     world: &World,
     (object, property): (ObjectHandle, &str),
@@ -199,7 +182,7 @@ pub(crate) fn bind(
     world.write(object, property, &with(world.read(object, property)?, added))
 }
 
-/// Why a binding leads nowhere though its object is alive and awake; nothing where it leads somewhere.
+/// Returns the reason why a binding of a live, awake object has no target, if so.
 pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Option<String> {
     if !world.objects.is_alive(binding.object) || world.objects.waits_for(binding.object).is_some() {
         return None;
@@ -216,12 +199,9 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
 }
 
 impl Delegates {
-    /// Calls what a delegate is bound to, by `call`, which is given each function and object. The delegate itself is not
-    /// touched while that runs.
-    ///
-    /// # Errors
-    /// [`CallError::NotFound`] when a single delegate leads nowhere, [`CallError::TooDeep`], and what the callee says; of
-    /// several the first that failed.
+    /// Calls the bindings of a delegate through `call`, which receives each function and object. The delegate itself is not
+    /// accessed during the calls. Returns [`CallError::NotFound`] if a single delegate has no target, [`CallError::TooDeep`],
+    /// and the error of the callee; the first error for several bindings.
     pub(crate) fn call(
         &self,
         world: &World,
@@ -273,10 +253,8 @@ impl Delegates {
         call(&function, binding.object)
     }
 
-    /// Calls with values: for hosts, tools and tests. The result is that of a single delegate, where it has one.
-    ///
-    /// # Errors
-    /// As for [`Delegates::call`], and when the arguments do not fit.
+    /// Calls a delegate with values: for hosts, tools and tests. Returns the result of a single delegate, if any. Returns the
+    /// errors of [`Delegates::call`], and an error if the arguments do not fit.
     pub(crate) fn call_with_values(
         &self,
         world: &World,
@@ -293,10 +271,8 @@ impl Delegates {
         Ok(result)
     }
 
-    /// Takes bindings out of a delegate property of type `ty`, as [`is_meant`] selects them. Returns their number.
-    ///
-    /// # Errors
-    /// When the property may not be written now.
+    /// Removes the bindings of a delegate property of type `ty` that [`is_meant`] selects. Returns their number, or an error if
+    /// the property cannot currently be written.
     pub(crate) fn unbind(
         &self,
         world: &World,
@@ -308,17 +284,15 @@ impl Delegates {
         signature_of(ty)?;
         let is_out = |binding: &_| is_meant(world, binding, target, function);
         let (left, removed) = keep(world.read(object, property)?, |binding| !is_out(binding));
-        // Before the write: a sparse one without bindings has no mark any more.
+        // Read before the write: a sparse delegate without bindings has no mark.
         let mark = world.objects.delegate_mark(object, property, || None)?;
         world.write(object, property, &left)?;
         self.taken_out(mark, is_out);
         Ok(removed)
     }
 
-    /// Calls a delegate property of type `ty`. Bindings to objects that are gone are taken out.
-    ///
-    /// # Errors
-    /// Those of [`Delegates::call_with_values`].
+    /// Calls a delegate property of type `ty`, and removes bindings to destroyed objects. Returns the errors of
+    /// [`Delegates::call_with_values`].
     pub(crate) fn broadcast(
         &self,
         world: &World,
@@ -330,7 +304,7 @@ impl Delegates {
         if !matches!(ty, PropertyType::Delegate(_)) {
             let (left, dead) = keep(now, |binding| world.is_alive(binding.object));
             if dead != 0 {
-                // The dead are skipped where the property may not be written now.
+                // Destroyed objects are only skipped if the property cannot currently be written.
                 let _may_not = world.write(object, property, &left);
             }
             now = left;
@@ -339,10 +313,8 @@ impl Delegates {
         self.call_with_values(world, ty, mark, &now, arguments)
     }
 
-    /// Calls a delegate property of type `ty` by the Rust types of its signature.
-    ///
-    /// # Errors
-    /// Those of [`Delegates::broadcast`]; when the arguments have other types.
+    /// Calls a delegate property of type `ty` with the Rust types of its signature. Returns the errors of
+    /// [`Delegates::broadcast`], and an error if the types differ.
     pub(crate) fn call_by_types<A: ValueParams, R: NativeResult>(
         &self,
         world: &World,
@@ -360,15 +332,14 @@ impl Delegates {
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
-    /// A mark for a delegate that is about to be called for the first time. The numbers begin anew after the last, which
-    /// those that are called at the same time do not live to see.
+    /// Returns a mark for a delegate that is called for the first time. Marks wrap around, which concurrent calls never reach.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());
         Some(mark)
     }
 
-    /// Those that were taken out are not called any more by calls that are under way.
+    /// Removes bindings from calls in progress.
     pub(crate) fn taken_out(&self, mark: DelegateMark, is_out: impl Fn(&Binding) -> bool) {
         let mut running = self.running.borrow_mut();
         for running in running.iter_mut().filter(|running| mark.is_some() && running.mark == mark) {

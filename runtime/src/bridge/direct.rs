@@ -1,4 +1,4 @@
-//! Finds the short ways: from what a name stands for to the direct shell of the function, if it has one.
+//! Resolution of fast paths: from the target of a name to the direct trampoline of the function, if it has one.
 #![expect(unsafe_code, reason = "vouches for the shells that it finds")]
 
 use std::rc::Rc;
@@ -15,14 +15,13 @@ use crate::object::function::Function;
 use crate::object::origin::Origin;
 use crate::object::type_text::SignatureText;
 
-/// A method by its name: which one, and whether an override answers.
 #[derive(Clone)]
 pub(crate) struct MethodCall {
     function: Rc<Function>,
     dispatch: Dispatch,
 }
 
-/// The way into a static function of a class of a module, where there is a short one.
+/// Returns the fast path into a static function of a module's class, if there is one.
 pub(super) fn class_way(core: &Core, function: &Function) -> Option<StaticWay> {
     if core.world.mode.is_before_commit() || !calls::is_static(function) {
         return None;
@@ -32,34 +31,33 @@ pub(super) fn class_way(core: &Core, function: &Function) -> Option<StaticWay> {
     let (what, direct) = hooks.direct.get(&*function.text)?;
     let frame = core.red.hot().number(hooks.gate.tag().id, what);
     let (looked, count) = (core.zcalls.stamp().count(), function.arguments().len());
-    // SAFETY: the shell is that of the function, which `emit` has put there with the hooks of its class, and a function has the
+    // SAFETY: the trampoline is that of the function, stored by `emit` with the hooks of its class, and a function has the
     // parameters of its description; the gate is open.
     Some(unsafe { StaticWay::new(looked, direct.call, count, frame) })
 }
 
-/// How many parameters a static function of a module has.
 pub(super) fn parameters(export: &Export) -> Option<usize> {
     Some(export.signature.parse::<SignatureText>().ok()?.arguments.len())
 }
 
-/// The way into a static function, which is called `what`.
+/// Returns the fast path into a static function. `what` is its name in red frames.
 pub(super) fn export_way(core: &Core, export: &Export, what: &Rc<str>) -> Option<StaticWay> {
     let (shell, gate, count) = (export.direct?, &export.gate, parameters(export)?);
     if core.world.mode.is_before_commit() || !gate.is_open() {
         return None;
     }
     let frame = core.red.hot().number(gate.tag().id, what);
-    // SAFETY: the shell is that of the export, and its own signature says how many parameters it has; its gate is open.
+    // SAFETY: the trampoline is that of the export, whose signature contains the number of parameters; its gate is open.
     Some(unsafe { StaticWay::new(core.zcalls.stamp().count(), shell, count, frame) })
 }
 
 impl MethodCall {
-    /// Calls of that sort of a function.
     pub(crate) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
         Self { function: Rc::clone(function), dispatch }
     }
 
-    /// The way into what answers a call on that object, where there is a short one; then it is good for all objects of its class.
+    /// Returns the fast path into the target of a call on that object, if there is one. It is valid for all objects of the same
+    /// class.
     pub(crate) fn way(&self, core: &Core, object: ObjectHandle) -> Option<MethodWay> {
         let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;
@@ -72,20 +70,20 @@ impl MethodCall {
         let batch = batch.into_option()?;
         let frame = core.red.hot().number(hooks.gate.tag().id, what);
         let (looked, count) = (core.zcalls.stamp().count(), function.arguments().len());
-        // Objects have a part for each class of a module in their chain, base first.
+        // Objects have a plugin part for each dynamic class in their chain, base first.
         let mut of_modules = class.lineage().filter(|class| class.origin == Origin::Dynamic);
         let place = of_modules.position(|class| class.id == function.owner)?;
-        // SAFETY: the shells are those of the function, which `emit` has put there with the hooks of its class, and a function has the
-        // parameters of its description; the gate is open. The function answers for all objects of the class of this one.
+        // SAFETY: the trampolines are those of the function, stored by `emit` with the hooks of its class, and a function has
+        // the parameters of its description; the gate is open. The function is the target for all objects of this object's
+        // class.
         Some(unsafe { MethodWay::new(looked, (*call, batch), count, frame, (class.id, function.owner, place)) })
     }
 
-    /// What answers a call on that object.
     pub(super) fn target(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Function>> {
         calls::target(&core.world, &self.function, object, self.dispatch).ok()
     }
 
-    /// The function, with the overrides that objects of a class have.
+    /// Returns the function, or its override in a class.
     pub(crate) fn answers(&self, class: &Class) -> Rc<Function> {
         match self.dispatch {
             Dispatch::Virtual => Rc::clone(class.dispatch(&self.function)),
@@ -93,7 +91,6 @@ impl MethodCall {
         }
     }
 
-    /// The function that was named.
     pub(crate) fn function(&self) -> &Rc<Function> {
         &self.function
     }

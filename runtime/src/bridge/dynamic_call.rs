@@ -1,5 +1,5 @@
-//! ZCalls with values instead of a static signature: for hosts, tools and tests. The callee's signature, in words,
-//! says what the slots have to be.
+//! ZCalls with values instead of a static signature: for hosts, tools and tests. The textual signature of the callee determines
+//! the slots.
 
 use std::rc::Rc;
 
@@ -23,36 +23,26 @@ pub(crate) use crate::zcall::call::Effect;
 use crate::zcall::call::{Call, Callee, Dispatcher, Resolved, Slots};
 use crate::zcall::owned::DynBuffer;
 
-/// Resolves `name` and calls it. For a function of an object the first argument is that object.
-///
-/// # Errors
-/// When the name leads nowhere, the arguments do not fit the signature, or the callee fails.
+/// Resolves `name` and calls it. The first argument of an object function is the object. Returns an error if the name is not
+/// resolved, the arguments do not match the signature, or the callee fails.
 #[cfg(test)]
 pub(crate) fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Option<Value>, CallError> {
     call(core, resolve(core, name)?, arguments)
 }
 
-/// The handle of `name`, whatever its signature.
-///
-/// # Errors
-/// When the name leads nowhere.
+/// Returns the handle of `name`, regardless of its signature. Returns an error if the name is not resolved.
 pub(crate) fn resolve(core: &Core, name: &str) -> Result<ZCallHandle, CallError> {
     let _call = core.world.stack.enter(&format_args!("resolving `{name}`"))?;
     core.zcalls.resolve(&core.chain, name, 0)
 }
 
-/// Calls through a handle. For a function of an object the first argument is that object.
-///
-/// # Errors
-/// When the handle's generation is over, the arguments do not fit the signature, or the callee fails.
+/// Calls through a handle. The first argument of an object function is the object. Returns an error if the handle's generation
+/// has ended, the arguments do not match the signature, or the callee fails.
 pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, CallError> {
     call_with_outs(core, handle, arguments).map(|(result, _)| result)
 }
 
-/// The same, and what the out parameters hold then, in their order.
-///
-/// # Errors
-/// As [`call`].
+/// Does the same and returns the out parameters as well, in order. Returns the errors of [`call`].
 pub(crate) fn call_with_outs(
     core: &Core,
     handle: ZCallHandle,
@@ -60,7 +50,7 @@ pub(crate) fn call_with_outs(
 ) -> Result<(Option<Value>, Vec<Value>), CallError> {
     core.world.slices.allow_change(&"a call by name")?;
     let Some(callee) = core.zcalls.callee(handle) else {
-        // A dead handle, or none: the table says which, and touches no slot.
+        // The table reports the invalid handle, and accesses no slot.
         return core.zcalls.dispatch(core.here(), handle, DynBuffer::with_len(0).lend()).1.map(|()| (None, Vec::new()));
     };
     let _call = core.world.stack.enter(&format_args!("`{}`", callee.name()))?;
@@ -104,7 +94,7 @@ pub(crate) fn call_with_outs(
     Ok((result.map(|word| take(&mut buffer, last, word, awaited)).transpose()?, outs))
 }
 
-/// Calls a delegate that is given as a value. Its signature is that of the function that it is bound to.
+/// Calls a delegate value with the signature of its bound function.
 fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<Value>, CallError> {
     let Some((bound @ (Value::Delegate(_) | Value::Multicast(_) | Value::Sparse(_)), arguments)) =
         arguments.split_first()
@@ -130,10 +120,10 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     core.zcalls.watched(callee.name().protocol(), "nd:/", call)
 }
 
-/// The object that a function is called on: of any class here, since the code that calls it compares the class.
+/// Type of the receiver of a function: an object of any class, since the callee's thunk checks the class.
 pub(crate) static RECEIVER: TypeText = TypeText::Reference(PropertyKind::OBJECT, String::new());
 
-/// One argument reads, a second one is written.
+/// Reads a property with one argument; writes it with two.
 fn property(
     core: &Core,
     handle: ZCallHandle,
@@ -171,10 +161,8 @@ fn property(
     (arguments.len() == 1).then(|| take(&mut buffer, 2, word, awaited)).transpose()
 }
 
-/// Calls a function that needs no runtime: text and plain values. Any thread.
-///
-/// # Errors
-/// When the arguments do not fit the signature, it has a value that lies in memory, or the callee fails.
+/// Calls a function that needs no runtime, with strings and plain values only. Any thread. Returns an error if the arguments do
+/// not match the signature, a value does not fit a slot, or the callee fails.
 pub(crate) fn call_plainly(
     name: &str,
     signature: &Signature,
@@ -206,13 +194,13 @@ pub(crate) fn call_plainly(
     result.map(|word| take(&mut buffer, last, word, None)).transpose()
 }
 
-/// The type that words mean now.
+/// Resolves a type from its text.
 fn type_of(core: &Core, word: &TypeText) -> Result<PropertyType, CallError> {
     PropertyType::resolve(word, &core.world.types)
         .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be passed: {error}") })
 }
 
-/// Makes a slot wait for a result that comes through a pointer. The value that is written then, if it lies in memory.
+/// Prepares a slot for a result. Returns the value to be written through a pointer, if the result does not fit the slot.
 fn await_result(
     core: &Core,
     buffer: &mut DynBuffer<'_>,
@@ -230,10 +218,8 @@ fn await_result(
     }
 }
 
-/// Whether a result that the body of a host function gives suits the signature that it was registered with.
-///
-/// # Errors
-/// [`CallError::WrongClass`] when it names an object that does not.
+/// Checks that objects in the result of a host function match its registered signature. Returns [`CallError::WrongClass`] if
+/// one does not.
 pub(crate) fn check_result(core: &Core, name: &str, signature: &Signature, value: &Value) -> Result<(), CallError> {
     match signature.0.result.as_deref() {
         Some(word) if value.kind() == word.kind() && may_name_objects(word) => {
@@ -243,12 +229,12 @@ pub(crate) fn check_result(core: &Core, name: &str, signature: &Signature, value
     }
 }
 
-/// Whether it is worth a look: numbers and texts name no object.
+/// Checks if values of the type may contain objects; numbers and strings cannot.
 fn may_name_objects(word: &TypeText) -> bool {
     word.kind() == PropertyKind::OBJECT || matches!(travel(word.kind()), Travel::Address)
 }
 
-/// Fills a slot. Values that lie in memory are kept in `values` until the call is over.
+/// Fills a slot. Values in memory are kept in `values` until the call is over.
 fn put<'a>(
     core: &Core,
     buffer: &mut DynBuffer<'a>,
@@ -260,7 +246,7 @@ fn put<'a>(
 ) -> Result<(), CallError> {
     match value {
         Value::Text(text) => buffer.text_in(at, text),
-        // The object that is called has no class in words; the code that calls it compares the class.
+        // The receiver has no class in the signature; the callee's thunk checks it.
         Value::Object(object) if !object.is_none() && !word.path().is_empty() => {
             core.world.check_objects(&type_of(core, word)?, value, place)?;
             set_plain(buffer, at, value)
@@ -291,7 +277,7 @@ fn take(
     }
 }
 
-/// Slots that hold plain values: a caller's own, or those lent to a callee.
+/// Slots of plain values, owned by the caller or borrowed by a callee.
 pub(crate) trait PlainSlots {
     fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError>;
     fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError>;
@@ -357,10 +343,9 @@ pub(crate) fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -
     }
 }
 
-/// A host function with values.
+/// Host function on values.
 pub(crate) type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
 
-/// What a call of the host's reaches.
 pub(crate) fn reach(effect: Effect) -> Reach {
     match effect {
         Effect::Pure => Reach::Pure,
@@ -378,10 +363,8 @@ struct ValueDispatcher {
     body: Body,
 }
 
-/// Registers a host function under `ex:/name`.
-///
-/// # Errors
-/// When the name is taken or is no name; when a type is not there, or may be another after a reload.
+/// Registers a host function under `ex:/name`. Returns an error if the name is used or invalid, or if a type is missing or may
+/// change in a reload.
 pub(crate) fn register(
     core: &Core,
     name: &str,
@@ -393,10 +376,7 @@ pub(crate) fn register(
     Ok(core.explicit.register(name, function)?)
 }
 
-/// A function of the host's that is called by `path`.
-///
-/// # Errors
-/// When a type is not there, or may be another after a reload.
+/// Creates a host function called by `path`. Returns an error if a type is missing or may change in a reload.
 pub(crate) fn host_function(
     core: &Core,
     path: String,
@@ -437,7 +417,6 @@ impl Dispatcher for ValueDispatcher {
     }
 }
 
-/// Checks that the result of a body is of the kind that its signature states.
 fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value>) -> Result<(), CallError> {
     let found = result.map(Value::kind);
     match expected == found {
@@ -449,14 +428,11 @@ fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value
     }
 }
 
-/// The code of a host function that any thread may call: reads its arguments from the slots, and writes its result behind them.
+/// Host function for any thread: reads its arguments from slots, and writes its result to the slot after them.
 pub(crate) type PlainBody = dyn Fn(&mut BufferMut<'_>) -> Result<(), CallError> + Send + Sync;
 
-/// Returns the code of a host function that needs no runtime: it reads text and plain values from slots, and writes one.
-/// Any thread.
-///
-/// # Errors
-/// When a value of the signature does not fit into a slot.
+/// Creates a host function for any thread that needs no runtime: it reads strings and plain values from slots, and writes one.
+/// Returns an error if a value of the signature does not fit a slot.
 pub(crate) fn plain_body(
     name: &str,
     signature: &Signature,
@@ -544,7 +520,7 @@ mod tests {
         assert!("i32, potato".parse::<Signature>().is_err());
     }
 
-    /// A host with `/Script/Game.Thing`, which has a property `notes: Map(String, Array(String))` and a function
+    /// Creates a host with `/Script/Game.Thing`, which has a property `notes: Map(String, Array(String))` and a function
     /// `shout(words: Array(String), counts: Map(String, u32)) -> Label`, where a label is `(text: String, of: Array(u32))`.
     fn host() -> (Rc<Core>, ObjectHandle) {
         let core = Core::new().expect("a finalizer thread");
@@ -580,7 +556,7 @@ mod tests {
         (core, object)
     }
 
-    /// All words in capitals, each as often as it counts; none when there is none.
+    /// Returns all strings in upper case, each repeated by its count, or `none` without strings.
     fn shout(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let words: Vec<String> = frame.take()?;
         let counts: BTreeMap<String, u32> = frame.take()?;

@@ -1,4 +1,4 @@
-//! The static functions that modules offer.
+//! Static functions offered by modules.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,49 +10,42 @@ use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
 use crate::handles::ModuleId;
 
-/// One static function of a module.
 #[derive(Clone)]
 pub(crate) struct Export {
-    /// The door of its module.
     pub gate: Rc<Gate>,
-    /// Path of its type; empty for functions offered as `ex`.
+    /// Path of the type; empty for functions offered as `ex`.
     pub type_path: Rc<str>,
-    /// Its name.
     pub name: Rc<str>,
-    /// Fingerprint of its signature.
     pub fingerprint: u64,
-    /// The signature in words.
+    /// Signature as text.
     pub signature: Rc<str>,
-    /// The body.
     pub invoke: ZCallInvoke,
-    /// The same without a buffer, where it has plain values only.
+    /// Trampoline for direct calls, if all values are plain.
     pub direct: Option<DirectShell>,
 }
 
-/// The name by which a function that a module offers is called.
+/// Returns the call name of a module's function.
 pub(crate) fn export_name(module: &str, type_path: &str, name: &str) -> String {
     if type_path.is_empty() { format!("ex:/{name}") } else { format!("nm:/{module}:{type_path}:{name}") }
 }
 
-/// The static functions of the modules. Game thread only.
+/// Static functions of all modules. Game thread only.
 #[derive(Default)]
 pub(crate) struct Exports {
-    /// The oldest module first.
+    /// Oldest module first.
     by_module: RefCell<BTreeMap<ModuleId, Vec<Export>>>,
 }
 
 impl Exports {
-    /// Adds one.
     pub(crate) fn add(&self, export: Export) {
         self.by_module.borrow_mut().entry(export.gate.tag().id).or_default().push(export);
     }
 
-    /// The module offers nothing any more.
     pub(crate) fn end_module(&self, module: ModuleId) {
         self.by_module.borrow_mut().remove(&module);
     }
 
-    /// A line for each, in order.
+    /// Formats each function as a line, sorted.
     pub(crate) fn lines(&self) -> Vec<String> {
         let exports = self.by_module.borrow();
         let line = |export: &Export| {
@@ -64,8 +57,8 @@ impl Exports {
         lines
     }
 
-    /// The function of that address. The type may be given as a full path, as `Package.Type` or as its bare name. Of two
-    /// builds of a module, the older answers until its gate is shut.
+    /// Finds a function. The type may be a full path, `Package.Type` or a bare name. Of two builds of a module, the older one
+    /// is used until its gate is closed.
     pub(crate) fn find(&self, module: &str, type_path: &str, name: &str) -> Option<Export> {
         let exports = self.by_module.borrow();
         let is_meant = |export: &&Export| {
@@ -79,7 +72,7 @@ impl Exports {
     }
 }
 
-/// Whether `asked` names the type of `path`.
+/// Checks if `asked` names the type of `path`.
 pub(crate) fn is_type(path: &str, asked: &str) -> bool {
     path == asked
         || path

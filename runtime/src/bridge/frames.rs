@@ -1,6 +1,6 @@
-//! Calls whose thunk is plugin code's own: the frame stays with the host, and the plugin steps through it by a number that is good
-//! until the call returns. No address of a parameter crosses: each look at one begins at the frame, so a value that has moved
-//! meanwhile is found where it lies then.
+//! Calls whose thunk is plugin code: the frame stays in the host, and the plugin accesses it by a number that is valid until
+//! the call returns. No address of a parameter crosses the ABI boundary: each access starts at the frame, so values that have
+//! moved are found.
 #![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
 
 use std::cell::Cell;
@@ -15,10 +15,10 @@ use crate::object::thunk::Frame;
 use crate::object::value::Value;
 use crate::object::values::ptr::Ptr;
 
-/// The number of the result among the parameters.
+/// Number of the result among the parameters.
 pub(crate) const RESULT: u32 = u32::MAX;
 
-/// The calls that have not returned. Game thread only.
+/// Active calls. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFrames {
     open: RefCell<Vec<Open>>,
@@ -28,9 +28,9 @@ pub(crate) struct OpenFrames {
 #[derive(Debug)]
 struct Open {
     number: u64,
-    /// None while somebody uses it.
+    /// `None` while the frame is in use.
     frame: Option<NonNull<Frame<'static>>>,
-    /// The places, among the parameters, of those that were stepped to.
+    /// Indices, among the parameters, of those that were stepped to.
     params: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ impl OpenFrames {
         call(number)
     }
 
-    /// The frame of a number, and the parameters that were stepped to.
+    /// Accesses a frame by number, and the parameters that were stepped to.
     fn with<R>(
         &self,
         number: u64,
@@ -53,8 +53,8 @@ impl OpenFrames {
     ) -> Result<R, CallError> {
         let (mut at, mut params) = self.take(number)?;
         let _back = Back { frames: self, number, frame: at };
-        // SAFETY: `lend` was given the frame for as long as its number is here, and has it in no other use meanwhile; the number was taken
-        // out of the row just now, so nobody else finds it until `Back` puts it back.
+        // SAFETY: `lend` borrows the frame for as long as its number is stored here, and does not use it; the number was taken
+        // out of the list just now, so no other access finds it until `Back` returns it.
         let done = code(unsafe { at.as_mut() }, &mut params);
         if let Some(open) = self.open.borrow_mut().iter_mut().find(|open| open.number == number) {
             open.params = params;
@@ -71,7 +71,7 @@ impl OpenFrames {
         Ok((open.frame.take().ok_or_else(used)?, std::mem::take(&mut open.params)))
     }
 
-    /// Steps to the next parameter. Its place among those that were stepped to.
+    /// Steps to the next parameter. Returns its index among those stepped to.
     pub(crate) fn step(&self, number: u64) -> Result<u32, CallError> {
         self.with(number, |frame, params| {
             params.push(frame.step_again()?);
@@ -79,12 +79,11 @@ impl OpenFrames {
         })
     }
 
-    /// All parameters are taken.
     pub(crate) fn finish(&self, number: u64) -> Result<(), CallError> {
         self.with(number, |frame, _params| frame.finish())
     }
 
-    /// Looks at a parameter, or at the part of it that `path` leads to.
+    /// Reads a parameter, or the part of it selected by `path`.
     pub(crate) fn look<R>(
         &self,
         number: u64,
@@ -95,7 +94,7 @@ impl OpenFrames {
         self.with(number, |frame, params| frame.look_again(stepped(params, param)?, |value| code(part(value, path)?)))
     }
 
-    /// Overwrites an out parameter, or gives the result, by what the text says.
+    /// Overwrites an out parameter or sets the result, from text.
     pub(crate) fn write(&self, number: u64, param: u32, text: &str, names: &Names) -> Result<(), CallError> {
         self.with(number, |frame, params| {
             if param != RESULT {
@@ -104,14 +103,13 @@ impl OpenFrames {
                     value.write(&read).map_err(|error| CallError::other(error.to_string()))
                 });
             }
-            // A result is given only by a text that is one.
+            // Parses before the result is set, so that an invalid text sets none.
             let read = value_of(text, &frame.result_property()?.ty, names)?;
             frame.give_value(&read)
         })
     }
 }
 
-/// The last number ends when its call returns, also when it unwinds.
 struct Closes<'a>(&'a OpenFrames);
 
 impl Drop for Closes<'_> {
@@ -120,7 +118,6 @@ impl Drop for Closes<'_> {
     }
 }
 
-/// A frame that is used goes back to its number.
 struct Back<'a> {
     frames: &'a OpenFrames,
     number: u64,
@@ -140,8 +137,8 @@ fn stepped(params: &[usize], param: u32) -> Result<usize, CallError> {
     params.get(param as usize).copied().ok_or_else(none)
 }
 
-/// The part of a value that a path leads to: `[3]` is an element of an array, `.name` a field of a struct, by the name that people
-/// read or else by its own.
+/// Selects a part of a value: `[3]` is an element of an array, `.name` a field of a struct, by its display name or its own
+/// name.
 fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
     let missing = |at: Ptr<'_>, segment: &str| CallError::NotFound {
         message: format!("`{segment}` of a {}: there is no such element or field", at.ty()),
@@ -169,7 +166,7 @@ fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
     Ok(at)
 }
 
-/// A number, or that of an enum.
+/// Converts a number or an enum value to `f64`.
 pub(crate) fn number(value: Ptr<'_>) -> Result<f64, CallError> {
     let at = value.number().unwrap_or(value);
     let whole = || {
@@ -189,7 +186,7 @@ pub(crate) fn number(value: Ptr<'_>) -> Result<f64, CallError> {
     })
 }
 
-/// Texts and names plain, everything else as it is printed.
+/// Formats strings and names without quotes, and other values as printed.
 pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
     match value.read() {
         Value::Text(text) => text,
@@ -198,7 +195,7 @@ pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
     }
 }
 
-/// The other way.
+/// Parses the format of [`text`].
 fn value_of(text: &str, ty: &PropertyType, names: &Names) -> Result<Value, CallError> {
     match ty {
         PropertyType::Text => Ok(Value::Text(text.to_owned())),

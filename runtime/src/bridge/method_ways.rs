@@ -1,5 +1,5 @@
-//! What host code keeps of a method that it calls over and over by Rust types: for the classes of the last objects either the way into the
-//! module that answers, or the host's own function that does, whose body is called with the words and without a parameter block.
+//! Call cache for repeated typed calls of one method from host code. For the classes of the last objects it holds the fast path
+//! into a module, or the host's own function, whose body is called without a parameter block.
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -19,18 +19,18 @@ use crate::object::function::Function;
 use crate::object::native_value::{NativeResult, SlotRow};
 use crate::zcall::buffer::BufferMut;
 
-/// The ways into what answers calls of one method. It keeps nothing alive. Game thread only.
+/// Cached targets of one method. Keeps nothing alive. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct MethodWays {
-    /// Each at the place of its class's number.
+    /// Fast paths into modules, indexed by class id.
     by_class: [Cell<Option<MethodWay>>; CLASSES],
-    /// Where the host itself answers, in the same places.
+    /// Host functions, by the same index.
     own: RefCell<[Option<OwnWay>; CLASSES]>,
-    /// Where no short way was found, in the same places: the class, and the count of the stamp then.
+    /// Failed resolutions, by the same index: the class, and the epoch.
     none: [Cell<Option<(u64, ClassId)>>; CLASSES],
 }
 
-/// A function of the host's own that answers for objects of one class.
+/// Host function that is the target for objects of one class.
 #[derive(Debug)]
 struct OwnWay {
     looked: u64,
@@ -39,20 +39,17 @@ struct OwnWay {
 }
 
 impl MethodWays {
-    /// The ways into modules.
     #[inline]
     pub(crate) fn by_class(&self) -> &[Cell<Option<MethodWay>>; CLASSES] {
         &self.by_class
     }
 
-    /// Forgets what was looked up.
     pub(crate) fn forget(&self) {
         self.by_class.iter().for_each(|place| place.set(None));
         *self.own.borrow_mut() = Default::default();
         self.none.iter().for_each(|place| place.set(None));
     }
 
-    /// Whether a call on the object goes a way that is kept, as things stand.
     #[inline]
     pub(crate) fn have(&self, ways: &Ways, object: ObjectHandle) -> bool {
         let Some(entry) = ways.columns().find(object) else { return false };
@@ -62,11 +59,8 @@ impl MethodWays {
         }
     }
 
-    /// Calls the method by Rust types that are [plain](is_plain) on an object, of which it was seen that they have a way. `function` finds
-    /// it again where making the arguments has changed what was kept.
-    ///
-    /// # Errors
-    /// What it fails with.
+    /// Calls the method with [plain](is_plain) Rust types on an object whose target was found in the cache. `function` resolves
+    /// it again if converting the arguments has changed the cache. Returns the error of the callee.
     #[inline]
     pub(crate) fn call_typed<A: SlotRow, R: NativeResult>(
         &self,
@@ -90,8 +84,8 @@ impl MethodWays {
         R::from_slot(given).ok_or_else(other_result)
     }
 
-    /// Calls the method on an object, if that way is kept. The words are those of the slots. `settle` is called where a red frame
-    /// leaves something to be done. The caller keeps the host there meanwhile.
+    /// Calls the method on an object, if its target is cached. The words are those of the slots. `settle` is called if work is
+    /// left when the red frame closes. The caller keeps the host alive during the call.
     #[inline]
     pub(crate) fn call(
         &self,
@@ -107,7 +101,7 @@ impl MethodWays {
         }
     }
 
-    /// The same where the host itself answers. A panic of the body goes through it.
+    /// Calls a cached host function. Panics of the body propagate.
     #[inline]
     pub(crate) fn call_own(&self, ways: &Ways, world: &World, object: ObjectHandle, slots: &[Slot]) -> Called {
         let function = self.own_of(ways, ways.columns().find(object)?.class)?;
@@ -126,20 +120,20 @@ impl MethodWays {
         if ways.are_open(own.looked) { own.function.upgrade() } else { None }
     }
 
-    /// Whether there may be a short way for objects of the class of this one, as things stand: calls are not watched, no commit is
-    /// awaited, and none was looked for in vain.
+    /// Checks if a fast path for the object's class is possible: calls are not watched, no commit is pending, and no earlier
+    /// resolution failed.
     pub(crate) fn are_worth_a_look(&self, ways: &Ways, object: ObjectHandle) -> bool {
         let count = ways.stamp().count();
         let Some(entry) = ways.columns().find(object).filter(|_| ways.are_open(count)) else { return false };
         place_of(&self.none, entry.class).get() != Some((count, entry.class))
     }
 
-    /// Notes the way for objects of the class of this one, for the next call: to what answers calls of `method`, if there is a short one.
+    /// Resolves and caches the fast path of `method` for the object's class, if there is one.
     pub(crate) fn look(&self, core: &Core, method: Option<&MethodCall>, object: ObjectHandle) {
         let Some(class) = core.world.objects.class_id(object) else { return };
         let way = method.and_then(|method| method.way(core, object));
         let own = method.filter(|_| way.is_none()).and_then(|method| OwnWay::of(core, method, object, class));
-        // An object that sleeps has no way; others of its class may.
+        // A dormant object has no fast path, but others of its class may have one.
         if way.is_none() && own.is_none() && core.world.objects.waits_for(object).is_none() {
             place_of(&self.none, class).set(Some((core.zcalls.stamp().count(), class)));
         }
@@ -148,7 +142,7 @@ impl MethodWays {
     }
 }
 
-/// Calls exactly this function on an object the long way.
+/// Calls exactly this function on an object through slots.
 #[cold]
 fn call_with_slots(
     world: &World,
@@ -170,13 +164,13 @@ impl OwnWay {
     }
 }
 
-/// Whether calls by these Rust types may go short ways: all that they take and give lies in slots, and no class of an object is to be
-/// compared.
+/// Checks if calls with these Rust types can use fast paths: all values fit in slots, and no class of an object must be
+/// checked.
 pub(crate) const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS
 }
 
-/// The word of a result as the slot that it would be in.
+/// Converts the word of a result to its slot.
 #[inline]
 pub(crate) fn result_slot<R: NativeResult>(bits: u64) -> Slot {
     match R::VALUE.and_then(|(kind, _)| SlotType::of_kind(kind)) {

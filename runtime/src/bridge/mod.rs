@@ -1,5 +1,5 @@
-//! Where reflection meets calls by name: what the addresses `uf`, `uf!`, `up`, `nm` and `nd` lead to, how slots become
-//! parameters, and how a reflected function of a module is entered.
+//! Connection of reflection and named calls: targets of `uf`, `uf!`, `up`, `nm` and `nd`, conversion between slots and
+//! parameters, and entry into reflected functions of modules.
 
 pub(crate) mod batches;
 pub(crate) mod black_direct;

@@ -1,6 +1,6 @@
-//! Functions of modules as other plugin code calls them without slots: by way of the host, which opens the red frame and looks
-//! at what all calls into modules look at. The words that the caller has in registers go on in registers to the module's own shell. The
-//! way is kept beside the handle, and found again when it is not right any more.
+//! Direct calls between plugins without slots: the host opens the red frame and performs the checks of all calls into modules,
+//! and passes the register arguments on to the module's trampoline. The resolved target is cached per handle, and resolved
+//! again once it is invalid.
 #![expect(unsafe_code, reason = "follows the context that stands beside the code")]
 
 use std::cell::Cell;
@@ -21,55 +21,51 @@ use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
-/// The context of the code of one function.
 struct Context<T> {
     ways: Ways,
     core: NonNull<Core>,
     target: T,
 }
 
-/// A function, with the ways into it that are kept.
+/// Function with its cached targets.
 trait Target: Sized {
-    /// Calls it by the way that is kept; none where there is none for this object, or it is not right any more.
+    /// Calls the cached target. `None` if there is none for this object, or it is invalid.
     ///
     /// # Safety
-    /// There are as many words as the function takes.
+    /// The number of words must match the function.
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer>;
 
-    /// Looks the way up, and keeps it.
     fn look(found: &Context<Self>, object: ObjectHandle);
 }
 
-/// A static function.
 struct StaticTarget {
-    /// The version under which the way was looked up.
+    /// Version at which the target was resolved.
     version: Cell<u64>,
     way: Cell<Option<StaticWay>>,
     export: Export,
     what: Rc<str>,
-    /// How many words its callers have.
+    /// Number of words passed by callers.
     count: usize,
 }
 
-/// The code of functions.
 struct CodeOf<T>(PhantomData<T>);
 
-/// The same where the way has to be looked up.
+/// Code of functions whose target must be resolved.
 struct LookFor<T>(PhantomData<T>);
 
-/// The answer of a call that is to go the way by slots.
+/// Answer of a call that must use slots.
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
     #[inline]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: `code_of` has put this context beside the code, and the caller promises that the runtime is there, whose table
-        // has it; nothing of either ends while a red frame is open, without which nothing is done below.
+        // SAFETY: `code_of` has stored this context with the code, and the caller promises that the runtime exists, whose table
+        // owns it; neither ends while a red frame is open, which is required below.
         let found = unsafe { &*context.cast::<Context<T>>() };
         if !found.ways.in_a_frame() {
             return NOT_DONE;
         }
-        // SAFETY: callers have as many words as the function takes.
+        // SAFETY: callers pass as many words as the function takes.
         match unsafe { T::enter(found, object, bits.words()) } {
             Some(answer) => answer,
             // SAFETY: as for this function.
@@ -91,7 +87,7 @@ impl<Bits: DirectBits, T: Target> DirectBody<Bits> for LookFor<T> {
 
 impl<T> Context<T> {
     fn core(&self) -> &Core {
-        // SAFETY: the context stands in the table of this core.
+        // SAFETY: the context is stored in the table of this core.
         unsafe { self.core.as_ref() }
     }
 }
@@ -102,8 +98,8 @@ impl Target for Callees {
         let entry = found.ways.columns().find(object)?;
         match found.target.known(&found.ways, entry.class)? {
             Callee::Module(way) => {
-                // SAFETY: it was found for this class under the version that still is; the entry is that of the object; the words are
-                // promised by the caller.
+                // SAFETY: the target was resolved for this class at the current version; the entry is that of the object; the
+                // words are promised by the caller.
                 Some(unsafe { enter_on(&found.ways, way, (object, entry), words, |lent| settle(found.core(), lent)) })
             }
             Callee::Itself | Callee::WithSlots => Some(NOT_DONE),
@@ -119,7 +115,7 @@ impl Target for StaticTarget {
     #[inline(always)]
     unsafe fn enter(found: &Context<Self>, _object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
         let way = found.target.way.get().filter(|_| found.ways.is_version(found.target.version.get()))?;
-        // SAFETY: it was looked up under the version that still is, and takes as many words as the callers have.
+        // SAFETY: the target was resolved at the current version, and takes as many words as the callers pass.
         Some(answer_of(unsafe { found.ways.enter(&way, words, |lent| settle(found.core(), lent)) }))
     }
 
@@ -131,7 +127,7 @@ impl Target for StaticTarget {
     }
 }
 
-/// The code with that body, for so many arguments.
+/// Returns the code with that body for a number of arguments, if supported.
 pub(crate) fn code<B>(count: usize) -> Option<*const ()>
 where
     B: DirectBody<[u64; 0]> + DirectBody<[u64; 1]> + DirectBody<[u64; 2]> + DirectBody<[u64; 3]> + DirectBody<[u64; 4]>,
@@ -154,21 +150,21 @@ where
     })
 }
 
-/// The code of a function with so many parameters, and what it is given.
 fn code_of<T: Target + 'static>(core: &Rc<Core>, count: usize, target: T) -> Option<BlackCode> {
     let code = code::<CodeOf<T>>(count)?;
     let context = Context { ways: (*core.ways).clone(), core: NonNull::from(&**core), target };
-    // SAFETY: the code has the form for so many arguments, which lie in slots as the result does: `Callees::of_module` sees to that for
-    // methods, and a module has direct shells for such functions alone. Its context stands in the table of the core that it leads to.
+    // SAFETY: the code has the form for this number of arguments, which fit in slots like the result: `Callees::of_module`
+    // ensures this for methods, and modules have direct trampolines only for such functions. The context is stored in the table
+    // of the core it refers to.
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
 }
 
-/// How plugins call directly what answers a function of objects, if they may.
+/// Returns the code for direct calls of an object function from plugins, if allowed.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     code_of(core, function.arguments().len(), Callees::of_module(function, dispatch)?)
 }
 
-/// How plugins call a static function of a module directly, if they may.
+/// Returns the code for direct calls of a module's static function from plugins, if allowed.
 pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
     let count = parameters(export)?;

@@ -1,5 +1,5 @@
-//! Protocols and resolvers that modules have registered. The chain calls them as it calls those of the host; here each goes through
-//! the gate of its module, in a red frame, and ends with the module's generation.
+//! Protocols and resolvers registered by modules. The chain calls them like those of the host; each call passes the gate of its
+//! module in a red frame, and the registration ends with the module's generation.
 #![expect(unsafe_code, reason = "calls the functions that modules have registered")]
 
 use std::rc::{Rc, Weak};
@@ -21,23 +21,21 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameError, NameFlaw, Reader};
 
-/// A description that a module has lent, whose functions do what their types say.
+/// Borrowed description of a module, whose functions match their types.
 pub(crate) struct Lent<'a, D>(&'a D);
 
 impl<'a, D> Lent<'a, D> {
-    /// That description.
+    /// Borrows the description.
     ///
     /// # Safety
-    /// The functions in it are of the module that registers it, and do what their types say for its number.
+    /// The functions in it must belong to the registering module, and match their types for its number.
     pub(crate) unsafe fn new(description: &'a D) -> Self {
         Self(description)
     }
 }
 
-/// Adds a protocol of a module.
-///
-/// # Errors
-/// When its word is taken or none, and when it could not be taken back: before a commit, of a module that does not come up.
+/// Adds a protocol of a module. Returns an error if its word is used or invalid, or if a module that is not starting registers
+/// it before a commit, where it could not be rolled back.
 pub(crate) fn add_protocol(
     core: &Rc<Core>,
     module: ModuleId,
@@ -51,10 +49,8 @@ pub(crate) fn add_protocol(
     core.chain.add_protocol(Rc::new(protocol), Origin::Module(module))
 }
 
-/// Adds a resolver of a module.
-///
-/// # Errors
-/// As [`add_protocol`], and when there is no protocol that a module may resolve names of.
+/// Adds a resolver of a module. Returns the errors of [`add_protocol`], and an error if modules cannot resolve names of the
+/// protocol.
 pub(crate) fn add_resolver(
     core: &Rc<Core>,
     module: ModuleId,
@@ -73,7 +69,7 @@ pub(crate) fn add_resolver(
     core.chain.add(protocol, Origin::Module(module), description.priority, label, Rc::new(resolver))
 }
 
-/// The way into what a module has registered.
+/// Access to the registered code of a module.
 struct Registered {
     core: Weak<Core>,
     gate: Rc<Gate>,
@@ -98,14 +94,13 @@ impl Registered {
     }
 }
 
-/// A protocol of a module's. What it says of itself was asked for once.
 struct ModuleProtocol {
     code: Registered,
     number: u64,
     word: String,
     form: String,
     way_out: String,
-    /// None where there is nothing to read.
+    /// `None` for a protocol whose names need no parsing.
     read: Option<alcedo_abi::protocols::ReadAddress>,
 }
 
@@ -128,8 +123,8 @@ impl Protocol for ModuleProtocol {
         let text = address.all("address")?;
         let name = format!("{}:{text}", self.word);
         let (done, spelling) = collect_text(|sink| {
-            // SAFETY: the module gave the function with this number; the gate is open, so its image is mapped; the rest is lent
-            // for the call.
+            // SAFETY: the module registered the function with this number; the gate is open, so its image is mapped; the rest
+            // is borrowed for the call.
             self.code.enter(&name, |failure| unsafe { (read.0)(self.number, RStr::from_str(text), sink, failure) })
         });
         match done {
@@ -152,8 +147,8 @@ impl Resolver for ModuleResolver {
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
         let mut answer = Resolution::declined();
         let full = name.to_string();
-        // SAFETY: the module gave the function with this number; the gate is open, so its image is mapped; the rest is lent for the
-        // call.
+        // SAFETY: the module registered the function with this number; the gate is open, so its image is mapped; the rest is
+        // borrowed for the call.
         let resolve = |failure: &mut Failure| unsafe {
             (self.resolve.0)(self.number, RStr::from_str(name.rest()), &mut answer, failure)
         };
@@ -176,7 +171,7 @@ impl Resolver for ModuleResolver {
     }
 }
 
-/// A function that a resolver of a module has answered with.
+/// Function returned by a resolver of a module.
 struct ModuleFunction {
     code: Rc<Registered>,
     name: String,
@@ -188,8 +183,8 @@ struct ModuleFunction {
 impl Dispatcher for ModuleFunction {
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
-        // SAFETY: the resolver answered with this number, which is dropped when `self` is; the gate is open, so the image is mapped;
-        // the buffer is lent for the call, and its slots are what the signature says, which was compared when the name was
+        // SAFETY: the resolver returned this number, which is dropped with `self`; the gate is open, so the image is mapped;
+        // the buffer is borrowed for the call, and its slots match the signature, which was compared when the name was
         // resolved.
         self.code.enter(&self.name, |failure| unsafe { (self.call.0)(self.number, buffer.raw(), failure) })
     }
@@ -197,11 +192,11 @@ impl Dispatcher for ModuleFunction {
 
 impl Drop for ModuleFunction {
     fn drop(&mut self) {
-        // Where its gate is shut, the module drops it itself when it ends.
+        // If the gate is closed, the module drops the function itself on exit.
         if !self.code.gate.is_open() || self.code.core.strong_count() == 0 {
             return;
         }
-        // SAFETY: as for a call; nobody has the number any more.
+        // SAFETY: as for a call; the number is not used afterwards.
         let dropped = self.code.enter(&self.name, |failure| unsafe { (self.drop.0)(self.number, failure) });
         if let Err(error) = dropped {
             tracing::error!(module = &*self.code.gate.tag().name, name = self.name, %error, "a function of a resolver was not dropped");

@@ -1,5 +1,5 @@
-//! The ways into the functions of a module. The thunk of a reflected function finds the plugin part, goes through the module's gate
-//! in a red frame, and hands the parameter block over; the dispatcher of a static function hands the buffer of slots over.
+//! Entry into functions of a module. The thunk of a reflected function finds the plugin part, passes the module's gate in a red
+//! frame, and passes the parameter block; the dispatcher of a static function passes the buffer of slots.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::any::Any;
@@ -20,7 +20,6 @@ use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
 use crate::signature::described;
 use crate::zcall::call::{Call, Dispatcher, Resolved};
 
-/// The thunk for one function of a module.
 pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, what: Rc<str>) -> Thunk {
     Rc::new(move |_context, frame| {
         let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
@@ -28,7 +27,8 @@ pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, wha
     })
 }
 
-/// The way into a function of a script from outside of its package: in a red frame, and through the gate of its module.
+/// Creates the thunk for calls of a script function from outside of its package, through a red frame and the gate of its
+/// module.
 #[cfg(feature = "script")]
 pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what: Rc<str>) -> Thunk {
     Rc::new(move |context, frame| {
@@ -37,7 +37,7 @@ pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what:
     })
 }
 
-/// The thunk is the module's own: it is told the number of the frame.
+/// Enters a thunk of the module itself, which receives the number of the frame.
 fn enter_custom(
     core: &Core,
     gate: &Gate,
@@ -53,8 +53,8 @@ fn enter_custom(
                     let (memory, part) = (std::ptr::null_mut(), std::ptr::null_mut());
                     let params = std::ptr::without_provenance_mut(number as usize);
                     let mut call = call::Call { object, memory, part, params, failure };
-                    // SAFETY: the gate is open, so the image is mapped; a function with the flag takes a number here, and follows no
-                    // address of the call.
+                    // SAFETY: the gate is open, so the image is mapped; a function with this flag receives a number here, and
+                    // follows no address of the call.
                     unsafe { (invoke.0)(&mut call) }
                 })
             })
@@ -73,7 +73,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     if function_of(frame).flags & function_flags::CUSTOM_THUNK != 0 {
         return enter_custom(core, gate, invoke, what, frame);
     }
-    // Refused here too, where the object is known.
+    // Checked here as well, where the object is known.
     core.red.hot().may_open(&format_args!("{what} of {}", frame.object()))?;
     let (object, params) = (frame.object(), hand_over(frame));
     let (memory, part) = if is_static(function_of(frame)) {
@@ -93,15 +93,14 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     };
     let run = |failure: &mut Failure| {
         let mut call = call::Call { object, memory, part, params, failure };
-        // SAFETY: the gate is open, so the image is mapped; memory and part were looked up for this object and this function's
-        // class just now; the block was laid out from the same description that the module's shell was made from, which the
-        // load compared.
+        // SAFETY: the gate is open, so the image is mapped; memory and part were resolved for this object and this function's
+        // class just now; the block was laid out from the description that the module's trampoline was built from, which was
+        // compared on load.
         unsafe { (invoke.0)(&mut call) }
     };
     core.zcalls.watched("method", what, || core.red.call_module(gate, what, run))
 }
 
-/// Why there is no plugin part to call.
 #[cold]
 fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
     let plugin_part = format!("the plugin part of {}", core.world.objects.shown(object));
@@ -112,7 +111,7 @@ fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
     CallError::Unavailable { what }
 }
 
-/// A call of a static function of a module; `core` leads to the red stack while the runtime lives.
+/// Creates the call of a module's static function. `core` provides the red stack while the runtime exists.
 pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
     let name = export_name(&export.gate.tag().name, &export.type_path, &export.name);
@@ -122,12 +121,10 @@ pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     resolved.by_module(module).with_black_code(black_code)
 }
 
-/// Calls a static function of a module with the buffer of slots.
 pub(super) struct ExportDispatcher {
     pub(super) export: Export,
-    /// What it is called in red frames.
     pub(super) what: Rc<str>,
-    /// As it is called by name.
+    /// Call name.
     name: String,
     core: Weak<Core>,
 }
@@ -142,8 +139,8 @@ impl Dispatcher for ExportDispatcher {
         let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
         core.world.mode.may_call(&self.name, || Reach::Static(self.export.gate.tag().id))?;
         core.red.call_module(&self.export.gate, &self.what, |failure| {
-            // SAFETY: the gate is open, so the image is mapped; the buffer is lent for the call, and its pointer slots are what
-            // the fingerprint, compared when the name was resolved, says.
+            // SAFETY: the gate is open, so the image is mapped; the buffer is borrowed for the call, and its pointer slots
+            // match the fingerprint, which was compared when the name was resolved.
             unsafe { (self.export.invoke.0)(buffer.raw(), failure) }
         })
     }

@@ -1,7 +1,7 @@
-//! `nd:/`: calls the delegate whose conjugate is in slot 0. Its signature says what the other slots hold: numbers, names
-//! and objects as they are, every other value as a conjugate, so that no address is followed and every slot can be checked.
-//! A result that has a conjugate is a new black of the calling module's, or, where the host calls, is written to the
-//! conjugate that waits in its slot.
+//! `nd:/`: calls the delegate whose conjugate is in slot 0. Its signature determines the other slots: numbers, names and
+//! objects by value, every other value as a conjugate, so that no address is followed and every slot can be checked. A result
+//! with a conjugate becomes an owned value of the calling module; for calls of the host it is written to the conjugate in the
+//! result slot.
 
 use std::rc::Weak;
 use std::time::Instant;
@@ -24,7 +24,6 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// The protocol of delegates: `nd:/`, since the first slot says which is meant.
 pub(super) struct Nd;
 
 impl Protocol for Nd {
@@ -42,33 +41,27 @@ impl Protocol for Nd {
     }
 }
 
-/// Finds the one function that there is.
 pub(super) struct DelegateResolver(pub(super) Weak<Core>);
 
 impl Resolver for DelegateResolver {
     fn resolve(&self, _: &ZCallName) -> Result<Answer, CallError> {
         let core = Weak::clone(&self.0);
-        // Each delegate has a signature of its own; the slots are compared with it when it is called.
+        // Signatures differ per delegate; the slots are compared when it is called.
         let body = move |call: Call<'_>| self::call(&*alive(&core)?, None, &mut call.into_buffer());
         Ok(Answer::Function(Resolved::new(described("", 0), body).with_slots(Slots::Delegate)))
     }
 }
 
-/// The kind of what a call of the delegate gives back; zero for nothing.
-///
-/// # Errors
-/// When the conjugate has expired or is no delegate.
+/// Returns the kind of the result of the delegate; zero for none. Returns an error if the conjugate has expired or is not a
+/// delegate.
 pub(crate) fn result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
     let opened = conjugates::open(core, delegate, Instant::now())?;
     let signature = core.delegates.signature(&opened.ty)?;
     Ok(signature.result.as_deref().map_or(PropertyKind(0), TypeText::kind))
 }
 
-/// Calls it, for `module` where one asks.
-///
-/// # Errors
-/// When the conjugate has expired or is no delegate, the slots do not fit its signature, it leads nowhere, or a callee
-/// fails.
+/// Calls the delegate for `module`, or for the host. Returns an error if the conjugate has expired or is not a delegate, the
+/// slots do not match its signature, it has no target, or a callee fails.
 pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
     let handle: ConjugateHandle = buffer.get(0)?;
     let opened = conjugates::open(core, handle, Instant::now())?;
@@ -79,7 +72,8 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
     let bound = conjugates::copy(core, handle, Instant::now())?.0.read();
     let (bound, dead) = delegates::keep(bound, |binding| core.world.objects.is_alive(binding.object));
     if dead != 0 && !core.world.mode.is_before_commit() {
-        // Where it may not be written now, the dead are passed over only; before a commit nobody says whose it is.
+        // If the delegate cannot currently be written, destroyed objects are only skipped; its owner is unknown before a
+        // commit.
         let _may_not = conjugates::write(core, handle, &bound, Instant::now());
     }
     let mark = conjugates::mark_delegate(core, handle, Instant::now())?;

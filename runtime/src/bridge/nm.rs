@@ -1,4 +1,4 @@
-//! `nm:/module:type:name`: a name leads to a static function that a module offers, or to a function of its classes.
+//! `nm:/module:type:name`: static functions offered by modules, and functions of their classes.
 
 use std::rc::Weak;
 
@@ -15,7 +15,6 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// The protocol of functions of modules.
 pub(crate) struct Nm;
 
 impl Protocol for Nm {
@@ -51,19 +50,17 @@ impl Protocol for Nm {
     }
 }
 
-/// What a name of that protocol says.
+/// Parsed name of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Method<'a> {
-    /// The module's name.
     pub module: &'a str,
-    /// The type as it was written: `/Script/Package.Type`, `Package.Type` or `Type`.
+    /// Type as written: `/Script/Package.Type`, `Package.Type` or `Type`.
     pub type_path: &'a str,
-    /// The method's name.
     pub method: &'a str,
 }
 
 impl<'a> Method<'a> {
-    /// What `name` says, if it is of that protocol.
+    /// Parses `name`, if it belongs to the protocol.
     pub(crate) fn of(name: &'a ZCallName) -> Option<Self> {
         if name.protocol() != Nm.word() {
             return None;
@@ -74,7 +71,6 @@ impl<'a> Method<'a> {
     }
 }
 
-/// Finds functions of modules: what they offer, and the functions of their classes.
 pub(super) struct MethodResolver(pub(super) Weak<Core>);
 
 impl Resolver for MethodResolver {

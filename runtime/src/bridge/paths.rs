@@ -1,8 +1,8 @@
-//! How the names of calls write paths of reflection: `/Script/Package.Type:Member`.
+//! Syntax of reflection paths in call names: `/Script/Package.Type:Member`.
 
 use crate::zcall::reader::{NameError, Reader};
 
-/// `/Script/Package.Type`.
+/// Parses `/Script/Package.Type`.
 pub(super) fn script_type(address: &mut Reader<'_>) -> Result<(), NameError> {
     address.fixed("/Script/")?;
     address.word("package")?;
@@ -11,7 +11,7 @@ pub(super) fn script_type(address: &mut Reader<'_>) -> Result<(), NameError> {
     Ok(())
 }
 
-/// `/Script/Package.Type:Member`, also with one `/` more before it, which its one spelling is without.
+/// Parses `/Script/Package.Type:Member`, optionally with a second leading `/`, which the canonical form omits.
 pub(super) fn member_path(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
     if address.rest().starts_with("//") {
         address.fixed("/")?;

@@ -1,5 +1,5 @@
-//! The protocols that are built in, and the resolvers of their names. Each is an implementation of the traits of
-//! `alcedo-zcall`, in a file of its own, as a host's are.
+//! Built-in protocols and their resolvers. They implement the traits of `alcedo-zcall` like those of a host, each in its own
+//! file.
 
 use std::io;
 use std::rc::Rc;
@@ -14,7 +14,6 @@ use crate::zcall::chain::{Origin, Resolver, ResolverChain};
 use crate::zcall::explicit::Ex;
 use crate::zcall::protocol::Protocol;
 
-/// The protocols, without resolvers.
 pub(crate) fn built_in() -> ResolverChain {
     let chain = ResolverChain::new();
     let protocols: [Rc<dyn Protocol>; 6] = [
@@ -32,10 +31,8 @@ pub(crate) fn built_in() -> ResolverChain {
 }
 
 impl Core {
-    /// Empty stores, and a resolver for each protocol; the calling thread becomes the game thread.
-    ///
-    /// # Errors
-    /// When the finalizer thread cannot be started, or this is the stack of a coroutine.
+    /// Creates empty stores, with a resolver for each protocol. The calling thread becomes the game thread. Returns an error if
+    /// the finalizer thread cannot be started, or on the stack of a coroutine.
     pub(crate) fn new() -> io::Result<Rc<Self>> {
         let core = Self::with_chain(built_in())?;
         let weak = || Rc::downgrade(&core);
@@ -60,7 +57,7 @@ mod tests {
     use super::built_in;
     use crate::bridge::nm::Method;
 
-    /// A name, and its one spelling.
+    /// Checks a name and its canonical form.
     fn check(text: &str, canonical: &str) {
         let protocols = built_in();
         let name = protocols.read(text).expect(text);

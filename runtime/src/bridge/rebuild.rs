@@ -1,6 +1,5 @@
-//! The turns of objects in a reload: the plugin part of each is built anew and takes its kept fields back. An object without a plugin
-//! part that is called before its turn has it at that moment, once: see
-//! [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
+//! Rebuild of plugin parts in a reload: each object's part is built and its kept fields are restored. An object that is called
+//! before its turn is rebuilt at that moment, once: see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
 
 use std::rc::Rc;
 
@@ -14,36 +13,29 @@ use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::dormant::{FieldAside, KeptField};
 
-/// The fields that were saved, by object.
+/// Saved fields by object.
 pub(crate) type KeptFields = FxHashMap<ObjectHandle, Vec<KeptField>>;
 
-/// Result of a rebuild.
 #[derive(Default)]
 pub(crate) struct Rebuilt {
-    /// Living objects whose plugin part was built anew.
     pub conjugates: u64,
-    /// Kept fields that were put back.
     pub fields_kept: u64,
-    /// Kept fields that no longer fit, a line for each field and reason.
+    /// Kept fields that no longer fit, one line per field and reason.
     pub fields_lost: Vec<String>,
 }
 
-/// A rebuild that runs.
 #[derive(Default)]
 struct Turns {
-    /// The fields of objects that have not had their turn.
+    /// Fields of objects that were not rebuilt yet.
     kept: KeptFields,
-    /// Done until now, without the lines.
     done: Rebuilt,
-    /// Fields that were not put back, by class, field and reason, and of how many objects.
+    /// Fields that were not restored, by class, field and reason, with the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
 }
 
-/// Gives each of these objects its turn, in this order. Those that were born anew have their plugin parts already, and take their
-/// kept fields back before the first of the others is built; a call among them may find one whose fields are not back yet. Returns what was done until then with the first failure.
-///
-/// # Errors
-/// The red constructor's own error, and in which class, with the object.
+/// Rebuilds these objects in order. Objects that were constructed again already have their plugin parts; their kept fields are
+/// restored before the other objects are built, so a call among them may find one whose fields are not yet restored. Returns
+/// the result so far, and the first error of a red constructor with its class and object.
 pub(crate) fn rebuild(
     core: &Rc<Core>,
     kept: KeptFields,
@@ -76,12 +68,12 @@ pub(crate) fn rebuild(
     (rebuilt, done)
 }
 
-/// Gives `object` its turn, unless it had it.
+/// Rebuilds `object`, unless it was rebuilt before.
 fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     if core.world.objects.waits_for(object).is_some() || core.plugins().key_of(object).is_some() {
         return Ok(());
     }
-    // One that ended meanwhile has no turn.
+    // Skips an object that was destroyed during the rebuild.
     let Some(class) = core.world.objects.class(object) else { return Ok(()) };
     faults::at(ReloadStep::RebuildObject)?;
     let before = core.world.mode.rebuild_turn(object);
@@ -91,7 +83,6 @@ fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     take_back(core, turns, object)
 }
 
-/// The object's kept fields go into its plugin part.
 fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     let kept = turns.borrow_mut().kept.remove(&object).unwrap_or_default();
     faults::at(ReloadStep::LoadKept)?;
@@ -111,7 +102,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             is_loaded(field, &mut lost);
             continue;
         };
-        // A field that nothing was written to since is what it was before.
+        // A field that was not written since still has its earlier value.
         let is_untouched = instead.as_ref() == Some(&field.data);
         let (first, second) = if is_untouched { (&before, field) } else { (field, &before) };
         let mut misfits = Vec::new();
@@ -119,7 +110,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             continue;
         }
         if is_loaded(second, &mut Vec::new()) {
-            // The value that does not fit is put aside only if it is the older one: the other began as a default.
+            // A value that does not fit is put aside only if it is the older one: the other one started as a default.
             aside.extend(is_untouched.then(|| first.clone()));
         } else if is_untouched {
             aside.push(first.clone());
@@ -127,7 +118,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             lost.extend(misfits);
         }
     }
-    // Fields that the build before did not keep.
+    // Fields that the previous build did not keep.
     for FieldAside { field, .. } in earlier {
         if !is_loaded(&field, &mut Vec::new()) {
             aside.push(field);

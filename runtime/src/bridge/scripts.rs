@@ -1,5 +1,5 @@
-//! The code of packages of scripts, by the module of each. It refers to the functions whose bodies it is, and they lead to it; so it is
-//! kept here, and goes when its module ends.
+//! Code of script packages, by module. The code and its functions refer to each other, so it is stored here and removed when
+//! its module ends.
 
 use alcedo_script::Compiled;
 use rustc_hash::FxHashMap;
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::cells::RefCell;
 use crate::handles::{ClassId, ModuleId};
 
-/// The code that runs. Game thread only.
+/// Active code. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptCodes(RefCell<FxHashMap<ModuleId, Package>>);
 
@@ -18,18 +18,16 @@ struct Package {
 }
 
 impl ScriptCodes {
-    /// Keeps the code of a module, which has these classes.
     pub(crate) fn keep(&self, module: ModuleId, code: Compiled, classes: Vec<ClassId>) {
         self.0.borrow_mut().insert(module, Package { _code: code, classes });
     }
 
-    /// The code of a module goes. The classes that it had.
+    /// Removes the code of a module, and returns its classes.
     pub(crate) fn end_module(&self, module: ModuleId) -> Vec<ClassId> {
         let gone = self.0.borrow_mut().remove(&module);
         gone.map(|package| package.classes).unwrap_or_default()
     }
 
-    /// How many packages have code.
     pub(crate) fn len(&self) -> usize {
         self.0.borrow().len()
     }

@@ -1,5 +1,5 @@
-//! Slots become parameters and results become slots. Numbers, names and references sit in the slot; every other value is
-//! behind a pointer slot, which only the border's own plumbing can make, and is copied with all it owns.
+//! Conversion between slots and parameters. Numbers, names and references are stored in the slot; every other value is behind a
+//! pointer slot, which only `__private` code of the ABI can create, and is deep-copied.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
 use std::rc::Rc;
@@ -19,10 +19,8 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::owned::DynBuffer;
 
-/// Calls exactly this function on an object. The slots from `first` on are those of its parameters; the last one is that of its result.
-///
-/// # Errors
-/// When the slots are others, and the failure of the body.
+/// Calls exactly this function on an object. The slots from `first` on are its parameters; the last one is its result. Returns
+/// an error if the slots do not match, and the error of the body.
 pub(crate) fn call(
     world: &World,
     function: &Function,
@@ -36,10 +34,8 @@ pub(crate) fn call(
     write_results(buffer, function, &block)
 }
 
-/// Copies the parameters of `function` from the slots from `first` on into `block`.
-///
-/// # Errors
-/// When the number or the type of the slots is not the signature's; nothing was called then.
+/// Copies the parameters of `function` from the slots from `first` on into `block`. Returns an error if the number or the types
+/// of the slots do not match the signature; nothing was called then.
 fn read_parameters(
     buffer: &BufferMut<'_>,
     first: usize,
@@ -64,10 +60,8 @@ fn read_parameters(
     Ok(())
 }
 
-/// Copies what comes back into the last slots: out parameters in their order, then the result, if there is one.
-///
-/// # Errors
-/// When a slot is not what the type needs.
+/// Copies out parameters, in order, and the result, if any, into the last slots. Returns an error if a slot does not match its
+/// type.
 fn write_results(buffer: &mut BufferMut<'_>, function: &Function, block: &ParamBlock<'_>) -> Result<(), CallError> {
     let back = function.outs().count() + usize::from(function.result().is_some());
     let first = buffer.len() - back;
@@ -98,10 +92,7 @@ macro_rules! plain {
     };
 }
 
-/// Copies one slot into a property of `view`.
-///
-/// # Errors
-/// When the slot has another type.
+/// Copies a slot into a property of `view`. Returns an error if the slot has another type.
 pub(crate) fn read_slot(
     buffer: &BufferMut<'_>,
     at: usize,
@@ -122,10 +113,7 @@ pub(crate) fn read_slot(
     Ok(())
 }
 
-/// Copies a property of `view` into one slot, or through its pointer.
-///
-/// # Errors
-/// When there is no pointer slot waiting for a value that needs one.
+/// Copies a property of `view` into a slot, or through its pointer. Returns an error if a required pointer slot is missing.
 pub(crate) fn write_slot(
     buffer: &mut BufferMut<'_>,
     at: usize,
@@ -148,21 +136,20 @@ pub(crate) fn write_slot(
 
 fn in_view<'a>(view: View<'a>, property: &'a Property) -> Result<PtrMut<'a>, CallError> {
     let at = view.place(property)?;
-    // SAFETY: the view has a live value of the property's type there, and no other code reads or writes it during the copy.
+    // SAFETY: the view has a live value of the property's type at this address, and no other code reads or writes it during the
+    // copy.
     Ok(unsafe { PtrMut::new(at, &property.ty) })
 }
 
-/// Reads or writes a property: slot 0 is the object, slot 1 says read (0) or write (1), slot 2 is the value.
-///
-/// # Errors
-/// When the object is gone, has no such property, or may not be written; when the slots are others.
+/// Reads or writes a property: slot 0 is the object, slot 1 selects read (0) or write (1), slot 2 is the value. Returns an
+/// error if the object is destroyed, has no such property or cannot be written, or if the slots do not match.
 pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: &Property) -> Result<(), CallError> {
     let object: ObjectHandle = buffer.get(0)?;
     let class = objects.class(object).ok_or(CallError::Stale { handle: object })?;
     check_has(&class, object, property)?;
     let memory = objects.memory(object).ok_or(CallError::Stale { handle: object })?;
-    // SAFETY: the memory is that of the living object, laid out as its class's schema says. A sink that takes a
-    // text only copies it, so nothing frees the object while the view is used.
+    // SAFETY: the memory is that of the living object, laid out by its class's schema. A sink that receives a string only
+    // copies it, so no code frees the object while the view is used.
     let view = unsafe { View::from_raw(memory, class.schema()) };
     match buffer.get::<u8>(1)? {
         0 => write_slot(buffer, 2, property, view),
@@ -176,10 +163,7 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: 
     }
 }
 
-/// Says why an object of a class does not have a property.
-///
-/// # Errors
-/// [`CallError::WrongClass`] when the property is one of another class.
+/// Returns [`CallError::WrongClass`] if objects of a class lack the property.
 pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Property) -> Result<(), CallError> {
     if class.chain().iter().any(|class| class.path == property.owner) {
         return Ok(());
@@ -192,23 +176,19 @@ pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Prop
     })
 }
 
-/// What a pointer slot leads to.
+/// Value behind a pointer slot.
 pub(crate) enum Source<'a> {
-    /// A text.
     Text(&'a str),
-    /// A value in memory.
     Value(Ptr<'a>),
 }
 
-/// What the caller lends in a slot. The signature of the call has the type there, which fits no slot.
-///
-/// # Errors
-/// When it is no pointer slot, or its address is not one of such a value.
+/// Returns the value that the caller lends in a slot. The type is that of the signature, and does not fit a slot. Returns an
+/// error if the slot is not a pointer slot, or its address is invalid for the type.
 pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType) -> Result<Source<'a>, CallError> {
     let is_text = matches!(ty, PropertyType::Text);
     let address = if is_text { None } else { Some(aligned(buffer, at, ty)?) };
-    // SAFETY: the code that made the pointer slot promised what the signature says, by which caller and callee were compared: a
-    // text or a live value of the type, which is not written during the call.
+    // SAFETY: the code that created the pointer slot promised the types of the signature, which was compared between caller and
+    // callee: a string or a live value of the type, which is not written during the call.
     unsafe {
         match address {
             None => buffer.text(at).map(Source::Text),
@@ -217,34 +197,29 @@ pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType
     }
 }
 
-/// Where the caller waits for a value of the type, which the signature of the call has in that slot.
-///
-/// # Errors
-/// When it is no pointer slot, or its address is not one of such a value.
+/// Returns the address at which the caller expects a value of the type. The type is that of the signature. Returns an error if
+/// the slot is not a pointer slot, or its address is invalid for the type.
 pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a PropertyType) -> Result<PtrMut<'a>, CallError> {
     let address = aligned(buffer, at, ty)?;
-    // SAFETY: by the signature, the caller waits with zero bytes for a value of the type, which are a value, and owns what is there
-    // afterwards.
+    // SAFETY: by the signature, the caller provides zeroed bytes for a value of the type, which are a valid value, and owns the
+    // value afterwards.
     Ok(unsafe { PtrMut::new(address, ty) })
 }
 
-/// Gives the caller the text that the signature of the call has in that slot.
-///
-/// # Errors
-/// When it is no pointer slot.
+/// Returns a string to the caller through a pointer slot. Returns an error if the slot is not a pointer slot.
 pub(crate) fn give_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Result<(), CallError> {
-    // SAFETY: by the signature, the caller made this slot a sink that lives as long as the call.
+    // SAFETY: by the signature, the caller made this slot a sink that is valid during the call.
     unsafe { buffer.give_text(at, text) }
 }
 
-/// Lends a value to the callee. It has to be there until the call is over.
+/// Lends a value to the callee. The value must exist until the call is over.
 pub(crate) fn lend(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
-    // SAFETY: the value is of the type that the callee's own signature names here; the callers in `dynamic_call` keep it until the
-    // buffer is not lent any more, and do not touch it meanwhile.
+    // SAFETY: the value has the type in the callee's signature; the callers in `dynamic_call` keep it, without accessing it,
+    // until the buffer is no longer borrowed.
     unsafe { buffer.value_at(at, value.at()) }
 }
 
-/// The address in a pointer slot, which a value of the type can have.
+/// Returns the address in a pointer slot, aligned for the type.
 fn aligned(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<*mut u8, CallError> {
     let address = buffer.pointer(at)?;
     if address.addr().is_multiple_of(ty.align()) {

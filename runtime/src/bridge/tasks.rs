@@ -1,10 +1,10 @@
-//! Tasks, timers and posted closures of modules: *jobs* that run on the game thread, later. They belong to the
-//! generation of their module: while that is set aside they rest, when it is taken back they go on, and with its end
-//! they are dropped. So an old generation's job never runs in a new one.
+//! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. They belong to the generation of
+//! their module: they are suspended and resumed with it, and dropped when it ends. Jobs of an old generation therefore never
+//! run in a new one.
 //!
-//! One tick runs, in this order: timers that are due, by the time they were due; tasks that were woken, in the order of
-//! waking, each once; and at the safe point what was posted, in the order of posting. What is asked for meanwhile waits
-//! for the next tick. Each runs in a red frame of its own, so nothing is reloaded or unloaded under it.
+//! A tick runs, in this order: due timers, by due time; woken tasks, in the order of waking, each once; and at the safe point
+//! posted closures, in the order of posting. Jobs requested during a tick wait for the next one. Each job runs in its own red
+//! frame, so no reload or unload happens while it runs.
 
 mod code;
 mod inbox;
@@ -40,33 +40,33 @@ use waking::Waking;
 pub(crate) use code::Code;
 pub(crate) use inbox::{HostJob, Inbox, Timing};
 
-/// What waits to be run, as tools and tests see it.
+/// Scheduled job, for tools and tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobInfo {
-    /// The module whose code it is.
+    /// Name of the module.
     pub module: String,
-    /// Its generation.
+    /// Generation of the module.
     pub generation: u64,
     /// "task", "timer" or "posted closure".
     pub kind: LeaseKind,
-    /// Source file and line where it was asked for.
+    /// Source file and line of the request.
     pub place: String,
-    /// The object it lives with; none for one that lives with its module.
+    /// Object that owns the job; `None` for a job owned by its module.
     pub object: Option<ObjectHandle>,
-    /// For a timer, the game time when it is due.
+    /// Game time at which a timer is due.
     pub due: Option<Duration>,
 }
 
-/// Tasks, timers and posted closures that ended with their module: how many of one kind from one place.
+/// Number of jobs of one kind from one location that were dropped with their module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCount {
     /// "task", "timer" or "posted closure".
     pub kind: LeaseKind,
-    /// The module whose code it was.
+    /// Name of the module.
     pub module: String,
-    /// Source file and line where they were asked for.
+    /// Source file and line of the requests.
     pub place: String,
-    /// How many.
+    /// Number of jobs.
     pub count: u64,
 }
 
@@ -78,20 +78,20 @@ impl fmt::Display for JobCount {
     }
 }
 
-/// Limit of posted closures that run inside of each other.
+/// Maximum depth of nested runs of posted closures.
 const MOST_PUMPS: u32 = 8;
 
-/// All jobs. Game thread only, but for [`Tasks::inbox`].
+/// All jobs. Game thread only, except for [`Tasks::inbox`].
 pub(crate) struct Tasks {
     inbox: Arc<Inbox>,
     messages: Receiver<Message>,
     store: RefCell<Store>,
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
-    /// Depth of the runs of posted closures, each inside of a closure of the run before.
+    /// Depth of nested runs of posted closures.
     pumps: Cell<u32>,
-    /// Counts failures that were logged.
+    /// Counts repeated failures in the log.
     failures: Repeats,
-    /// How the root runs a closure of the host's own.
+    /// Runs a closure of the host, set by the root.
     pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostJob)>>,
 }
 
@@ -111,27 +111,24 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// What any thread may use.
+    /// Returns the part for any thread.
     pub(crate) fn inbox(&self) -> &Arc<Inbox> {
         &self.inbox
     }
 
-    /// From now on this module may hand jobs over.
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
         let module = gate.tag().id;
         self.gates.borrow_mut().insert(module, Rc::clone(gate));
         self.inbox.admit(module, leases);
     }
 
-    /// Game time since the host began.
+    /// Returns the game time since the host began.
     pub(crate) fn now(&self) -> Duration {
         self.store.borrow().schedule.now()
     }
 
-    /// Takes a task or a timer; `code` is the host's when this succeeds.
-    ///
-    /// # Errors
-    /// When its module is over or unloading, or its object is gone.
+    /// Adds a task or a timer; the host owns `code` on success. Returns an error if the module has ended or is unloading, or
+    /// the object is destroyed.
     pub(crate) fn take(
         &self,
         (world, red): (&World, &RedStack),
@@ -149,8 +146,8 @@ impl Tasks {
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
         if world.objects.is_template(job.object) {
-            // A class default object does not live in the world: its red constructor runs like any other's, and what it
-            // starts is what its instances will start.
+            // Class default objects run no jobs: their red constructor runs like any other, and the jobs it schedules are meant
+            // for instances.
             return self.end_unborn(red, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();
@@ -183,28 +180,28 @@ impl Tasks {
             Some(due) => store.schedule.put(due, made, key),
             None => store.ready.push_back(key),
         }
-        // One that is asked for by a job has to wait for the next tick, or a tick might never end.
+        // Jobs scheduled by a job wait for the next tick; otherwise a tick might never end.
         if store.is_running {
             store.entries[key].ran_in = store.tick;
         }
         Ok(store::id_of(key))
     }
 
-    /// Ends a job before its time: now, or when it has returned. Without effect on one that has ended.
+    /// Cancels a job: immediately, or when it has returned. No effect on a job that has ended.
     pub(crate) fn cancel(&self, red: &RedStack, job: JobId) {
         let key = store::key_of(job);
         let ended = self.store.borrow_mut().cancel(key);
         end_all(red, ended);
     }
 
-    /// Whether it has neither ended nor been cancelled.
+    /// Checks if the job has neither ended nor been cancelled.
     pub(crate) fn lives(&self, job: JobId) -> bool {
         let store = self.store.borrow();
         store.entries.get(store::key_of(job)).is_some_and(|entry| entry.state != State::Cancelled)
     }
 
-    /// Sleeps until a message of another thread is there, or something waits for a tick or a safe point anyway; at most
-    /// until `timeout`. Whether there is anything.
+    /// Blocks until another thread sends a message or `timeout` has passed; returns immediately if a job is ready. Returns true
+    /// if there is work.
     pub(crate) fn wait(&self, timeout: Duration) -> bool {
         let store = self.store.borrow();
         if !store.ready.is_empty() || !store.posted.is_empty() {
@@ -216,7 +213,6 @@ impl Tasks {
         select.ready_timeout(timeout).is_ok()
     }
 
-    /// So much game time goes by.
     pub(crate) fn advance(&self, seconds: f32) {
         self.store.borrow_mut().schedule.advance(seconds);
     }
@@ -249,15 +245,15 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs what was posted until now. For safe points, and for waits on the game thread. Inside of a posted closure, which may have
-    /// a loop of its own, it runs the closures behind that, down to [`MOST_PUMPS`] inside of each other.
+    /// Runs the closures posted so far, at safe points and during waits on the game thread. Inside a posted closure, which may
+    /// have its own loop, runs the closures after it, up to a depth of [`MOST_PUMPS`].
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
         if self.pumps.get() == MOST_PUMPS {
             return;
         }
         let _pumping = Counted::in_cell(&self.pumps);
         self.receive(world, red);
-        // What these post comes at the next safe point, or one might never end.
+        // Closures posted by these run at the next safe point; otherwise one might never end.
         let count = self.store.borrow().posted.len();
         for _ in 0..count {
             let next = self.store.borrow_mut().posted.pop_front();
@@ -279,10 +275,10 @@ impl Tasks {
         end_all(red, expired);
     }
 
-    /// Ends every job of a module, the first made first, and takes none from it any more. Says which they were.
+    /// Ends every job of a module, in order of creation, and rejects new ones. Returns their counts.
     pub(crate) fn end_module(&self, world: &World, red: &RedStack, module: ModuleId) -> Vec<JobCount> {
         self.inbox.expel(module);
-        // What its threads have posted until then becomes an entry, and ends with the others.
+        // Closures posted by its threads become entries, and end with the others.
         self.receive(world, red);
         let ended = self.store.borrow_mut().take_module(module);
         let counts = counted(&ended);
@@ -291,33 +287,28 @@ impl Tasks {
         counts
     }
 
-    /// What was asked for before the commit may run from now on. Runs no plugin code and cannot fail.
+    /// Releases jobs requested before the commit. Runs no plugin code and cannot fail.
     pub(crate) fn commit_staged(&self) {
         self.store.borrow_mut().commit();
     }
 
-    /// What was asked for since is dropped: there is no commit.
+    /// Drops jobs requested before a commit that does not take place.
     pub(crate) fn end_staged(&self, world: &World, red: &RedStack) {
         self.receive(world, red);
         let ended = self.store.borrow_mut().take_staged();
         end_all(red, ended);
     }
 
-    /// What waits, in the order it was made.
     pub(crate) fn infos(&self) -> Vec<JobInfo> {
         self.store.borrow().infos()
     }
 
-    /// The gate of a module that may hand jobs over.
-    ///
-    /// # Errors
-    /// When its jobs have ended.
+    /// Returns the gate of a module that may schedule jobs, or an error if its jobs have ended.
     pub(crate) fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
         let gates = self.gates.borrow();
         gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module that asks".into() })
     }
 
-    /// Reads the inbox.
     fn receive(&self, world: &World, red: &RedStack) {
         while let Ok(message) = self.messages.try_recv() {
             match message {
@@ -325,7 +316,8 @@ impl Tasks {
                 Message::Cancel(job) => self.cancel(red, job),
                 Message::Host(job) => self.store.borrow_mut().posted.push_back(Waiting::Host(job)),
                 Message::Post(posted) => {
-                    // Its module was there when it was sent, and its end reads the inbox before it forgets the gate.
+                    // Cannot fail: the module existed when the message was sent, and its end processes the inbox before it
+                    // removes the gate.
                     match self.gate(posted.module) {
                         Ok(gate) => self.store.borrow_mut().take_post(gate, posted, world),
                         Err(error) => tracing::error!(%error, place = %posted.place, "a posted closure is lost"),
@@ -335,8 +327,8 @@ impl Tasks {
         }
     }
 
-    /// Runs a job, unless it is gone. False when it cannot run now, and waits on: its generation is set aside, or it
-    /// has had its turn in this tick.
+    /// Runs a job, unless it is gone. Returns false if the job must wait: its generation is suspended, or it has already run in
+    /// this tick.
     fn run_one(&self, world: &World, red: &RedStack, key: JobKey) -> bool {
         let begun = self.store.borrow_mut().begin(key, world);
         let turn = match begun {
@@ -351,7 +343,7 @@ impl Tasks {
         let Turn { code, gate, what, waking } = turn;
         let outcome = code.run(red, &gate, &what, waking.as_ref());
         drop(waking);
-        // A timer that failed would fail at its next turn too.
+        // A failed timer ends, since it would fail again.
         let is_done = outcome.as_ref().map_or(true, |is_done| *is_done);
         let ended = self.store.borrow_mut().finish(key, is_done);
         let failed = ended.and_then(|entry| end(red, entry));
@@ -398,13 +390,13 @@ impl Tasks {
     }
 }
 
-/// Whether what is asked for now, on the game thread, waits for a commit. It does whosever code it is: that of a module that
-/// stays runs too, for the plugin parts of classes that build on its own.
+/// Returns whether jobs requested now on the game thread wait for a commit. Applies to all modules: code of kept modules also
+/// runs, for plugin parts of classes derived from theirs.
 pub(crate) fn timing(world: &World) -> Timing {
     if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
 
-/// What a job held has failed to drop.
+/// Failed drop of the values held by a job.
 struct DropFailed {
     gate: Rc<Gate>,
     what: Rc<str>,
@@ -418,8 +410,8 @@ impl DropFailed {
     }
 }
 
-/// Drops what a job holds, and then its lease. Logs nothing: a listener may reload or unload, and would wait for
-/// that lease in vain, so it is logged when the job is gone.
+/// Drops the values held by a job, and then its lease. Failures are logged later: a log listener may reload or unload, and
+/// would wait for the lease in vain.
 #[must_use]
 fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;
@@ -429,7 +421,6 @@ fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     ended.err().map(|error| DropFailed { gate, what, error })
 }
 
-/// How many there are of each kind from each place, in the order of the first of them.
 fn counted(entries: &[Entry]) -> Vec<JobCount> {
     let mut counts: Vec<JobCount> = Vec::new();
     for Entry { kind, gate, place, .. } in entries {
@@ -446,7 +437,7 @@ fn counted(entries: &[Entry]) -> Vec<JobCount> {
     counts
 }
 
-/// Ends jobs in this order. What failed is logged when all of them are gone.
+/// Ends jobs in order. Failures are logged when all of them are gone.
 fn end_all(red: &RedStack, entries: impl IntoIterator<Item = Entry>) {
     let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(red, entry)).collect();
     failed.iter().for_each(DropFailed::tell);

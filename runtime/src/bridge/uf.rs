@@ -1,4 +1,4 @@
-//! `uf` and `uf!`: a path leads to a reflected function, which is called with the overrides that there are, or without.
+//! `uf` and `uf!`: reflected functions by path, called with or without overrides.
 
 use std::any::Any;
 use std::rc::{Rc, Weak};
@@ -22,7 +22,6 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// The protocol of functions, for one sort of call.
 pub(super) struct Uf(pub(super) Dispatch);
 
 impl Protocol for Uf {
@@ -49,7 +48,6 @@ impl Protocol for Uf {
     }
 }
 
-/// Finds functions, for one sort of call.
 pub(super) struct FunctionResolver {
     pub(super) core: Weak<Core>,
     pub(super) dispatch: Dispatch,
@@ -67,14 +65,14 @@ impl Resolver for FunctionResolver {
     }
 }
 
-/// What a member's path leads to ends with the class it names: its next build may override there what this one inherits.
-/// The module that declared the member does not end before that, since the class is built on it.
+/// Returns the module with which a resolved member path ends: that of the named class, whose next build may override an
+/// inherited member. The module that declares the member ends later, since the class depends on it.
 pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
     let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
     ModuleId(class.map_or(tag, |class| class.tag))
 }
 
-/// The way into a static function of a module, or of a class of one, where there is a short one.
+/// Returns the fast path into a static function of a module or of its classes, if there is one.
 pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
     let found = callee.inner()?;
     match found.downcast_ref::<ExportDispatcher>() {
@@ -83,19 +81,17 @@ pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
     }
 }
 
-/// The method behind a name, if it is one.
+/// Returns the method of a callee, if it is one.
 pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
     let FunctionDispatcher { function, dispatch, .. } = callee.inner()?.downcast_ref::<FunctionDispatcher>()?;
     (!calls::is_static(function)).then(|| MethodCall::new(function, *dispatch))
 }
 
-/// A call of a function.
 pub(super) fn function_call(core: &Weak<Core>, function: Rc<Function>, dispatch: Dispatch) -> Resolved {
     let signature = described(&function.signature(), function.fingerprint);
     Resolved::new(signature, FunctionDispatcher { core: Weak::clone(core), function, dispatch })
 }
 
-/// Calls a function with the buffer of slots.
 struct FunctionDispatcher {
     core: Weak<Core>,
     function: Rc<Function>,

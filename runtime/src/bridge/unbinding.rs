@@ -1,6 +1,6 @@
-//! After the code has changed: bindings of delegates follow functions that have another name, and bindings to functions that are gone,
-//! or have another signature, are removed, from every property. Their objects may belong to modules that were not reloaded, so all objects
-//! are checked whose class has a delegate.
+//! Updates delegates after a code change: bindings follow renamed functions, and bindings to missing functions or changed
+//! signatures are removed from every property. Objects of kept modules may be affected, so all objects whose class has a
+//! delegate are checked.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::object::World;
 use crate::object::property::{Property, PropertyType};
 use crate::object::value::{Binding, Value};
 
-/// Takes broken bindings out of all objects. A line for each property and reason, with the number of bindings.
+/// Removes broken bindings from all objects. Returns one line per property and reason, with the number of bindings.
 pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
     let world = &core.world;
     let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();
@@ -44,7 +44,7 @@ fn holds_delegates(ty: &PropertyType) -> bool {
     ty.any(&|ty| ty.signature().is_some())
 }
 
-/// The value without broken bindings; a reason for each that it had.
+/// Removes broken bindings from a value, and adds a reason for each.
 fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String>) -> Value {
     let Some(signature) = ty.signature() else {
         return value.map_parts(ty, &mut |ty, value| mend(world, ty, value, reasons));
@@ -67,7 +67,7 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     keep(value, stays).0
 }
 
-/// The binding, to the class default object of the new class if that of a replaced one was bound: static functions of scripts are.
+/// Rebinds a binding of a replaced class default object to the new one: static functions of scripts are bound to these.
 fn of_new_class(world: &World, mut binding: Binding) -> Binding {
     let class = world.objects.class(binding.object).filter(|class| class.cdo.get() == binding.object);
     let now = class.and_then(|class| world.types.class_by_path(&class.path)).map(|class| class.cdo.get());
@@ -75,7 +75,7 @@ fn of_new_class(world: &World, mut binding: Binding) -> Binding {
     binding
 }
 
-/// The binding, to the name that its function has now.
+/// Updates the function name of a binding after a rename.
 fn of_today(world: &World, binding: Binding) -> Binding {
     let Some(class) = world.objects.class(binding.object) else { return binding };
     let name = world.names.text(binding.function);

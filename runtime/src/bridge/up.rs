@@ -1,4 +1,4 @@
-//! `up`: a path leads to a property of objects, which is read and written.
+//! `up`: properties of objects by path, for reading and writing.
 
 use std::rc::{Rc, Weak};
 
@@ -15,7 +15,6 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// The protocol of properties.
 pub(super) struct Up;
 
 impl Protocol for Up {
@@ -36,7 +35,6 @@ impl Protocol for Up {
     }
 }
 
-/// Finds properties.
 pub(super) struct PropertyResolver(pub(super) Weak<Core>);
 
 impl Resolver for PropertyResolver {
@@ -51,7 +49,7 @@ impl Resolver for PropertyResolver {
     }
 }
 
-/// Slot 0 is the object, slot 1 says read (0) or write (1), slot 2 is the value.
+/// Slot 0 is the object, slot 1 selects read (0) or write (1), slot 2 is the value.
 struct PropertyDispatcher {
     core: Weak<Core>,
     property: Rc<Property>,

@@ -1,5 +1,5 @@
-//! The types that modules use by number. A number belongs to its module: it cannot be used while the module is set
-//! aside, and ends with it, so that no type of an old generation is kept by a number that is no longer used.
+//! Types that modules use by id. An id belongs to its module: it is invalid while the module is suspended, and ends with it, so
+//! that unused ids keep no type of an old generation.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::object::property::PropertyType;
 use crate::object::types::Types;
 use crate::zcall::module_status::{ModuleStatus, ModuleStatuses};
 
-/// The numbers that were given out. Game thread only.
+/// Assigned type ids. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct ValueTypes {
     state: RefCell<State>,
@@ -24,19 +24,17 @@ pub(crate) struct ValueTypes {
 struct State {
     last: u32,
     types: FxHashMap<TypeNumber, (ModuleId, PropertyType)>,
-    /// The types that a module has a number of, by their words.
+    /// Type ids of each module, by the text of the type.
     known: FxHashMap<ModuleId, FxHashMap<Rc<str>, TypeNumber>>,
     statuses: ModuleStatuses,
-    /// Modules in their end: what they drop may use the numbers they have, and gets no new one, since the same words may
-    /// be another type by now.
+    /// Modules that are ending: values they drop may use existing ids, but get no new ones, since the same text may denote
+    /// another type by now.
     ending: BTreeSet<ModuleId>,
 }
 
 impl ValueTypes {
-    /// The number of the type of these words, as the module sees it.
-    ///
-    /// # Errors
-    /// When there is no such type, or the module is over or set aside.
+    /// Returns the id of a type by its text, as seen by the module. Returns an error if the type does not exist, or the module
+    /// has ended or is suspended.
     pub(crate) fn number(&self, types: &Types, module: ModuleId, words: &str) -> Result<TypeNumber, CallError> {
         let mut state = self.state.borrow_mut();
         if state.statuses.status(module) != ModuleStatus::Running {
@@ -58,10 +56,8 @@ impl ValueTypes {
         Ok(number)
     }
 
-    /// The type of a number.
-    ///
-    /// # Errors
-    /// [`CallError::NotFound`] when it was never given out, or its module is over or set aside.
+    /// Returns the type of an id. Returns [`CallError::NotFound`] if it was never assigned, or its module has ended or is
+    /// suspended.
     pub(crate) fn get(&self, number: TypeNumber) -> Result<PropertyType, CallError> {
         let state = self.state.borrow();
         match state.types.get(&number) {
@@ -70,7 +66,7 @@ impl ValueTypes {
         }
     }
 
-    /// A line for each number, in order.
+    /// Formats each id as a line, sorted.
     pub(crate) fn lines(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |(number, (module, ty)): (&TypeNumber, &(ModuleId, PropertyType))| {
@@ -81,29 +77,28 @@ impl ValueTypes {
         lines
     }
 
-    /// A module's numbers are refused until it is resumed.
+    /// Invalidates a module's ids until it is resumed.
     pub(crate) fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// They lead somewhere again.
+    /// Makes a module's ids valid again.
     pub(crate) fn resume(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// A module begins to end: the numbers it has lead somewhere, until [`Self::end_module`], and there are no new ones.
+    /// Starts the end of a module: existing ids are valid until [`Self::end_module`], but no new ones are assigned.
     pub(crate) fn wind_down(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
         state.statuses.resume(module);
         state.ending.insert(module);
     }
 
-    /// The modules between these two are none of those that have numbers here.
+    /// Marks modules between these two as modules without ids here.
     pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    /// Removes a module's numbers.
     pub(crate) fn end_module(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
         state.statuses.end(module);

@@ -1,6 +1,6 @@
-//! Short ways into functions of modules: looked up once, good until anything kept about calls may be wrong. A call by one asks three
-//! words of the host whether that is so and nothing stands in its way, opens a red frame, and puts plain values into registers. All
-//! else goes the long way, which says why when a call is refused.
+//! Fast paths into functions of modules: resolved once, valid until the epoch of calls changes. A fast call checks three words
+//! of the host, opens a red frame, and passes plain values in registers. All other calls take the slow path, which reports why
+//! a call is rejected.
 #![expect(unsafe_code, reason = "calls the direct shells of modules")]
 
 mod batch;
@@ -25,7 +25,7 @@ use crate::object::mode::ModeWord;
 use crate::object::slices::LentSlices;
 use crate::stamp::Stamp;
 
-/// What calls by short ways look at. It outlives its host, and is shut then. A clone is the same. Game thread only.
+/// State checked by fast calls. Outlives its host, and is closed then. Clones share it. Game thread only.
 #[derive(Clone)]
 pub(crate) struct Ways {
     hot: Rc<HotFrames>,
@@ -35,17 +35,16 @@ pub(crate) struct Ways {
     slices: LentSlices,
 }
 
-/// A way into a static function.
+/// Fast path into a static function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaticWay {
     looked: u64,
     shell: DirectShell,
-    /// How many parameters it has.
     count: usize,
     frame: FrameNumber,
 }
 
-/// A way into what answers a call of a method on objects of one class.
+/// Fast path into the target of a method for objects of one class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MethodWay {
     looked: u64,
@@ -53,32 +52,30 @@ pub(crate) struct MethodWay {
     batch: BatchShell,
     count: usize,
     frame: FrameNumber,
-    /// The class of the objects.
     class: ClassId,
-    /// The class that declares what answers.
+    /// Class that declares the target.
     owner: ClassId,
-    /// The place of its part among those of an object, where another class of a module is more derived.
+    /// Index of the owner's plugin part among those of an object, if a more-derived dynamic class exists.
     place: usize,
 }
 
-/// So many classes have a place for what was looked up for them.
+/// Number of entries of a call cache by class.
 pub(crate) const CLASSES: usize = 4;
 
-/// The place of what was looked up for a class; another class may have it.
+/// Returns the cache entry of a class, which another class may occupy.
 #[inline]
 pub(crate) fn place_of<T>(places: &[Cell<T>; CLASSES], class: ClassId) -> &Cell<T> {
     &places[class.0 as usize % CLASSES]
 }
 
-/// What a call by a short way came to; none where it is to go the long way.
+/// Result of a fast call; `None` if the call must take the slow path.
 pub(crate) type Called = Option<Result<u64, Box<CallError>>>;
 
-/// The words of a call, or the slots that they lie in.
+/// Words of a call, or the slots that contain them.
 pub(crate) trait Words: Copy {
-    /// How many there are.
     fn count(self) -> usize;
 
-    /// The one of that number, which there is.
+    /// Returns the word at an index, which must be in range.
     fn word(self, at: usize) -> u64;
 }
 
@@ -106,42 +103,41 @@ impl Words for &[u64] {
     }
 }
 
-/// A static function whose module cannot go: its red frame is open, or the calling thread is inside the gate of its context.
+/// Static function whose module stays loaded: its red frame is open, or the calling thread is inside the gate of its context.
 pub(crate) struct HotShell<'a> {
     shell: DirectShell,
     count: usize,
-    /// Lent slices of the Master; other modules have none.
+    /// Borrowed slices of the Master; `None` for other modules.
     slices: Option<&'a LentSlices>,
 }
 
 impl HotShell<'_> {
-    /// A function of a module that belongs to no thread.
+    /// Wraps a function of a module of another context.
     ///
     /// # Safety
-    /// The shell is that of a static function with so many parameters, and its image stays mapped as long as this.
+    /// The trampoline must be that of a static function with this number of parameters, and its image must stay mapped while
+    /// this value exists.
     #[inline]
     pub(crate) unsafe fn new(shell: DirectShell, count: usize) -> Self {
         Self { shell, count, slices: None }
     }
 
-    /// Calls it. None when it has another number of parameters, or a slice is lent.
-    ///
-    /// # Errors
-    /// What it fails with.
+    /// Calls the function. `None` if the number of parameters differs, or a slice is borrowed. Returns the error of the callee.
     #[inline]
     pub(crate) fn call(&self, slots: &[Slot]) -> Called {
         if slots.len() != self.count || self.slices.is_some_and(LentSlices::are_out) {
             return None;
         }
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: `Ways::within` makes one, and lends it while a red frame is open that was opened when the way was right: no safe point
-        // comes before it closes, so all gates stay open and all images mapped. Callers of `HotShell::new` promise the same.
+        // SAFETY: `Ways::within` creates this value and lends it while a red frame is open that was opened at a valid epoch: no
+        // safe point occurs before it closes, so all gates stay open and all images mapped. Callers of `HotShell::new` promise
+        // the same.
         let answer = unsafe { call_static(self.shell, slots, &mut failure) };
         Some(result(answer, &failure))
     }
 }
 
-/// Closes a red frame, also when the host's own code panics in it.
+/// Closes a red frame, also if host code panics in it.
 struct Closing<'a, F: FnOnce(usize)> {
     hot: &'a HotFrames,
     opened: Opened,
@@ -159,27 +155,26 @@ impl<F: FnOnce(usize)> Drop for Closing<'_, F> {
 }
 
 impl StaticWay {
-    /// The way into the function behind this shell, in the module of this frame.
+    /// Creates the fast path into the function of this trampoline, in the module of this frame.
     ///
     /// # Safety
-    /// It is the shell of a static function of a module with so many parameters, and the gate of the module, which is among the calls
-    /// of this host, was open when the stamp had the count `looked`.
+    /// The trampoline must be that of a static function of a module with this number of parameters, and the gate of the module,
+    /// one of this host's, must have been open at the epoch `looked`.
     pub(super) unsafe fn new(looked: u64, shell: DirectShell, count: usize, frame: FrameNumber) -> Self {
         Self { looked, shell, count, frame }
     }
 
-    /// Whether it is for calls with so many words.
     pub(super) fn takes(&self, count: usize) -> bool {
         self.count == count
     }
 }
 
 impl MethodWay {
-    /// The way into a method of the class `owner`, for objects of `class`, which is that or extends it. `place` is that of `owner` among
-    /// the classes of modules that these objects have parts for, base first.
+    /// Creates the fast path into a method of the class `owner`, for objects of `class`, which equals or extends `owner`.
+    /// `place` is the index of `owner` among the dynamic classes for which these objects have parts, base first.
     ///
     /// # Safety
-    /// As for [`StaticWay::new`], of a method of `owner` in the module that declares it.
+    /// See [`StaticWay::new`], for a method of `owner` in the module that declares it.
     pub(super) unsafe fn new(
         looked: u64,
         (shell, batch): (DirectShell, BatchShell),
@@ -190,24 +185,20 @@ impl MethodWay {
         Self { looked, shell, batch, count, frame, class, owner, place }
     }
 
-    /// The class of the objects.
     #[inline]
     pub(crate) fn class(&self) -> ClassId {
         self.class
     }
 
-    /// Whether it is for calls with so many words.
     pub(crate) fn takes(&self, count: usize) -> bool {
         self.count == count
     }
 
-    /// The count of the stamp at which it was found.
     #[inline]
     pub(crate) fn looked(&self) -> u64 {
         self.looked
     }
 
-    /// The class that declares what answers.
     pub(crate) fn owner(&self) -> ClassId {
         self.owner
     }
@@ -219,42 +210,41 @@ impl Ways {
         Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone() }
     }
 
-    /// What changes when a way may be wrong.
     #[inline]
     pub(crate) fn stamp(&self) -> &Stamp {
         self.hot.stamp()
     }
 
-    /// Whether what was looked up at that count may be used now.
+    /// Checks if a target resolved at that epoch may be called now.
     #[inline]
     pub(crate) fn are_open(&self, looked: u64) -> bool {
         looked == self.hot.stamp().get() && !self.mode.is_before_commit() && !self.slices.are_out()
     }
 
-    /// The same for what only reads.
+    /// Checks if a target resolved at that epoch may be read now.
     #[inline]
     pub(crate) fn may_read(&self, looked: u64) -> bool {
         looked == self.hot.stamp().get() && !self.slices.are_out()
     }
 
-    /// The objects.
     #[inline]
     pub(crate) fn columns(&self) -> &HotColumns {
         &self.columns
     }
 
-    /// Calls a static function. `settle` is called where the frame leaves something to be done.
+    /// Calls a static function. `settle` is called if work is left when the frame closes.
     #[inline]
     pub(crate) fn call(&self, way: &StaticWay, words: impl Words, settle: impl FnOnce(usize)) -> Called {
         if !self.are_open(way.looked) || words.count() != way.count {
             return None;
         }
-        // SAFETY: the way was made for a function with so many parameters. Nothing has changed since it was looked up, so the gate of
-        // its module is open and its image mapped.
+        // SAFETY: the fast path was created for a function with this number of parameters. The epoch has not changed since, so
+        // the gate of its module is open and its image mapped.
         unsafe { self.enter(way, words, settle) }
     }
 
-    /// Opens one red frame for many calls of a static function, and lends what calls it. None where it is to go the long way.
+    /// Opens one red frame for many calls of a static function, and lends the function. `None` if the calls must take the slow
+    /// path.
     #[inline]
     pub(crate) fn within<T>(
         &self,
@@ -272,7 +262,7 @@ impl Ways {
         Some(done)
     }
 
-    /// Calls a method on an object, if one of these ways is for objects of its class: the one at the place of the class's number.
+    /// Calls a method on an object, if the cache contains the fast path of its class.
     #[inline]
     pub(crate) fn call_on(
         &self,
@@ -286,40 +276,40 @@ impl Ways {
         if !self.are_open(way.looked) || words.count() != way.count {
             return None;
         }
-        // SAFETY: as in `call`. The object is there, this is its memory, and it is of the class that the way is for.
+        // SAFETY: as in `call`. The object is alive, this is its memory, and its class is that of the fast path.
         unsafe { self.enter_on(way, (object, entry.memory), words, settle) }
     }
 
-    /// Whether what was looked up under that version, which is not [`CLOSED`], may be used now in a call that a plugin makes directly: the
-    /// version changes with the stamp and with the mode, and a plugin that has lent a slice makes none.
+    /// Checks if a target resolved at that version, which is not [`CLOSED`], may be used now in a direct call of a plugin: the
+    /// version changes with the epoch and the mode, and a plugin that has borrowed a slice makes no direct calls.
     #[inline]
     pub(super) fn is_version(&self, version: u64) -> bool {
         version == self.mode.direct_version()
     }
 
-    /// The version of what is looked up now for direct calls; none while there are no such calls.
+    /// Returns the current version of direct calls; `None` while they are not allowed.
     pub(super) fn version(&self) -> Option<u64> {
         let version = self.mode.direct_version();
         (version != CLOSED).then_some(version)
     }
 
-    /// The same of what leads into a module; none while somebody is to hear of each call of a module. That comes and goes with another
-    /// version.
+    /// Returns the version for targets in modules; `None` while each call into a module must be reported, which begins and ends
+    /// with a version change.
     pub(super) fn version_of_ways(&self) -> Option<u64> {
         self.version().filter(|_| self.stamp().get() != Stamp::SHUT)
     }
 
-    /// Returns whether code of a module is on this very stack. Then no safe point is near: objects, generations and the runtime stay. A frame
-    /// keeps nothing for a coroutine, which may outlive it.
+    /// Checks if module code is on this stack. No safe point occurs then, so objects, generations and the runtime persist. A
+    /// frame does not protect a coroutine, which may outlive it.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
         self.hot.depth() != 0 && self.hot.stack().is_here()
     }
 
-    /// Calls a static function in a red frame of its own. None where it is to go the long way.
+    /// Calls a static function in its own red frame. `None` if the call must take the slow path.
     ///
     /// # Safety
-    /// There are as many words as the function has parameters, and nothing has changed since the way was looked up.
+    /// The number of words must match the parameters, and the epoch must not have changed since the resolution.
     #[inline(always)]
     pub(super) unsafe fn enter(&self, way: &StaticWay, words: impl Words, settle: impl FnOnce(usize)) -> Called {
         debug_assert!(
@@ -328,16 +318,16 @@ impl Ways {
         );
         let opened = self.hot.open(way.frame)?;
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: by what the caller promises, the gate of the module is open and its image mapped; the red frame, which is open until the
-        // call is over, keeps both so.
+        // SAFETY: by the promise of the caller, the gate of the module is open and its image mapped; the red frame, which is
+        // open until the call is over, preserves both.
         let answer = unsafe { call_static(way.shell, words, &mut failure) };
         self.close(opened, answer, &failure, settle)
     }
 
-    /// Calls a method on an object with this memory, in a red frame of its own. None where it is to go the long way.
+    /// Calls a method on an object with this memory, in its own red frame. `None` if the call must take the slow path.
     ///
     /// # Safety
-    /// As for [`Ways::enter`]; the object is there with this memory, and is of the class that the way is for.
+    /// See [`Ways::enter`]; the object must be alive with this memory, and of the class of the fast path.
     #[inline(always)]
     pub(super) unsafe fn enter_on(
         &self,
@@ -353,13 +343,13 @@ impl Ways {
         };
         let opened = self.hot.open(way.frame)?;
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: as in `enter`. The part is the one that stands beside the object for the class that declares the function. Memory and
-        // part stay until a safe point, and so does the frame.
+        // SAFETY: as in `enter`. The part is the object's plugin part for the class that declares the function. Memory and part
+        // persist until a safe point, and so does the frame.
         let answer = unsafe { call_method(way.shell, (object, memory, part), words, &mut failure) };
         self.close(opened, answer, &failure, settle)
     }
 
-    /// Closes the red frame of a call that has given this.
+    /// Closes the red frame of a call with this answer.
     #[inline(always)]
     fn close(
         &self,
@@ -374,7 +364,7 @@ impl Ways {
         self.close_and_settle(opened, answer, failure, settle)
     }
 
-    /// The same where the call has failed, or something is left to be done.
+    /// Closes the frame of a failed call, or of one that leaves work.
     #[cold]
     #[inline(never)]
     fn close_and_settle(
@@ -384,7 +374,7 @@ impl Ways {
         failure: &MaybeUninit<Failure>,
         settle: impl FnOnce(usize),
     ) -> Called {
-        // Read first: the words of a failure lie in the heap of the module, which may be unmapped when the frame has closed.
+        // Read first: the strings of a failure are in the heap of the module, which may be unmapped once the frame has closed.
         let done = result(answer, failure);
         if !self.hot.close(opened) {
             settle(opened.lent());
@@ -392,14 +382,14 @@ impl Ways {
         Some(done)
     }
 
-    /// The part of an object for the class that declares what answers, where its most derived part is for another.
+    /// Returns the plugin part of an object for the class that declares the target, if it is not the most-derived part.
     #[inline(never)]
     fn inherited_part(&self, object: ObjectHandle, way: &MethodWay) -> Option<*mut ()> {
         let pairs = self.pairs.upgrade()?;
         pairs.part_at(self.columns.conjugate(object), way.place, way.owner).map(|part| part.0)
     }
 
-    /// Another number whenever an object has begun or ended, or has another body or plugin part.
+    /// Returns a counter that changes when an object is created or destroyed, or gets another body or plugin part.
     #[inline]
     pub(crate) fn population(&self) -> u64 {
         self.columns.changes()
@@ -411,25 +401,27 @@ fn result(answer: DirectAnswer, failure: &MaybeUninit<Failure>) -> Result<u64, B
     if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(failed(failure)) }
 }
 
-/// The failure that a shell has written. Lent, since it is long, and a copy of it would be made before each look at the answer.
+/// Reads the failure written by a trampoline. Takes a reference, since the value is large and would be copied before each check
+/// of the answer.
 #[cold]
 #[inline(never)]
 fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
-    // SAFETY: the shell said that the call failed, and so has written it; nobody reads it again.
+    // SAFETY: the trampoline reported a failure, and so has written it; it is read only once.
     let failure = unsafe { failure.assume_init_read() };
     Box::new(CallError::from_failure(&failure))
 }
 
-/// Calls a shell by its true type, as these parameters say.
+/// Calls a trampoline with the type that these parameters describe.
 macro_rules! enter {
     ($shell:ident, $failure:ident $(, $value:expr => $ty:ty)*) => {{
         type Shell = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> DirectAnswer;
-        // SAFETY: it was made of a function of this type, as the caller of this function promises; and what `DirectShell` demands.
+        // SAFETY: the trampoline was created from a function of this type, as the caller of this function promises, along with
+        // the requirements of `DirectShell`.
         unsafe { transmute::<unsafe extern "C" fn(), Shell>($shell.0)($($value,)* $failure) }
     }};
 }
 
-/// Runs a macro with the number of each of the words, of which there are so many.
+/// Expands a macro with the index of each word, for a number of words.
 macro_rules! with_each {
     ($count:expr, $enter:ident) => {
         match $count {
@@ -448,7 +440,7 @@ macro_rules! with_each {
 }
 
 /// # Safety
-/// As [`DirectShell`] says of a static function, with as many parameters as there are words.
+/// The requirements of [`DirectShell`] for a static function, with as many parameters as words.
 #[inline(always)]
 unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut MaybeUninit<Failure>) -> DirectAnswer {
     macro_rules! with {
@@ -458,7 +450,7 @@ unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut Maybe
 }
 
 /// # Safety
-/// As [`DirectShell`] says of a method, with as many parameters as there are words.
+/// The requirements of [`DirectShell`] for a method, with as many parameters as words.
 #[inline(always)]
 unsafe fn call_method(
     shell: DirectShell,

@@ -1,6 +1,5 @@
-//! Where each black lies, in a row that modules read by themselves: a number whose serial is not there leads nowhere, so no
-//! module has to be trusted with an address. The head of the row stays where it is, and no reference to it is ever
-//! made.
+//! Addresses of blacks, in a table that modules read directly. A number without a matching serial has no address, so the host
+//! trusts no address from a module. The head of the table has a stable address, and no reference to it is ever created.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,30 +9,29 @@ use alcedo_abi::host::{BlackDirectory, BlackEntry};
 
 use crate::object::row::Row;
 
-/// An entry of nothing: all zero bytes.
+/// Empty entry: all bytes are zero.
 const NOTHING: BlackEntry = BlackEntry { serial: 0, at: std::ptr::null_mut() };
 
-/// The row, and the head by which plugins find it. Game thread only.
+/// Table and the head through which plugins find it. Game thread only.
 #[derive(Debug)]
 pub(super) struct BlackRow {
     entries: Row<BlackEntry>,
-    /// Its address stays: it lies in an `Rc`.
+    /// Has a stable address inside the `Rc`.
     head: Rc<Cell<BlackDirectory>>,
 }
 
 impl BlackRow {
-    /// An empty row.
     pub(super) fn new() -> Self {
         let head = BlackDirectory { entries: std::ptr::null(), len: 0, ends: 0 };
         Self { entries: Row::new(NOTHING), head: Rc::new(Cell::new(head)) }
     }
 
-    /// Where plugins find the row. The address stays as long as `self`.
+    /// Returns the head of the table, valid while `self` exists.
     pub(super) fn head(&self) -> *const BlackDirectory {
         self.head.as_ptr()
     }
 
-    /// The value of this number lies there from now on.
+    /// Sets the address of the value of this number.
     pub(super) fn put(&self, handle: ConjugateHandle, at: *mut u8) {
         let (index, serial) = parts(handle);
         while self.entries.count() <= index {
@@ -44,7 +42,6 @@ impl BlackRow {
         self.with_head(|head| BlackDirectory { entries, len, ..head });
     }
 
-    /// The value of this number is about to end.
     pub(super) fn clear(&self, handle: ConjugateHandle) {
         self.entries.set(parts(handle).0, NOTHING);
         self.with_head(|head| BlackDirectory { ends: head.ends.wrapping_add(1), ..head });
@@ -55,7 +52,7 @@ impl BlackRow {
     }
 }
 
-/// Index and serial of a black: their numbers begin at zero.
+/// Splits the number of a black, whose indices begin at zero, into index and serial.
 fn parts(handle: ConjugateHandle) -> (u32, u32) {
     (handle.0 as u32, (handle.0 >> 32) as u32)
 }

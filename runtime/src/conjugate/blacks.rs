@@ -1,9 +1,9 @@
-//! Values in host memory that plugin code owns. Each has a block of its own, so that it never moves, and a number that is
-//! never another one's. What may happen to one is `life.rs`; this file owns the memory.
+//! Values in host memory owned by plugin code. Each has its own allocation, so that it never moves, and a number that is never
+//! reused. `life.rs` defines the state transitions; this file owns the memory.
 //!
-//! A reload sets the blacks of a generation aside by its gate alone: nothing is walked, and a rollback takes them up again
-//! at the same cost. The end of a generation releases those that are left. A plugin may well drop one later, when its last
-//! finalizers run: that is without effect then, but it is counted, so that the last report says what was never dropped.
+//! A reload suspends the blacks of a generation through its gate only, without visiting them, and a rollback resumes them
+//! equally cheaply. The end of a generation releases the remaining ones. A plugin may drop a released value later, in its last
+//! finalizers: this has no effect on the value, but is counted, so that the last report lists values that were never dropped.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -30,11 +30,11 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 
 new_key_type! {
-    /// Blacks of one type and module.
+    /// Key of the blacks of one type and module.
     struct TallyKey;
 }
 
-/// All blacks. Game thread only, but for [`Blacks::drops`]; no borrow is held while foreign code runs.
+/// All blacks. Game thread only, except for [`Blacks::drops`]; no borrow is held while foreign code runs.
 #[derive(Debug)]
 pub(crate) struct Blacks {
     drops: Drops,
@@ -42,16 +42,13 @@ pub(crate) struct Blacks {
     stock: RefCell<Stock>,
 }
 
-/// Where the value of a conjugate lies, and what it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
-    /// The object it belongs to; none for a black.
+    /// Owning object; `NONE` for a black.
     pub owner: ObjectHandle,
-    /// Its first byte.
     pub at: *mut u8,
-    /// Its type.
     pub ty: PropertyType,
-    /// The number by which the module that made or lent it calls the type; none for the host's.
+    /// Module's id of the type; `NONE` for values of the host.
     pub number: TypeNumber,
 }
 
@@ -62,16 +59,15 @@ struct Stock {
     members: FxHashMap<ModuleId, Member>,
     tallies: SlotMap<TallyKey, Tally>,
     by_type: FxHashMap<(ModuleId, TypeNumber), TallyKey>,
-    /// Released with their generation, and not dropped yet.
+    /// Released with their generation, but not yet dropped by the plugin.
     orphans: FxHashMap<BlackHandle, (TallyKey, SiteNumber)>,
-    /// What was never dropped by modules that are gone.
+    /// Values that unloaded modules have never dropped.
     left: Vec<BlackCount>,
     sites: Sites,
     made: u64,
     released: u64,
 }
 
-/// A module that may make blacks.
 #[derive(Debug)]
 struct Member {
     gate: Rc<Gate>,
@@ -87,7 +83,7 @@ struct Tally {
     number: TypeNumber,
     live: u64,
     orphans: u64,
-    /// Why the module's code stays, while there are any.
+    /// Lease on the module's code while it has live blacks.
     lease: Option<Lease>,
 }
 
@@ -99,7 +95,7 @@ struct Entry {
     site: SiteNumber,
 }
 
-/// What is left of a black when its number is gone; freed outside of every borrow.
+/// Contents of a removed black, freed outside of every borrow.
 struct Remains {
     _value: OwnedValue,
     _lease: Option<Lease>,
@@ -112,7 +108,7 @@ impl Default for Blacks {
 }
 
 impl Blacks {
-    /// A store whose places have so many tenants each at the most.
+    /// Creates a store whose slots are reused up to this serial.
     pub(crate) fn with_last_serial(last_serial: u32) -> Self {
         let (drops, dropped) = drops::queue();
         let stock = Stock {
@@ -130,26 +126,23 @@ impl Blacks {
         Self { drops, dropped, stock: RefCell::new(stock) }
     }
 
-    /// Where foreign threads leave what they have dropped.
+    /// Returns the queue for drops on foreign threads.
     pub(crate) fn drops(&self) -> &Drops {
         &self.drops
     }
 
-    /// Where modules look up by themselves where a black lies. The address stays as long as `self`.
+    /// Returns the table in which modules look up addresses of blacks, valid while `self` exists.
     pub(crate) fn directory(&self) -> *const BlackDirectory {
         self.stock.borrow().row.head()
     }
 
-    /// From now on this module may make blacks.
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
         let member = Member { gate: Rc::clone(gate), leases };
         self.stock.borrow_mut().members.insert(gate.tag().id, member);
     }
 
-    /// A new black of `module` with this value; `number` is how the module calls the type, or none.
-    ///
-    /// # Errors
-    /// When values of the type have no conjugate, or the module takes no calls.
+    /// Creates a black of `module` with this value. `number` is the module's id of the type, or `NONE`. Returns an error if
+    /// values of the type have no conjugate, or the module accepts no calls.
     pub(crate) fn make(
         &self,
         module: ModuleId,
@@ -161,7 +154,7 @@ impl Blacks {
         self.stock.borrow_mut().make(module, number, value, site, now)
     }
 
-    /// The value of a black; nothing when it has expired.
+    /// Returns the value of a black. `None` if it has expired.
     pub(crate) fn open(&self, handle: ConjugateHandle) -> Option<Opened> {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(handle)?;
@@ -173,25 +166,25 @@ impl Blacks {
         Some(Opened { owner: ObjectHandle::NONE, at, ty, number: tally.number })
     }
 
-    /// What is known of a black; nothing for a number that was never given out. One that is set aside is there.
+    /// Returns the facts about a black, suspended ones included. `None` for a number that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.stock.borrow().entries.facts(handle, now)
     }
 
-    /// The module that owns a black; none when it is gone.
+    /// Returns the module that owns a black. `None` if the black is gone.
     pub(crate) fn owner(&self, black: BlackHandle) -> Option<ModuleId> {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(black.into())?;
         stock.tallies.get(entry.tally).map(|tally| tally.module)
     }
 
-    /// Gives a black back, on the game thread. Without effect for one that is gone.
+    /// Drops a black on the game thread. No effect on a black that is gone.
     pub(crate) fn dispose(&self, black: BlackHandle) {
         let remains = self.stock.borrow_mut().end(black, &[Event::Dispose]);
         drop(remains);
     }
 
-    /// Works off what other threads have dropped, as far as the rule demands; `elapsed` is the time since it began.
+    /// Processes drops of other threads up to the limit of [`drops::may_stop`]; `elapsed` returns the time since the start.
     pub(crate) fn flush(&self, elapsed: &mut dyn FnMut() -> Duration) {
         let queued = self.dropped.len();
         if queued == 0 {
@@ -206,13 +199,13 @@ impl Blacks {
         }
     }
 
-    /// Works off all that other threads have dropped.
+    /// Processes all drops of other threads.
     pub(crate) fn flush_all(&self) {
         while self.release_next() {}
     }
 
-    /// Releases every black of these modules, kinds in descending order, and takes none from them any more. Returns how
-    /// many their plugins had not dropped.
+    /// Releases every black of these modules, in descending order of kinds, and rejects new ones. Returns the number of values
+    /// that the plugins had not dropped.
     pub(crate) fn end_modules(&self, modules: &BTreeSet<ModuleId>) -> u64 {
         self.flush_all();
         let ending = self.stock.borrow().in_order_of_end(modules);
@@ -227,7 +220,7 @@ impl Blacks {
         ending.len() as u64
     }
 
-    /// These modules are gone: what they have not dropped by now, they never will.
+    /// Records the values that these unloaded modules have never dropped.
     pub(crate) fn forget(&self, modules: &[ModuleId]) {
         self.flush_all();
         let gone = self.stock.borrow_mut().forget(modules);
@@ -236,7 +229,7 @@ impl Blacks {
         }
     }
 
-    /// Shows `visit` every object that a value of a black refers to.
+    /// Calls `visit` for every object that a value of a black refers to.
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         let stock = self.stock.borrow();
         let holds: FxHashMap<_, _> = stock.tallies.iter().map(|(key, tally)| (key, tally.ty.holds_objects())).collect();
@@ -245,17 +238,16 @@ impl Blacks {
         }
     }
 
-    /// From now on it is written down where each black is made, or is not any more.
+    /// Enables or disables allocation-site tracking of blacks.
     pub(crate) fn keep_sites(&self, keeps: bool) {
         self.stock.borrow_mut().sites.keeps = keeps;
     }
 
-    /// Whether it is written down where each is made.
+    /// Checks if allocation-site tracking is enabled.
     pub(crate) fn keeps_sites(&self) -> bool {
         self.stock.borrow().sites.keeps
     }
 
-    /// What there is.
     pub(crate) fn report(&self) -> BlackReport {
         let stock = self.stock.borrow();
         BlackReport {
@@ -268,7 +260,6 @@ impl Blacks {
         }
     }
 
-    /// What was never dropped by modules that are gone.
     pub(crate) fn left(&self) -> Vec<BlackCount> {
         self.stock.borrow().left.clone()
     }
@@ -305,8 +296,7 @@ impl Stock {
         let tally = &mut self.tallies[key];
         tally.live += 1;
         if tally.live == 1 {
-            // A module that is unloading may still make one: it ends with the others, before the unload waits for
-            // leases.
+            // An unloading module may still create blacks: they end with the others, before the unload waits for leases.
             let leases = self.members.get(&module).map(|member| &member.leases);
             let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, tally.ty.to_string(), None));
             tally.lease = lease.and_then(Result::ok);
@@ -339,20 +329,20 @@ impl Stock {
         })
     }
 
-    /// Whether a module has its values: when it takes calls, and in its end. The host always does.
+    /// Returns if a module can access its values: while it accepts calls, and while it ends. The host always can.
     fn gate(&self, module: ModuleId) -> GateState {
         let keeps = || self.members.get(&module).is_some_and(|member| member.gate.keeps_values());
         GateState::of(module == ModuleId::HOST || keeps())
     }
 
-    /// Ends a black by what happens to it, one after the other. Nothing remains of one that is gone already.
+    /// Ends a black through these events, in order. `None` if the black is already gone.
     fn end(&mut self, black: BlackHandle, events: &[Event]) -> Option<Remains> {
         let Some(entry) = self.entries.get_mut(black.into()) else {
             self.hear_late(black);
             return None;
         };
         for event in events {
-            // A black that is there is live: all that ends one takes it out at once.
+            // An existing black is live, since every final event removes it immediately.
             entry.life = entry.life.step(Color::Black, *event).ok()?;
         }
         self.take_out(black)
@@ -378,7 +368,6 @@ impl Stock {
         Some(Remains { _value: entry.value, _lease: lease })
     }
 
-    /// A plugin drops what was released with its generation.
     fn hear_late(&mut self, black: BlackHandle) {
         let Some((key, _)) = self.orphans.remove(&black) else { return };
         let tally = &mut self.tallies[key];
@@ -388,7 +377,7 @@ impl Stock {
         }
     }
 
-    /// The blacks of these modules in the order they end in, with the number of their kind.
+    /// Returns the blacks of these modules in the order of their release, with their kinds.
     fn in_order_of_end(&self, modules: &BTreeSet<ModuleId>) -> Vec<(u8, BlackHandle)> {
         let of = |entry: &Entry| self.tallies.get(entry.tally).filter(|tally| modules.contains(&tally.module));
         let number = |ty: &PropertyType| ty.kind().conjugate().unwrap_or_default();
@@ -420,7 +409,7 @@ impl Stock {
         sites.get(&key).map(|sites| self.sites.count(sites.iter().copied())).unwrap_or_default()
     }
 
-    /// These modules are gone: what they have not dropped by now.
+    /// Removes these unloaded modules, and returns the values that they have not dropped.
     fn forget(&mut self, modules: &[ModuleId]) -> Vec<BlackCount> {
         let gone = self.undropped(|tally| modules.contains(&tally.module));
         gone.iter().for_each(|count| self.leave(count));
@@ -430,8 +419,8 @@ impl Stock {
         gone
     }
 
-    /// Adds to what was never dropped; generations of a module are counted as one, or a plugin that forgets a value in
-    /// each would fill the memory.
+    /// Adds to the values that were never dropped. Generations of a module are merged, since a plugin that leaks a value in
+    /// each would otherwise fill the memory.
     fn leave(&mut self, count: &BlackCount) {
         match self.left.iter_mut().find(|left| left.module == count.module && left.ty == count.ty) {
             Some(left) => {

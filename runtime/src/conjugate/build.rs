@@ -1,5 +1,5 @@
-//! Builds plugin parts and runs their hooks: one part per dynamic class of the chain, base to derived. The object
-//! floor decides when; this file enters the module.
+//! Construction of plugin parts and calls of their hooks: one part per dynamic class of the chain, base to derived. The object
+//! store decides when; this file enters the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::ptr::dangling;
@@ -23,17 +23,13 @@ use crate::object::dormant::KeptField;
 use crate::object::hot_columns::PluginPart;
 use crate::object::origin::Origin;
 
-/// The plugin side as the object floor sees it. Game thread only.
+/// Plugin side of constructions. Game thread only.
 pub(crate) struct Plugins<'a> {
-    /// Objects and classes.
     pub world: &'a World,
-    /// The pairs.
     pub pairs: &'a Pairs,
-    /// Open calls.
     pub red: &'a RedStack,
-    /// Where ended parts go.
+    /// Receives ended parts.
     pub finalizer: &'a Finalizer,
-    /// The hooks of dynamic classes.
     pub hooks: &'a RefCell<ClassHookTable>,
 }
 
@@ -43,15 +39,13 @@ impl Plugins<'_> {
         self.hooks.borrow().get(class.id).cloned()
     }
 
-    /// The key of the conjugate of a living object.
+    /// Returns the key of the conjugate of a living object.
     pub(crate) fn key_of(&self, object: ObjectHandle) -> Option<ConjugateKey> {
         self.world.objects.conjugate(object).and_then(ConjugateKey::from_word)
     }
 
-    /// Builds the parts of one object, base to derived. On failure what was built goes to the finalizer.
-    ///
-    /// # Errors
-    /// The red constructor's own error and the class it belongs to.
+    /// Builds the parts of one object, base to derived. On failure the built parts are passed to the finalizer. Returns the
+    /// error of the red constructor, with its class.
     pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         let mut derived = class;
         while derived.origin != Origin::Dynamic {
@@ -70,7 +64,7 @@ impl Plugins<'_> {
         };
         match built {
             Ok(plugin_part) => {
-                // It is there, and the conjugate is its own: one that had ended meanwhile could not be finished.
+                // The object is alive and the conjugate is its own: `finish` fails for a conjugate that has ended.
                 let _there = self.world.objects.set_plugin_part(object, plugin_part);
                 Ok(())
             }
@@ -81,7 +75,7 @@ impl Plugins<'_> {
         }
     }
 
-    /// The part of the one dynamic class of a chain, which makes the conjugate whole.
+    /// Builds the part of the only dynamic class of a chain, which completes the conjugate.
     #[inline(always)]
     fn build_only(
         &self,
@@ -96,7 +90,7 @@ impl Plugins<'_> {
         finished.map_err(|part| self.too_late(object, class, part))
     }
 
-    /// The parts of the dynamic classes of a chain, base first.
+    /// Builds the parts of the dynamic classes of a chain, base first.
     fn build_chain(&self, key: ConjugateKey, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         if let Some(base) = &class.base {
             self.build_chain(key, object, base)?;
@@ -110,7 +104,6 @@ impl Plugins<'_> {
         pushed.map_err(|part| self.too_late(object, class, part))
     }
 
-    /// Runs the red constructor of one class.
     #[inline]
     fn construct(&self, object: ObjectHandle, class: &Rc<Class>, hooks: &ClassHooks) -> Result<PartPtr, Box<Unbuilt>> {
         let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
@@ -120,8 +113,8 @@ impl Plugins<'_> {
         let entered = hooks.gate.enter().and_then(|_inside| {
             reported(|failure| {
                 let mut call = call_of(object, memory, PartPtr::NONE, failure);
-                // SAFETY: the gate is open, so the image is mapped; `memory` is the living object's and stays
-                // until the next safe point; the hook writes `ptr` only when it succeeds.
+                // SAFETY: the gate is open, so the image is mapped; `memory` is the living object's and persists until the next
+                // safe point; the hook writes `ptr` only on success.
                 unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
             })
         });
@@ -131,14 +124,14 @@ impl Plugins<'_> {
         }
     }
 
-    /// The conjugate ended while its part was made, which goes to the finalizer then.
+    /// Passes a part to the finalizer whose conjugate has ended during its construction.
     #[cold]
     fn too_late(&self, object: ObjectHandle, class: &Rc<Class>, part: Part) -> Box<Unbuilt> {
         self.finalizer.defer(vec![part]);
         stale(object, class)
     }
 
-    /// Ends the conjugate of an object; its parts go to the finalizer thread.
+    /// Ends the conjugate of an object, and passes its parts to the finalizer thread.
     pub(crate) fn end(&self, object: ObjectHandle) {
         if let Some(key) = self.key_of(object) {
             let _there = self.world.objects.set_plugin_part(object, PluginPart::NONE);
@@ -150,10 +143,7 @@ impl Plugins<'_> {
         }
     }
 
-    /// The kept fields of one object, by class path and field name.
-    ///
-    /// # Errors
-    /// When a field does not serialize.
+    /// Returns the kept fields of one object, by class path and field name. Returns an error if a field fails to serialize.
     pub(crate) fn save_kept(&self, object: ObjectHandle) -> Result<Vec<KeptField>, CallError> {
         let Some(key) = self.key_of(object) else { return Ok(Vec::new()) };
         let mut kept = Vec::new();
@@ -161,9 +151,10 @@ impl Plugins<'_> {
             let Some(class) = self.world.types.class(part.class) else { continue };
             let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
             let sink = KeepSink { context: (&raw mut fields).cast(), put: put_kept };
-            // The author's code may end the object: what ends while a frame is open waits for the next safe point.
+            // Plugin code may destroy the object, but its part is finalized at the next safe point only.
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
-                // SAFETY: the part is this module's. It is finalized at a safe point, and there is none while the frame is open.
+                // SAFETY: the part belongs to this module. It is finalized at a safe point, which cannot occur while the frame
+                // is open.
                 unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
             })?;
             kept.extend(fields.into_iter().map(|(name, data)| KeptField { class: class.path.to_string(), name, data }));
@@ -171,11 +162,8 @@ impl Plugins<'_> {
         Ok(kept)
     }
 
-    /// Puts a kept field back, under its name of today. `all` are the kept fields of the object: a renamed field takes no value if
-    /// its new name has one.
-    ///
-    /// # Errors
-    /// [`Misfit`] if no part accepts the field.
+    /// Restores a kept field under its current name. `all` are the kept fields of the object: a renamed field is not restored
+    /// if another value exists for its new name. Returns [`Misfit`] if no part accepts the field.
     pub(crate) fn load_kept(&self, object: ObjectHandle, field: &KeptField, all: &[KeptField]) -> Result<(), Misfit> {
         let types = &self.world.types;
         let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
@@ -185,8 +173,8 @@ impl Plugins<'_> {
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), &field.data);
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
-                // SAFETY: the part is this module's, nobody borrows it between its red constructor and the commit, and name and data are
-                // lent for the call.
+                // SAFETY: the part belongs to this module, no other code borrows it between its red constructor and the commit,
+                // and name and data are borrowed for the call.
                 unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
             })
         };
@@ -216,28 +204,27 @@ impl Plugins<'_> {
         let memory = self.memory(object)?;
         self.red.call_module(&part.gate, what, |failure| {
             let mut call = call_of(object, memory, part.ptr, failure);
-            // SAFETY: object, memory and part belong together: all three were looked up for this class just now, and hooks
-            // take no parameters.
+            // SAFETY: object, memory and part belong together: all three were looked up for this class just now, and hooks take
+            // no parameters.
             unsafe { (invoke.0)(&mut call) }
         })
     }
 }
 
-/// Why a kept field was not put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// The class, or the field of that name, is not kept any more.
+    /// The class or the field is no longer kept.
     Gone,
-    /// The field does not take the value, reading it panicked, or could not be tried: the words.
+    /// The field rejects the value, reading it panicked, or could not be tried; with the message.
     Failed(String),
 }
 
 /// # Safety
-/// `context` is the list that `save_kept` lent; `name` and `data` are readable for the call.
+/// `context` must be the list borrowed by `save_kept`; `name` and `data` must be readable during the call.
 unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
-    // Of nothing the address may be null.
+    // Addresses of empty data may be null.
     let at = |data: *const u8, len| if len == 0 { dangling() } else { data };
-    // SAFETY: the caller promises the context of the sink, which nobody else uses, and as many readable bytes.
+    // SAFETY: the caller promises the context of the sink, which no other code uses, and the number of readable bytes.
     let (fields, name, data) = unsafe {
         let fields = &mut *context.cast::<Vec<(String, Vec<u8>)>>();
         (fields, from_raw_parts(at(name.data, name.len), name.len), from_raw_parts(at(data, len), len))
@@ -253,12 +240,9 @@ fn step_error(class: &Class, error: CallError) -> StepError {
     StepError::from(error).of(&class.path)
 }
 
-/// The plugin part of an object was not built.
 #[derive(Debug)]
 pub(crate) struct Unbuilt {
-    /// The class whose part it failed for.
     pub class: Rc<Class>,
-    /// Why.
     pub error: CallError,
 }
 
@@ -301,7 +285,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool {
-        // A class whose module is gone has to say so when its turn comes.
+        // A class whose module is gone must report this at its turn.
         self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
     }
 
@@ -310,7 +294,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
-        // The most derived override wins, as for any virtual function; it may call its base itself.
+        // The most-derived override is called, as for any virtual function; it may call its base.
         for class in class.lineage().rev().filter(|class| class.origin == Origin::Dynamic) {
             let hooks = self.hooks_of(class).ok_or_else(|| step_error(class, gone(class)))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {

@@ -1,5 +1,4 @@
-//! What is reported of blacks: how many there are of each type, which module owns them, and where they were made. The
-//! place costs a look-up for each that is made, so it is recorded only while that is switched on.
+//! Statistics of blacks by type, owning module and allocation site. Tracking sites costs a lookup per black, so it is optional.
 
 use std::fmt;
 use std::rc::Rc;
@@ -7,50 +6,50 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// A place where black conjugates are made, and how many it made of those that are counted.
+/// Allocation site of black conjugates, with the number of counted conjugates.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SiteCount {
     /// File and line: `src/lib.rs:7`.
     pub site: String,
-    /// How many.
+    /// Number of conjugates.
     pub count: u64,
 }
 
-/// So many black conjugates of a type and module.
+/// Number of black conjugates of one type and module.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct BlackCount {
-    /// The module whose code made them; `host` for the host itself.
+    /// Name of the owning module; `host` for the host itself.
     pub module: String,
-    /// Its generation; zero for the host.
+    /// Generation of the module; zero for the host.
     pub generation: u64,
-    /// The type of their values: `Array(f64)`.
+    /// Type of the values: `Array(f64)`.
     pub ty: String,
-    /// How many.
+    /// Number of conjugates.
     pub count: u64,
-    /// Where they were made, most first; only those that were made while sites were kept.
+    /// Allocation sites, most frequent first; only of conjugates created while tracking was enabled.
     pub sites: Vec<SiteCount>,
 }
 
-/// The black conjugates of a runtime.
+/// Statistics of the black conjugates of a runtime.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 pub struct BlackReport {
-    /// Those that plugin code, or the host, holds; also of modules that are set aside by a reload. By module and type.
+    /// Conjugates owned by plugin code or the host, by module and type; includes those of modules suspended by a reload.
     pub live: Vec<BlackCount>,
-    /// Those that were released because their generation ended, and have not been dropped by their plugin since. A
-    /// finalizer that has yet to run may still drop them.
+    /// Conjugates that were released with their generation and not dropped by their plugin since. A pending finalizer may still
+    /// drop them.
     pub undropped: Vec<BlackCount>,
-    /// Drops of other threads that wait for the game thread.
+    /// Number of drops of other threads that wait for the game thread.
     pub queued: u64,
-    /// How many were made since the start.
+    /// Number of conjugates created since the start.
     pub made: u64,
-    /// How many of them are gone.
+    /// Number of released conjugates.
     pub released: u64,
-    /// Whether it is written down where each is made.
+    /// Set if allocation-site tracking is enabled.
     pub keeps_sites: bool,
 }
 
 impl BlackReport {
-    /// How many there are.
+    /// Returns the number of live conjugates.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.live.iter().map(|count| count.count).sum()
@@ -85,20 +84,17 @@ impl fmt::Display for BlackReport {
     }
 }
 
-/// A place in a source file; zero is none.
+/// Id of a location in a source file; zero for none.
 pub(super) type SiteNumber = u32;
 
-/// The places where blacks were made.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
-    /// Whether new ones are written down.
     pub keeps: bool,
     texts: Vec<Rc<str>>,
     numbers: FxHashMap<Rc<str>, SiteNumber>,
 }
 
 impl Sites {
-    /// The number of a place.
     pub(super) fn number(&mut self, text: &str) -> SiteNumber {
         if let Some(number) = self.numbers.get(text) {
             return *number;
@@ -114,7 +110,7 @@ impl Sites {
         self.texts.get(number.checked_sub(1)? as usize)
     }
 
-    /// The places by how often they come, most first.
+    /// Counts locations, most frequent first.
     pub(super) fn count(&self, numbers: impl Iterator<Item = SiteNumber>) -> Vec<SiteCount> {
         let mut counts: FxHashMap<SiteNumber, u64> = FxHashMap::default();
         numbers.for_each(|number| *counts.entry(number).or_default() += 1);

@@ -1,5 +1,5 @@
-//! How to enter the modules of dynamic classes, by the number of the class. Every construction looks here, and numbers of classes
-//! are small and in a row, so it is a row itself.
+//! Entry points of dynamic classes, by class id. Looked up in every construction; class ids are small and dense, so the table
+//! is an array.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,25 +12,21 @@ use crate::conjugate::gate::Gate;
 use crate::handles::ClassId;
 use crate::numbered::Numbered;
 
-/// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which gate.
+/// Host data of a dynamic class besides its reflection: entry points and gate.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassHooks {
-    /// The class.
     pub class: ClassId,
-    /// The hooks.
     pub hooks: PartHooks,
-    /// The gate of its module.
     pub gate: Rc<Gate>,
-    /// Those of its functions that may be called directly, by name, with what they are called in red frames.
+    /// Functions for direct calls, by name, with their names in red frames.
     pub direct: FxHashMap<Box<str>, (Rc<str>, DirectMethod)>,
-    /// "red constructor of Game.MagicCube", as red frames and errors name it.
+    /// Names for red frames and errors, such as "red constructor of Game.MagicCube".
     pub names: HookNames,
 }
 
-/// The hooks in words.
 #[derive(Clone, Debug)]
 pub(crate) struct HookNames {
-    /// "Game.MagicCube", for reports of waits for the finalizer.
+    /// Short path of the class, for reports of waits for the finalizer.
     pub short: Arc<str>,
     pub(super) red: Rc<str>,
     pub(super) class: Rc<str>,
@@ -39,7 +35,7 @@ pub(crate) struct HookNames {
 }
 
 impl HookNames {
-    /// For the class of this short path (`Game.MagicCube`).
+    /// Creates the names for the short path of a class, such as `Game.MagicCube`.
     pub(crate) fn new(class: &str) -> Self {
         Self {
             short: class.into(),
@@ -51,30 +47,27 @@ impl HookNames {
     }
 }
 
-/// The hooks of the classes of all modules that have not ended. Game thread only.
+/// Hooks of the classes of all modules that have not ended. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct ClassHookTable {
     row: Numbered<Rc<ClassHooks>>,
 }
 
 impl ClassHookTable {
-    /// The hooks of a class.
     #[inline]
     pub(crate) fn get(&self, class: ClassId) -> Option<&Rc<ClassHooks>> {
         self.row.get(class.0.into())
     }
 
-    /// The class has these hooks from now on.
     pub(crate) fn insert(&mut self, class: ClassId, hooks: ClassHooks) {
         self.row.insert(class.0.into(), Rc::new(hooks));
     }
 
-    /// The class has none from now on.
     pub(crate) fn remove(&mut self, class: ClassId) {
         self.row.remove(class.0.into());
     }
 
-    /// All of them, in the order of the classes' numbers.
+    /// Iterates over the hooks, ordered by class id.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ClassId, &ClassHooks)> {
         self.row.iter().map(|(class, hooks)| (ClassId(class as u32), &**hooks))
     }

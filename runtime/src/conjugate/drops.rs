@@ -1,36 +1,35 @@
-//! What was dropped on foreign threads, on its way to the game thread; and how much of it the game thread works off at a
-//! time.
+//! Queue of drops on foreign threads for the game thread, and the amount processed at a time.
 
 use std::time::Duration;
 
 use alcedo_abi::handles::BlackHandle;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-/// What share of the queue has to be done before a flush may stop: one in so many.
+/// Reciprocal of the minimum share of the queue that a flush processes.
 const SHARE: usize = 20;
 
-/// How long a flush goes on at the least, as long as there is something to do.
+/// Minimum duration of a flush while the queue is not empty.
 const SPAN: Duration = Duration::from_millis(1);
 
-/// Where foreign threads leave what they have dropped. Any thread; a clone leads to the same queue.
+/// Sending end for foreign threads. Any thread; clones share the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Drops(Sender<BlackHandle>);
 
 impl Drops {
-    /// Queues one. Once the runtime is gone the queue has no reader, and nothing is left to release.
+    /// Queues a drop. No effect once the runtime has ended, which has released all values.
     pub(crate) fn leave(&self, black: BlackHandle) {
         let _gone = self.0.send(black);
     }
 }
 
-/// An empty queue: the way in, and the reader's end.
+/// Creates an empty queue.
 pub(super) fn queue() -> (Drops, Receiver<BlackHandle>) {
     let (sender, receiver) = unbounded();
     (Drops(sender), receiver)
 }
 
-/// Whether a flush that has done so many of a queue that was so long may stop. It has to keep up with the threads that
-/// drop, so it does its share however long that takes; and it goes on while the tick has time left.
+/// Checks if a flush may stop after processing `done` of `queued` drops. A flush processes its share regardless of the time, to
+/// keep up with the dropping threads, and continues while its minimum duration has not passed.
 pub(super) fn may_stop(done: usize, queued: usize, elapsed: Duration) -> bool {
     done.saturating_mul(SHARE) >= queued && elapsed >= SPAN
 }

@@ -1,8 +1,8 @@
-//! The finalizer thread: the only place where a red plugin part is dropped. Plugin code that runs here cannot reach
-//! the engine; the host's functions refuse the thread.
+//! Finalizer thread, the only thread that drops red plugin parts. Plugin code on this thread cannot access the engine: the
+//! host's functions reject the thread.
 //!
-//! A finalizer that never returns has the thread for ever. Nobody waits for it blindly: what runs is known by name and
-//! age, and once its module is given up, another thread takes over the work of the others.
+//! A finalizer that never returns blocks the thread permanently. Waits are bounded: the running finalizer is known by name and
+//! age, and once its module is abandoned, another thread continues with the other modules.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -22,20 +22,16 @@ use crate::handles::{Generation, ModuleId};
 use crate::lease::{Blocker, LeaseKind};
 use crate::watchdog::{Published, Source};
 
-/// The thread's name, as reports show it.
 const THREAD: &str = "alcedo-finalizer";
 
-/// How long the end of a host waits for a finalizer that runs. What hangs longer was given up before, in order.
+/// Maximum time that the end of a host waits for a running finalizer. Hanging ones were abandoned before.
 const LAST_DEADLINE: Duration = Duration::from_secs(5);
 
-/// A finalizer that failed: its part counts as dropped, and the host goes on.
+/// Failure of a finalizer: its part counts as dropped, and the host continues.
 #[derive(Clone, Debug)]
 pub(crate) struct FinalizerFailure {
-    /// The module whose code it is.
     pub module: Arc<str>,
-    /// Its generation.
     pub generation: Generation,
-    /// What happened.
     pub error: CallError,
 }
 
@@ -47,7 +43,7 @@ struct Job {
     generation: Generation,
 }
 
-/// What only this thread can do behind the last part of a generation.
+/// Work for the finalizer thread after the last part of a generation.
 type LastWork = Box<dyn FnOnce() + Send>;
 
 enum Message {
@@ -56,40 +52,36 @@ enum Message {
     Barrier(Generation, Vec<ModuleId>, LastWork, Sender<()>),
 }
 
-/// The finalizer that runs now.
 struct Running {
     class: Arc<str>,
     ids: Vec<ModuleId>,
     module: Arc<str>,
     generation: Generation,
     since: Instant,
-    /// Which of all that ran.
     number: u64,
 }
 
-/// What the thread and those who wait for it both look at.
+/// State shared by the thread and its waiters.
 #[derive(Default)]
 struct Desk {
-    /// The number of the thread that does the work, once it has begun.
+    /// System id of the working thread, once it has started.
     number: Option<i32>,
     running: Option<Running>,
-    /// How many have begun.
     begun: u64,
-    /// How many parts were dropped, be it that their finalizer failed.
+    /// Number of dropped parts, including those whose finalizer failed.
     dropped: u64,
-    /// Which thread, counted, does the work; one that finds another number here has been given up.
+    /// Turn of the working thread; a thread with another turn was replaced.
     turn: u64,
-    /// Modules whose finalizers do not run any more: their images stay mapped, and so may their plugin parts.
+    /// Abandoned modules, whose finalizers are no longer run: their images stay mapped, and so may their plugin parts.
     given_up: BTreeSet<ModuleId>,
 }
 
 type Shared = Arc<Mutex<Desk>>;
 
-/// The thread and the way to it. Parts are dropped in the order they are sent.
+/// Finalizer thread and its queue. Parts are dropped in the order in which they are sent.
 pub(crate) struct Finalizer {
-    /// Parts that ended while plugin code was on the stack: a method of theirs may not have returned.
+    /// Parts that ended while plugin code was on the stack: one of their methods may be active.
     waiting: RefCell<Vec<Part>>,
-    /// How many were handed over.
     sent: Cell<u64>,
     jobs: Option<Sender<Message>>,
     inbox: Receiver<Message>,
@@ -100,10 +92,7 @@ pub(crate) struct Finalizer {
 }
 
 impl Finalizer {
-    /// Starts the thread.
-    ///
-    /// # Errors
-    /// When the system gives no thread.
+    /// Starts the thread. Returns an error if the system cannot create one.
     pub(crate) fn start() -> std::io::Result<Self> {
         let (jobs, inbox) = unbounded();
         let (report, failures) = unbounded();
@@ -114,7 +103,7 @@ impl Finalizer {
         Ok(this)
     }
 
-    /// Starts the thread of this turn. The one before, if there is one, is left to itself.
+    /// Starts the thread of this turn, and detaches the previous one, if any.
     fn spawn(&self, turn: u64) -> std::io::Result<()> {
         let (inbox, report, desk) = (self.inbox.clone(), self.report.clone(), self.desk.clone());
         let worker = Worker { inbox, report, desk, turn, failures: Repeats::new() };
@@ -123,19 +112,18 @@ impl Finalizer {
         Ok(())
     }
 
-    /// Takes parts whose methods may still be on the stack; [`Finalizer::release`] hands them over.
+    /// Defers parts whose methods may be on the stack; [`Finalizer::release`] sends them.
     pub(crate) fn defer(&self, parts: Vec<Part>) {
         self.waiting.borrow_mut().extend(parts);
     }
 
-    /// Hands the deferred parts over. The caller stands at a safe point: no method of theirs is on the stack.
+    /// Sends the deferred parts. The caller must be at a safe point, with no method of theirs on the stack.
     pub(crate) fn release(&self) {
         let waiting = self.waiting.take();
         self.finalize(waiting);
     }
 
-    /// Hands parts over, derived before base. The caller must have ended their conjugate, and no method of theirs is on
-    /// the stack.
+    /// Sends parts, derived before base. Their conjugate must have ended, with no method of theirs on the stack.
     pub(crate) fn finalize(&self, parts: Vec<Part>) {
         for part in parts {
             self.sent.set(self.sent.get() + 1);
@@ -151,8 +139,8 @@ impl Finalizer {
         }
     }
 
-    /// A mark behind all that was handed over of `modules`, which leave in `generation`. `last` runs on the thread just
-    /// before the mark is passed.
+    /// Queues a barrier after all sent parts of `modules`, which are unloaded in `generation`. `last` runs on the thread just
+    /// before the barrier is passed.
     pub(crate) fn barrier(
         &self,
         generation: Generation,
@@ -164,8 +152,8 @@ impl Finalizer {
         Barrier { passed, desk: self.desk.clone(), inbox: self.inbox.clone(), begun: Instant::now() }
     }
 
-    /// From now on no finalizer of `modules` begins. One that runs is left to its thread for ever, and another thread does
-    /// the work of the other modules. The images of these must stay mapped.
+    /// Prevents further finalizers of `modules`. A running one keeps its thread permanently, and another thread continues with
+    /// the other modules. The images of `modules` must stay mapped.
     pub(crate) fn give_up(&self, modules: &[ModuleId]) {
         let mut desk = lock(&self.desk);
         desk.given_up.extend(modules);
@@ -181,36 +169,32 @@ impl Finalizer {
         }
     }
 
-    /// A mark behind all that was handed over. The host goes on whether it is passed or not, so it blocks nothing.
+    /// Queues a mark after all sent parts. Blocks nothing: the host continues even if it is not passed.
     pub(crate) fn mark(&self) -> Mark {
         let (done, passed) = bounded(1);
         self.send(Message::Mark(done));
         Mark { passed }
     }
 
-    /// Parts that were dropped since the start.
     pub(crate) fn dropped(&self) -> u64 {
         lock(&self.desk).dropped
     }
 
-    /// Parts that were not: the one whose finalizer runs, those behind it, those whose methods may not have returned, and
-    /// those of modules that were given up.
+    /// Returns the number of parts not yet dropped: running, queued or deferred ones, and those of abandoned modules.
     pub(crate) fn pending(&self) -> u64 {
         self.sent.get() - self.dropped() + self.waiting.borrow().len() as u64
     }
 
-    /// The finalizer that runs now.
     pub(crate) fn running(&self) -> Option<Blocker> {
         let desk = lock(&self.desk);
         desk.running.as_ref().map(|running| blocker(running.name(), desk.number, running.since.elapsed()))
     }
 
-    /// Failures since the last time.
     pub(crate) fn failures(&self) -> Vec<FinalizerFailure> {
         self.failures.try_iter().collect()
     }
 
-    /// What the thread is doing, for the watchdog.
+    /// Returns the activity of the thread, for the watchdog.
     pub(crate) fn source(&self) -> Source {
         let desk = self.desk.clone();
         let activity = move || {
@@ -223,7 +207,7 @@ impl Finalizer {
 
     fn send(&self, message: Message) {
         if let Some(jobs) = &self.jobs {
-            // This value holds a receiver itself, so there is one.
+            // Cannot fail: this value holds a receiver.
             let _sent = jobs.send(message);
         }
     }
@@ -246,7 +230,7 @@ impl Drop for Finalizer {
     }
 }
 
-/// A mark in the queue of the finalizer thread. Any thread may look whether it was passed.
+/// Barrier in the queue of the finalizer thread. Any thread.
 pub(crate) struct Barrier {
     passed: Receiver<()>,
     desk: Shared,
@@ -255,12 +239,12 @@ pub(crate) struct Barrier {
 }
 
 impl Barrier {
-    /// Whether all that was handed over before is dropped. Says so once.
+    /// Checks if all parts sent before are dropped. Returns true only once.
     pub(crate) fn is_passed(&self) -> bool {
         self.passed.try_recv().is_ok()
     }
 
-    /// Who keeps it from being passed.
+    /// Returns the finalizer that blocks the barrier.
     pub(crate) fn blocker(&self) -> Blocker {
         let desk = lock(&self.desk);
         let (mut owner, age) = match &desk.running {
@@ -271,20 +255,20 @@ impl Barrier {
         drop(desk);
         let waiting = self.inbox.len();
         if waiting > 1 {
-            // This mark is one of them.
+            // Excludes this barrier.
             owner.push_str(&format!(", {} behind it", waiting - 1));
         }
         blocker(owner, number, age)
     }
 }
 
-/// A mark in the queue that only one who waits looks at.
+/// Mark in the queue, checked only by its waiter.
 pub(crate) struct Mark {
     passed: Receiver<()>,
 }
 
 impl Mark {
-    /// Whether all that was handed over before is dropped. Says so once.
+    /// Checks if all parts sent before are dropped. Returns true only once.
     pub(crate) fn is_passed(&self) -> bool {
         self.passed.try_recv().is_ok()
     }
@@ -310,7 +294,7 @@ struct Worker {
     report: Sender<FinalizerFailure>,
     desk: Shared,
     turn: u64,
-    /// Counts failures that were logged.
+    /// Counts repeated failures in the log.
     failures: Repeats,
 }
 
@@ -318,7 +302,7 @@ impl Worker {
     fn run(self) {
         {
             let mut desk = lock(&self.desk);
-            // One that was given up while it began is not the one that does the work.
+            // Skipped by a thread that was replaced while it started.
             if desk.turn == self.turn {
                 desk.number = thread_number();
             }
@@ -352,7 +336,7 @@ impl Worker {
         }
     }
 
-    /// Writes down what runs; whether it may.
+    /// Records the running finalizer. Returns false if its module was abandoned.
     fn begin(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, ids: &[ModuleId]) -> bool {
         let mut desk = lock(&self.desk);
         let (class, module) = (Arc::clone(class), Arc::clone(module));
@@ -364,7 +348,7 @@ impl Worker {
         may
     }
 
-    /// Nothing runs any more; whether this thread still does the work.
+    /// Clears the running finalizer. Returns false if this thread was replaced.
     fn end(&self) -> bool {
         let mut desk = lock(&self.desk);
         let is_ours = desk.turn == self.turn;

@@ -1,5 +1,5 @@
-//! The gate into a module's code. Every call goes through it, so a module whose generation is over is never
-//! entered, and how many calls are inside is known before its image may go.
+//! Gate to a module's code. Every call passes it, so that the module of an ended generation is never entered, and the number of
+//! active calls is known before its image is unmapped.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,45 +10,41 @@ use crate::cells::Counted;
 use crate::conjugate::hot::HotFrames;
 use crate::handles::{Generation, ModuleId};
 
-/// The module behind a gate. The name is shared with the finalizer thread.
+/// Module behind a gate. The name is shared with the finalizer thread.
 #[derive(Clone, Debug)]
 pub(crate) struct ModuleTag {
-    /// The module.
     pub id: ModuleId,
-    /// Its name.
     pub name: Arc<str>,
-    /// Its generation.
     pub generation: Generation,
 }
 
-/// Which calls get through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Every call.
+    /// Accepts every call.
     Open,
-    /// None, and what the module has built counts as expired, until it is reopened.
+    /// Rejects calls, and values of the module count as expired, until it is reopened.
     Aside,
-    /// None any more. What the module owns stays until the last of its own code has run.
+    /// Rejects calls permanently. Values owned by the module persist until its last code has run.
     Ending,
 }
 
-/// The gate of one loaded module. Game thread only.
+/// Gate of one loaded module. Game thread only.
 #[derive(Debug)]
 pub(crate) struct Gate {
     tag: ModuleTag,
     state: Cell<State>,
     inside: Cell<u32>,
-    /// The calls that pass it by a way that was looked up while it was open.
+    /// Fast calls, resolved while the gate was open.
     hot: Rc<HotFrames>,
 }
 
 impl Gate {
-    /// A gate that is open: its module is being loaded.
+    /// Creates an open gate for a module that is being loaded.
     pub(crate) fn new(tag: ModuleTag) -> Rc<Self> {
         Self::among(tag, &Rc::default())
     }
 
-    /// A gate that is open, among the calls of a host: what these have looked up is wrong when it is shut.
+    /// Creates an open gate that invalidates fast calls of `hot` when it closes.
     pub(crate) fn among(tag: ModuleTag, hot: &Rc<HotFrames>) -> Rc<Self> {
         Rc::new(Self { tag, state: Cell::new(State::Open), inside: Cell::new(0), hot: Rc::clone(hot) })
     }
@@ -58,56 +54,47 @@ impl Gate {
         self.hot.stamp().change();
     }
 
-    /// Whose gate it is.
     pub(crate) fn tag(&self) -> &ModuleTag {
         &self.tag
     }
 
-    /// Calls that have not returned.
     pub(crate) fn inside(&self) -> u32 {
         self.inside.get() + self.hot.inside(self.tag.id)
     }
 
-    /// Whether calls get in, and what the module has built is not expired.
+    /// Checks if calls are accepted and values of the module are not expired.
     pub(crate) fn is_open(&self) -> bool {
         self.state.get() == State::Open
     }
 
-    /// Whether the values that the module owns are its own still: what it drops in its end may look at them.
+    /// Checks if the module can access its values, which it may do while it ends.
     pub(crate) fn keeps_values(&self) -> bool {
         self.state.get() != State::Aside
     }
 
-    /// From now on no call gets in, until it is reopened.
+    /// Rejects calls until the gate is reopened.
     pub(crate) fn close(&self) {
         self.set(State::Aside);
     }
 
-    /// Lets calls in again: a reload was rolled back.
+    /// Accepts calls again after a rollback.
     pub(crate) fn reopen(&self) {
         debug_assert_ne!(self.state.get(), State::Ending, "an end is not taken back");
         self.set(State::Open);
     }
 
-    /// From now on no call gets in, for ever.
     pub(crate) fn end(&self) {
         self.set(State::Ending);
     }
 
-    /// Runs `call` behind the gate.
-    ///
-    /// # Errors
-    /// `Unavailable` when the gate is shut.
+    /// Runs `call` inside the gate. Returns `Unavailable` if the gate is closed.
     #[inline]
     pub(crate) fn through<T>(&self, call: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
         let _inside = self.enter().map_err(|error| *error)?;
         call()
     }
 
-    /// Goes in, until what is given back is dropped.
-    ///
-    /// # Errors
-    /// As [`Gate::through`].
+    /// Enters the gate until the guard is dropped. Returns the errors of [`Gate::through`].
     #[inline]
     pub(crate) fn enter(&self) -> Result<Counted<'_>, Box<CallError>> {
         if self.state.get() != State::Open {

@@ -1,6 +1,5 @@
-//! What every call from the host into a module touches: how deep the calls are, what each is called, and how much is lent. A call that
-//! was looked up before opens its frame here with two writes, and closes it with one; what it is called stands in a list by number,
-//! since the same functions are called over and over.
+//! State used by every call from the host into a module: call depth, frame names, and number of lent values. A resolved call
+//! opens its frame with two writes and closes it with one; frame names are stored once in a list and referenced by number.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,31 +12,30 @@ use crate::handles::ModuleId;
 use crate::stamp::Stamp;
 use crate::thread_stack;
 
-/// So many frames stand here; deeper ones go the long way.
+/// Maximum number of named frames; deeper frames take the slow path.
 const SHORT: usize = 64;
 
-/// What a function is called in red frames. A number is given once for each module and name.
+/// Number of a frame name. Assigned once per module and name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameNumber(u32);
 
 impl FrameNumber {
-    /// Of a frame that has its name elsewhere.
+    /// Number of a frame whose name is stored elsewhere.
     pub(crate) const NONE: Self = Self(0);
 }
 
-/// The open frames, as far as every call touches them. Game thread only.
+/// Open frames. Game thread only.
 #[derive(Debug)]
 pub(crate) struct HotFrames {
     stamp: Rc<Stamp>,
     depth: Cell<usize>,
     numbers: [Cell<FrameNumber>; SHORT],
-    /// How many values are lent, and [`Self::WAITS`].
+    /// Number of lent values, combined with [`Self::WAITS`].
     height: Cell<usize>,
-    /// Part of the game thread's stack in which frames may open, since they close in order: all but its reserve.
+    /// Part of the game thread's stack on which frames may open, which excludes its reserve.
     room: Cell<StackSpan>,
-    /// The stack of the game thread.
     stack: StackSpan,
-    /// Module and name of each number, from 1.
+    /// Module and name by number, from 1.
     names: RefCell<Vec<(ModuleId, Rc<str>)>>,
 }
 
@@ -47,7 +45,6 @@ impl Default for HotFrames {
     }
 }
 
-/// A frame that was opened here.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "it is to be closed"]
 pub(crate) struct Opened {
@@ -56,7 +53,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// How much was lent when it was opened.
+    /// Returns the number of lent values when the frame was opened.
     #[inline]
     pub(crate) fn lent(self) -> usize {
         self.height & !HotFrames::WAITS
@@ -64,13 +61,13 @@ impl Opened {
 }
 
 impl HotFrames {
-    /// In the height: something is to be done when the outermost frame closes.
+    /// Flag in the height: work is pending for the end of the outermost frame.
     const WAITS: usize = 1 << (usize::BITS - 1);
 
-    /// Bytes of the stack of the game thread that calls leave free, unless the host sets another number.
+    /// Default number of stack bytes of the game thread that calls leave free.
     pub(crate) const RESERVE: usize = 256 << 10;
 
-    /// No frame is open. The calling thread is the game thread.
+    /// Creates a state without open frames. The calling thread becomes the game thread.
     pub(crate) fn new(stamp: Rc<Stamp>) -> Self {
         let numbers = [const { Cell::new(FrameNumber::NONE) }; SHORT];
         let stack = thread_stack::span();
@@ -78,20 +75,17 @@ impl HotFrames {
         Self { stamp, depth: Cell::new(0), numbers, height: Cell::new(0), room, stack, names: RefCell::default() }
     }
 
-    /// The stack of the game thread.
     pub(crate) fn stack(&self) -> StackSpan {
         self.stack
     }
 
-    /// Calls into modules leave so many bytes of the stack free.
+    /// Sets the number of stack bytes that calls into modules leave free.
     pub(crate) fn set_reserve(&self, bytes: usize) {
         self.room.set(self.stack.above(bytes));
     }
 
-    /// Checks that a frame may open here.
-    ///
-    /// # Errors
-    /// [`CallError::WrongStack`] on the stack of a coroutine, [`CallError::TooDeep`] where the stack of the game thread nearly ends.
+    /// Checks that a frame may open here. Returns [`CallError::WrongStack`] on the stack of a coroutine, and
+    /// [`CallError::TooDeep`] if the stack of the game thread is nearly exhausted.
     #[inline]
     pub(crate) fn may_open(&self, what: &dyn std::fmt::Display) -> Result<(), CallError> {
         if self.room.get().is_here() { Ok(()) } else { Err(self.no_room(what)) }
@@ -107,19 +101,19 @@ impl HotFrames {
         }
     }
 
-    /// What changes when anything kept about calls may be wrong.
+    /// Returns the epoch, which changes when call caches may be invalid.
     #[inline]
     pub(crate) fn stamp(&self) -> &Stamp {
         &self.stamp
     }
 
-    /// Open frames, also those that have their names elsewhere.
+    /// Returns the number of open frames, including those with names stored elsewhere.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.depth.get()
     }
 
-    /// Opens a frame, unless there are too many for this, or [`HotFrames::may_open`] refuses it.
+    /// Opens a frame. `None` if the depth exceeds the named frames, or [`HotFrames::may_open`] fails.
     #[inline]
     pub(crate) fn open(&self, number: FrameNumber) -> Option<Opened> {
         if !self.room.get().is_here() {
@@ -131,7 +125,6 @@ impl HotFrames {
         Some(Opened { depth, height: self.height.get() })
     }
 
-    /// Opens a frame that has its name elsewhere.
     #[inline]
     pub(crate) fn open_unnamed(&self) -> Opened {
         let (depth, height) = (self.depth.get(), self.height.get());
@@ -142,40 +135,38 @@ impl HotFrames {
         Opened { depth, height }
     }
 
-    /// Closes it. Whether that was all: else what was lent in it is to be ended, or something waits for the outermost frame.
+    /// Closes a frame. Returns false if lent values must be ended or work is pending.
     #[inline]
     pub(crate) fn close(&self, opened: Opened) -> bool {
         self.depth.set(opened.depth);
         self.height.get() == opened.height
     }
 
-    /// How much is lent.
     #[inline]
     pub(crate) fn height(&self) -> usize {
         self.height.get() & !Self::WAITS
     }
 
-    /// So much is lent now.
     #[inline]
     pub(crate) fn set_height(&self, height: usize) {
         self.height.set(height | self.height.get() & Self::WAITS);
     }
 
-    /// Whether something waits for the end of the outermost frame.
+    /// Checks if work is pending for the end of the outermost frame.
     pub(crate) fn waits(&self) -> bool {
         self.height.get() & Self::WAITS != 0
     }
 
-    /// Something waits for the end of the outermost frame, or does not any more.
+    /// Sets if work is pending for the end of the outermost frame.
     pub(crate) fn set_waits(&self, waits: bool) {
         self.height.set(self.height() | if waits { Self::WAITS } else { 0 });
     }
 
-    /// The number of a function of a module.
+    /// Returns the number of a module's function.
     pub(crate) fn number(&self, module: ModuleId, what: &Rc<str>) -> FrameNumber {
         let mut names = self.names.borrow_mut();
         let known = names.iter().position(|(of, name)| *of == module && name == what);
-        // Whoever kept the number of a module that is over does not use it any more: the stamp has changed since.
+        // Reuses numbers of ended modules: holders of such a number detect the changed epoch.
         let at = known.or_else(|| names.iter().position(|(of, _)| *of == ModuleId::HOST)).unwrap_or(names.len());
         match names.get_mut(at) {
             Some(name) => *name = (module, Rc::clone(what)),
@@ -184,7 +175,7 @@ impl HotFrames {
         FrameNumber(at as u32 + 1)
     }
 
-    /// The numbers of a module that is over may be given again, when no frame is open.
+    /// Frees the numbers of an ended module, if no frame is open.
     pub(crate) fn forget(&self, module: ModuleId) {
         if self.depth() == 0 {
             let mut names = self.names.borrow_mut();
@@ -192,7 +183,6 @@ impl HotFrames {
         }
     }
 
-    /// How many frames of functions of a module are open here.
     pub(crate) fn inside(&self, module: ModuleId) -> u32 {
         let names = self.names.borrow();
         let open = self.numbers.iter().take(self.depth());
@@ -201,7 +191,7 @@ impl HotFrames {
             .count() as u32
     }
 
-    /// What the open frames are called, oldest first; none for one that has its name elsewhere.
+    /// Returns the names of the open frames, oldest first; `None` for names stored elsewhere.
     pub(crate) fn open_frames(&self) -> Vec<Option<Rc<str>>> {
         let names = self.names.borrow();
         let short = self.numbers.iter().map(Cell::get).chain(std::iter::repeat(FrameNumber::NONE)).take(self.depth());

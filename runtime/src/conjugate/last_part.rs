@@ -1,4 +1,4 @@
-//! The end of a plugin part: on the finalizer thread, in the module's own finalizer.
+//! Finalization of a plugin part on the finalizer thread.
 #![expect(unsafe_code, reason = "enters the finalizers of modules")]
 
 use alcedo_abi::describe::PartHooks;
@@ -7,13 +7,13 @@ use crate::border::{CallError, from_module};
 use crate::conjugate::pairs::Part;
 use crate::handles::PartPtr;
 
-/// A part whose conjugate has ended, on its way to the finalizer thread, which alone still uses it.
+/// Part of an ended conjugate, used only by the finalizer thread.
 pub(crate) struct LastPart {
     ptr: PartPtr,
     hooks: PartHooks,
 }
 
-// SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`; the host hands the part over and never uses it again.
+// SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`; the host passes the part on and never uses it again.
 unsafe impl Send for LastPart {}
 
 impl From<Part> for LastPart {
@@ -23,13 +23,9 @@ impl From<Part> for LastPart {
 }
 
 impl LastPart {
-    /// Runs its finalizer.
-    ///
-    /// # Errors
-    /// Its panic.
     pub(crate) fn finalize(self) -> Result<(), CallError> {
-        // SAFETY: the module is mapped until a barrier behind its last job was passed, or for good; its shell traps its
-        // own panics, and this part was made by it and is handed back once.
+        // SAFETY: the module is mapped until a barrier after its last job was passed, or permanently; its trampoline catches
+        // its own panics, and this part was created by the module and is returned once.
         from_module(|failure| unsafe { (self.hooks.finalize)(self.ptr, failure) })
     }
 }

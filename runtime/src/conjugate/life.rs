@@ -1,84 +1,72 @@
-//! What may end a conjugate, and when; and when it may be used. This file decides; the owners of pairs, of blacks and
-//! of reds act on it.
+//! State machine of conjugates: valid events, and when a conjugate may be used. The owners of pairs, blacks and reds perform
+//! the transitions.
 
 use thiserror::Error;
 
-/// Which side began a pair.
+/// Side that created a conjugate and owns its lifetime.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Color {
-    /// The host did, and owns the life.
+    /// Created by the host.
     Red,
-    /// The plugin did, and owns the life.
+    /// Created by the plugin.
     Black,
 }
 
-/// How far a conjugate's life has come.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Life {
-    /// The primitive object is there, its conjugate not yet.
+    /// The object exists, but its plugin part does not.
     Unbuilt,
-    /// Both parts are there.
+    /// Both parts exist.
     Live,
-    /// Dropped on a foreign thread; the game thread has yet to release the host part.
+    /// Dropped on a foreign thread; the game thread has not yet released the host part.
     Queued,
-    /// Over. There is no way back.
+    /// Ended permanently.
     Dead,
 }
 
-/// What happens to a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Event {
-    /// The plugin part is built.
     Build,
-    /// The host ends a red one: the object died, or the red frame closed.
+    /// The host ends a red: the object is destroyed, or the red frame closes.
     Release,
-    /// The plugin drops a black one on the game thread.
+    /// The plugin drops a black on the game thread.
     Dispose,
-    /// The plugin drops a black one on any other thread.
+    /// The plugin drops a black on another thread.
     Finalize,
-    /// The game thread works off what was dropped elsewhere.
+    /// The game thread processes a queued drop.
     Flush,
-    /// The generation it belongs to ends, and with it all that it has made.
+    /// The owning generation ends.
     Retire,
 }
 
-/// Whether the module that a conjugate belongs to takes calls.
+/// State of the owning module's gate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum GateState {
-    /// It does.
     Open,
-    /// It is set aside by a reload, or its generation is over.
+    /// The module is suspended by a reload, or its generation has ended.
     Shut,
 }
 
-/// An event that may not happen to a conjugate of this color at this point of its life.
+/// Invalid event for the color and state of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("a {color} conjugate that is {life} cannot be {event}: {}", life.way_out(*color, *gate))]
 pub(crate) struct LifeError {
-    /// Where its life stood, and still stands.
+    /// Unchanged state.
     pub life: Life,
-    /// Which side began it.
     pub color: Color,
-    /// Whether its module takes calls.
     pub gate: GateState,
-    /// What was tried.
+    /// Rejected event.
     pub event: Event,
 }
 
 impl Life {
-    /// The life after `event`, or why there is none, for a conjugate whose module takes calls.
-    ///
-    /// # Errors
-    /// [`LifeError`]; the life stays as it was.
+    /// Returns the state after `event`, with an open gate. Returns [`LifeError`] for an invalid event.
     pub(crate) fn step(self, color: Color, event: Event) -> Result<Self, LifeError> {
         self.step_behind(GateState::Open, color, event)
     }
 
-    /// The life after `event`, or why there is none. What is set aside may be dropped and ended as ever: a drop that was
-    /// not heeded would come back with a rollback. Only nothing is built for it.
-    ///
-    /// # Errors
-    /// [`LifeError`]; the life stays as it was.
+    /// Returns the state after `event`. Suspended conjugates may be dropped and ended, since a rollback would otherwise restore
+    /// dropped ones; only building is rejected. Returns [`LifeError`] for an invalid event.
     pub(crate) fn step_behind(self, gate: GateState, color: Color, event: Event) -> Result<Self, LifeError> {
         match (self, color, event) {
             (Self::Unbuilt, _, Event::Build) if gate == GateState::Open => Ok(Self::Live),
@@ -91,7 +79,7 @@ impl Life {
         }
     }
 
-    /// Whether it may not be used any more, or not now. One that is not built has yet to begin.
+    /// Checks if the conjugate is permanently or currently unusable. Unbuilt conjugates are not expired.
     pub(crate) fn is_expired(self, gate: GateState) -> bool {
         match (self, gate) {
             (Self::Unbuilt | Self::Live, GateState::Open) => false,
@@ -112,7 +100,6 @@ impl Life {
 }
 
 impl GateState {
-    /// Of a gate that is open, or not.
     pub(crate) fn of(is_open: bool) -> Self {
         if is_open { Self::Open } else { Self::Shut }
     }
@@ -162,7 +149,7 @@ mod tests {
         [Event::Build, Event::Release, Event::Dispose, Event::Finalize, Event::Flush, Event::Retire];
     const GATES: [GateState; 2] = [GateState::Open, GateState::Shut];
 
-    /// Rows are lives, columns events, in the order above; `-` is refused.
+    /// Rows are states, columns events, in the order above; `-` is rejected.
     fn check(color: Color, gate: GateState, table: [&str; 4]) {
         for (life, row) in LIVES.into_iter().zip(table) {
             let cells: Vec<_> = row.split_whitespace().collect();
@@ -202,7 +189,7 @@ mod tests {
         );
     }
 
-    /// Every state that events and gates lead to, from a conjugate that is not built behind an open gate.
+    /// Returns every state reachable from an unbuilt conjugate behind an open gate.
     fn reachable(color: Color) -> BTreeSet<(Life, GateState)> {
         let mut reached = BTreeSet::new();
         let mut open = vec![(Life::Unbuilt, GateState::Open)];
@@ -227,17 +214,17 @@ mod tests {
                 let after: Vec<_> = EVENTS.map(|event| (event, life.step_behind(gate, color, event))).into();
                 let ends = |event| after.contains(&(event, Ok(Life::Dead)));
                 let told = format!("{color} {life} {gate:?}");
-                // Nothing leads back: lives only go on.
+                // Transitions never lead back to an earlier state.
                 assert!(after.iter().all(|(_, next)| next.is_ok_and(|next| next > life) || next.is_err()), "{told}");
-                // The end of a generation ends all that is not over, whatever the gate; what is over is not changed any
-                // more.
+                // The end of a generation ends every conjugate that is not dead, regardless of the gate; dead conjugates never
+                // change.
                 assert_eq!(ends(Event::Retire), life != Life::Dead, "{told}");
                 assert_eq!(after.iter().all(|(_, next)| next.is_err()), life == Life::Dead, "{told}");
-                // Each color ends in its own way only.
+                // Final events differ by color.
                 assert_eq!(ends(Event::Release), (color, life) == (Color::Red, Life::Live), "{told}");
                 assert_eq!(ends(Event::Dispose), (color, life) == (Color::Black, Life::Live), "{told}");
                 assert_eq!(ends(Event::Flush), life == Life::Queued, "{told}");
-                // What is set aside is expired, and is what it was when it is taken back.
+                // A suspended conjugate is expired, and unchanged when it is resumed.
                 assert!(life.is_expired(GateState::Shut), "{told}");
                 assert_eq!(life.is_expired(GateState::Open), life > Life::Live, "{told}");
             }

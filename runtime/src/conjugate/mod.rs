@@ -1,4 +1,4 @@
-//! Pairs of a host object and its plugin part: which side made them, how long they live, and which thread drops them.
+//! Pairs of a host object and its plugin part: creating side, lifetime, and dropping thread.
 
 mod black_row;
 pub(crate) mod blacks;

@@ -1,6 +1,6 @@
-//! The map between objects and their plugin parts. `life.rs` says what may happen to a conjugate; this file owns
-//! the entries. A conjugate whose module does not take calls is expired, whatever its own life says: that is how all that
-//! a module has built is set aside, and taken up again, at the cost of its gate.
+//! Map between objects and their plugin parts. `life.rs` defines the state transitions; this file owns the entries. A conjugate
+//! is expired while its module accepts no calls, regardless of its own state: closing the gate suspends all conjugates of a
+//! module at once.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr, last_serial};
 use crate::object::hot_columns::PluginPart;
 use crate::object::objects::Objects;
 
-/// A conjugate. Stale once it ended; never another one.
+/// Key of a conjugate. Stale once the conjugate has ended, and never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ConjugateKey {
     index: u32,
@@ -27,24 +27,23 @@ pub(crate) struct ConjugateKey {
 }
 
 impl ConjugateKey {
-    /// As the opaque word that the object store keeps beside an object; zero is none.
+    /// Converts the key to the word that the object store keeps per object; zero means none.
     pub(crate) fn to_word(self) -> u64 {
         u64::from(self.serial) << 32 | u64::from(self.index)
     }
 
-    /// Back from the word.
+    /// Converts the word to a key.
     pub(crate) fn from_word(word: u64) -> Option<Self> {
         (word != 0).then_some(Self { index: word as u32, serial: (word >> 32) as u32 })
     }
 }
 
-/// One dynamic class's share of a plugin part. There are as many as objects, so what all of a class have in common
-/// stands once: the class it was built for, its hooks and the gate of its module.
+/// Plugin part of one dynamic class. Data common to a class is shared: class, hooks and gate.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// The address only the module may follow.
+    /// Address that only the module may follow.
     pub ptr: PartPtr,
-    /// What it is a part of.
+    /// Shared data of the class.
     pub of: Rc<ClassHooks>,
 }
 
@@ -56,30 +55,28 @@ impl Deref for Part {
     }
 }
 
-/// The parts of one conjugate. Few chains have more than two dynamic classes, so few allocate.
+/// Parts of one conjugate. Chains with more than two dynamic classes are rare, so few allocate.
 type Parts = SmallVec<[Part; 2]>;
 
-/// A place for conjugates, one after the other. It is written to field by field: a conjugate that were moved in as a whole
-/// would take several times as long.
+/// Slot for consecutive conjugates. Written field by field, since moving a whole conjugate in takes several times as long.
 #[derive(Debug)]
 struct PairSlot {
-    /// Of the conjugate that is in it, or of the next.
+    /// Serial of the current conjugate, or of the next one.
     serial: u32,
     color: Color,
-    /// Of the conjugate in this place; dead where there is none.
+    /// State of the current conjugate; `Dead` if the slot is empty.
     life: Life,
-    /// The gate of the module of its most derived class. The modules of its other classes live at least as long: a
-    /// module that builds on them is replaced with them.
+    /// Gate of the module of the most-derived class. Modules of base classes live at least as long, since their dependents are
+    /// replaced with them.
     gate: Option<Rc<Gate>>,
     parts: Parts,
 }
 
-/// All places.
 #[derive(Debug)]
 struct PairSlots {
     places: Vec<PairSlot>,
     free: Vec<u32>,
-    /// That of the last conjugate which a place may have.
+    /// Last serial that a slot may assign.
     last_serial: u32,
 }
 
@@ -129,8 +126,8 @@ impl PairSlots {
         index
     }
 
-    /// Ends a conjugate: how far its life had come, and its parts, derived before base. Its place waits for the next one,
-    /// unless its serials are used up.
+    /// Ends a conjugate. Returns its previous state and its parts, derived before base. The slot is reused unless its serials
+    /// are exhausted.
     fn remove(&mut self, key: ConjugateKey) -> Option<(Color, Life, Vec<Part>)> {
         let last_serial = self.last_serial;
         let place = self.get_mut(key)?;
@@ -153,11 +150,11 @@ pub(crate) type BuildLate = dyn Fn(ObjectHandle) -> Result<(), CallError>;
 pub(crate) struct Pairs {
     entries: RefCell<PairSlots>,
     built: Cell<u64>,
-    /// Set while plugin parts are built anew.
+    /// Set during a rebuild of plugin parts.
     late: RefCell<Option<Rc<BuildLate>>>,
 }
 
-/// Until this is dropped, an object that is called and has no plugin part gets one first.
+/// Guard during which an object without a plugin part gets one before it is called.
 pub(crate) struct LateParts<'a>(&'a Pairs);
 
 impl Drop for LateParts<'_> {
@@ -167,23 +164,21 @@ impl Drop for LateParts<'_> {
 }
 
 impl Pairs {
-    /// Conjugates built since the start.
+    /// Returns the number of conjugates built since the start.
     pub(crate) fn built(&self) -> u64 {
         self.built.get()
     }
 
-    /// Starts a red conjugate that lives with the module behind `gate`; its parts are pushed base first. What is to stand
-    /// beside its object.
+    /// Creates a red conjugate of the module behind `gate`; its parts are pushed base first. Returns the data to store with its
+    /// object.
     #[inline(always)]
     pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, PluginPart) {
         let key = self.entries.borrow_mut().begin_red(gate);
         (key, PluginPart::of(key.to_word()))
     }
 
-    /// Adds the part of the next class of the chain.
-    ///
-    /// # Errors
-    /// The part, when the conjugate has ended meanwhile: a red constructor may destroy its own object.
+    /// Adds the part of the next class of the chain. Returns the part as an error if the conjugate has ended: a red constructor
+    /// may destroy its own object.
     pub(crate) fn push_part(&self, key: ConjugateKey, part: Part) -> Result<(), Part> {
         match self.entries.borrow_mut().get_mut(key) {
             Some(conjugate) => {
@@ -194,10 +189,8 @@ impl Pairs {
         }
     }
 
-    /// The conjugate is whole. What stands beside its object from now on: `plugin part`, and the part of its most derived class.
-    ///
-    /// # Errors
-    /// When it was whole already, or is gone.
+    /// Completes the conjugate. Returns the data to store with its object: `plugin part` and the most-derived part. Returns an
+    /// error if the conjugate is already complete, or gone.
     pub(crate) fn finish(&self, key: ConjugateKey, plugin_part: PluginPart) -> Result<PluginPart, LifeError> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else {
@@ -209,11 +202,8 @@ impl Pairs {
         Ok(derived.map_or(plugin_part, |part| plugin_part.with_part(part.ptr.0, part.class)))
     }
 
-    /// The conjugate is whole with this part, which is the only one of its chain. What stands beside its object from now on:
-    /// `plugin part`, and the part.
-    ///
-    /// # Errors
-    /// The part, when the conjugate has ended meanwhile: a red constructor may destroy its own object.
+    /// Completes the conjugate with the only part of its chain. Returns the data to store with its object. Returns the part as
+    /// an error if the conjugate has ended: a red constructor may destroy its own object.
     #[inline(always)]
     pub(crate) fn finish_with(
         &self,
@@ -231,8 +221,8 @@ impl Pairs {
         Ok(plugin_part)
     }
 
-    /// The part for `class` of the conjugate of a living object. Of its most derived class that is one look at what stands
-    /// beside it; whether the conjugate has expired is not checked here, but by the gate that the caller goes through.
+    /// Returns the part for `class` of a living object's conjugate. The part of the most-derived class is read from the object
+    /// directly. The caller's gate, not this function, checks if the conjugate has expired.
     #[inline]
     pub(crate) fn look(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
         match objects.part(object, class) {
@@ -241,43 +231,40 @@ impl Pairs {
         }
     }
 
-    /// While the guard is there, `build` is called for an object that is called and has no plugin part.
+    /// Calls `build` for called objects without a plugin part while the guard exists.
     pub(crate) fn build_late(&self, build: Rc<BuildLate>) -> LateParts<'_> {
         *self.late.borrow_mut() = Some(build);
         LateParts(self)
     }
 
-    /// Builds the part that an object without one should have, if it is the time for that.
-    ///
-    /// # Errors
-    /// The red constructor's own error.
+    /// Builds the missing part of an object during a rebuild. Returns the error of the red constructor.
     #[cold]
     pub(crate) fn late(&self, object: ObjectHandle) -> Result<(), CallError> {
         let build = self.late.borrow().clone();
         build.map_or(Ok(()), |build| build(object))
     }
 
-    /// The part for `class` of the conjugate of a living object, and whose it is, when it is not expired.
+    /// Returns the part for `class` of a living object's conjugate, unless it has expired.
     #[cold]
     pub(crate) fn part_of(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<Part> {
         self.part(ConjugateKey::from_word(objects.conjugate(object)?)?, class)
     }
 
-    /// Whether plugin code began it; none for an expired one.
+    /// Returns the color of a conjugate, unless it has expired.
     pub(crate) fn color(&self, key: ConjugateKey) -> Option<Color> {
         let entries = self.entries.borrow();
         entries.get(key).filter(|conjugate| conjugate.is_open()).map(|conjugate| conjugate.color)
     }
 
-    /// The part for `class`, when the conjugate is not expired. Parts that were pushed are found before the
-    /// conjugate is whole: a derived red constructor may reach its base's part.
+    /// Returns the part for `class`, unless the conjugate has expired. Pushed parts are found before the conjugate is complete,
+    /// since a derived red constructor may access its base's part.
     pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
         let entries = self.entries.borrow();
         let conjugate = entries.get(key).filter(|conjugate| conjugate.is_open())?;
         conjugate.parts.iter().find(|part| part.class == class).cloned()
     }
 
-    /// The part for `class`, which is the one at that place in the row of parts, when the conjugate of this word is not expired.
+    /// Returns the part for `class` at an index of the parts, unless the conjugate of this word has expired.
     #[inline]
     pub(crate) fn part_at(&self, word: u64, at: usize, class: ClassId) -> Option<PartPtr> {
         let entries = self.entries.borrow();
@@ -285,13 +272,12 @@ impl Pairs {
         conjugate.parts.get(at).filter(|part| part.class == class).map(|part| part.ptr)
     }
 
-    /// All parts of a conjugate, base first, be it expired or not.
+    /// Returns all parts of a conjugate, base first, even if it has expired.
     pub(crate) fn parts(&self, key: ConjugateKey) -> Parts {
         self.entries.borrow().get(key).map(|conjugate| conjugate.parts.clone()).unwrap_or_default()
     }
 
-    /// Ends a red conjugate and hands its parts out, derived before base, for the finalizer thread. An unfinished
-    /// one ends the same way.
+    /// Ends a complete or incomplete red conjugate, and returns its parts for the finalizer thread, derived before base.
     pub(crate) fn release(&self, key: ConjugateKey) -> Vec<Part> {
         let Some((color, life, parts)) = self.entries.borrow_mut().remove(key) else { return Vec::new() };
         debug_assert!(
@@ -301,7 +287,7 @@ impl Pairs {
         parts
     }
 
-    /// Ends every conjugate that lives with one of `modules`; parts by conjugate, derived before base.
+    /// Ends every conjugate of these modules, and returns the parts by conjugate, derived before base.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Vec<Part>> {
         let mut entries = self.entries.borrow_mut();
         let lives_with = |place: &PairSlot| place.gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id));

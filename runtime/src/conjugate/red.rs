@@ -1,5 +1,4 @@
-//! The stack of red frames: host-to-plugin calls that have not returned. An empty stack is what makes a safe point. A frame
-//! ends what was lent in it.
+//! Stack of red frames: active host-to-plugin calls. A safe point requires an empty stack. A frame ends the values lent in it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,24 +15,22 @@ use crate::conjugate::hot::{self, HotFrames};
 use crate::conjugate::reds::Reds;
 use crate::watchdog::{Activities, Entered};
 
-/// One host-to-plugin call.
 #[derive(Clone, Debug)]
 pub(crate) struct RedFrame {
-    /// What was called.
     pub what: Rc<str>,
 }
 
-/// What is to be done when the outermost frame has closed.
+/// Work for the end of the outermost frame.
 type Afterwards = Box<dyn FnOnce()>;
 
-/// The calls that have not returned, oldest first. Game thread only.
+/// Active calls, oldest first. Game thread only.
 pub(crate) struct RedStack {
-    /// All of them; the names of those that are called by a way that was looked up before.
+    /// All frames, with the names of those opened by fast calls.
     hot: Rc<HotFrames>,
-    /// The others.
+    /// Frames with names that fast calls did not open.
     frames: RefCell<Vec<RedFrame>>,
     reds: Reds,
-    /// The same for the watchdog, if there is one.
+    /// Activities published to the watchdog, if any.
     activities: Arc<Activities>,
     afterwards: RefCell<Vec<Afterwards>>,
 }
@@ -51,21 +48,18 @@ impl std::fmt::Debug for RedStack {
 }
 
 impl RedStack {
-    /// No calls. What they all touch is in `hot`.
+    /// Creates an empty stack over the state in `hot`.
     pub(crate) fn new(hot: Rc<HotFrames>) -> Self {
         let reds = Reds::new(Rc::clone(&hot));
         Self { hot, frames: RefCell::default(), reds, activities: Arc::default(), afterwards: RefCell::default() }
     }
 
-    /// What all calls touch.
     pub(crate) fn hot(&self) -> &Rc<HotFrames> {
         &self.hot
     }
 
-    /// Runs `call`, which drops what a module owns, in a red frame of its own. It may use the reserve of the stack.
-    ///
-    /// # Errors
-    /// [`CallError::WrongStack`] on the stack of a coroutine, and what `call` fails with.
+    /// Runs `call`, which drops values of a module, in its own red frame. May use the reserve of the stack. Returns
+    /// [`CallError::WrongStack`] on the stack of a coroutine, and errors of `call`.
     pub(crate) fn enter<T, E: From<CallError>>(
         &self,
         what: &Rc<str>,
@@ -78,10 +72,8 @@ impl RedStack {
         call()
     }
 
-    /// Runs `call`, which is code of `module`, in a red frame of its own.
-    ///
-    /// # Errors
-    /// The errors of [`HotFrames::may_open`] and of `call`.
+    /// Runs `call`, which is code of `module`, in its own red frame. Returns the errors of [`HotFrames::may_open`] and of
+    /// `call`.
     pub(crate) fn enter_module<T>(
         &self,
         module: &str,
@@ -92,10 +84,8 @@ impl RedStack {
         call()
     }
 
-    /// Runs a function of a module in a red frame of its own, behind the gate of the module.
-    ///
-    /// # Errors
-    /// The errors of [`HotFrames::may_open`], `Unavailable` when the gate is shut, and the failure of the function.
+    /// Runs a function of a module in its own red frame, inside the gate of the module. Returns the errors of
+    /// [`HotFrames::may_open`], `Unavailable` if the gate is closed, and the error of the function.
     pub(crate) fn call_module(
         &self,
         gate: &Gate,
@@ -105,10 +95,8 @@ impl RedStack {
         self.enter_module(&gate.tag().name, what, || gate.through(|| from_module(call)))
     }
 
-    /// Opens a red frame for code of `module`. It closes when what is given back is dropped.
-    ///
-    /// # Errors
-    /// The errors of [`HotFrames::may_open`].
+    /// Opens a red frame for code of `module`, which closes when the guard is dropped. Returns the errors of
+    /// [`HotFrames::may_open`].
     #[inline]
     pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> Result<OpenFrame<'_>, CallError> {
         self.hot.may_open(what)?;
@@ -123,8 +111,7 @@ impl RedStack {
         Pop { stack: self, opened, lent: self.reds.height() }
     }
 
-    /// What is left to be done when a frame has closed in which values were lent, or for which something waits: ends what was
-    /// lent above this height.
+    /// Ends the values lent above this height, and runs pending work after the outermost frame.
     #[cold]
     pub(crate) fn settle(&self, lent: usize) {
         self.reds.cut(lent);
@@ -135,16 +122,13 @@ impl RedStack {
         }
     }
 
-    /// Does `work` when the outermost frame has closed.
+    /// Runs `work` when the outermost frame has closed.
     pub(crate) fn afterwards(&self, work: Afterwards) {
         self.hot.set_waits(true);
         self.afterwards.borrow_mut().push(work);
     }
 
-    /// Lends a value until the innermost frame closes.
-    ///
-    /// # Errors
-    /// When no frame is open.
+    /// Lends a value until the innermost frame closes. Returns an error if no frame is open.
     pub(crate) fn lend(&self, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
         match self.depth() {
             0 => Err(CallError::other(format!(
@@ -155,23 +139,20 @@ impl RedStack {
         }
     }
 
-    /// What was lent and has not ended.
     pub(crate) fn reds(&self) -> &Reds {
         &self.reds
     }
 
-    /// What the game thread publishes of itself.
     pub(crate) fn activities(&self) -> &Arc<Activities> {
         &self.activities
     }
 
-    /// Open frames.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.hot.depth()
     }
 
-    /// The calls that have not returned, oldest first.
+    /// Returns the active calls, oldest first.
     pub(crate) fn snapshot(&self) -> Vec<RedFrame> {
         let elsewhere = self.frames.borrow();
         let mut elsewhere = elsewhere.iter().cloned();
@@ -180,7 +161,7 @@ impl RedStack {
     }
 }
 
-/// A red frame that is open until this is dropped.
+/// Guard of an open red frame.
 #[must_use]
 pub(crate) struct OpenFrame<'a> {
     _pop: Pop<'a>,
@@ -190,7 +171,6 @@ pub(crate) struct OpenFrame<'a> {
 struct Pop<'a> {
     stack: &'a RedStack,
     opened: hot::Opened,
-    /// How much was lent when the frame began.
     lent: usize,
 }
 

@@ -1,8 +1,8 @@
-//! Values that belong to the host and are lent to plugin code by a number, for calls without static types. A frame has
-//! a list of what was lent in it, and ends that when it closes. Frames nest, and only the innermost lends; so what is
-//! lent is a stack, and each frame stores how high it was when it opened.
+//! Host values lent to plugin code by number, for calls without static types. A frame ends the values lent in it when it
+//! closes. Frames nest, and only the innermost one lends, so the lent values form a stack, and each frame stores its height at
+//! the time of opening.
 //!
-//! Views with static types need none of this: they have the frame's lifetime.
+//! Views with static types do not use this file: they have the frame's lifetime.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -15,16 +15,16 @@ use crate::conjugate::hot::HotFrames;
 use crate::conjugate::serials::{Facts, Serials};
 use crate::handles::last_serial;
 
-/// The first index of reds: blacks have those below.
+/// First index of reds; lower indices belong to blacks.
 pub(super) const FIRST: u32 = 1 << 31;
 
-/// What is lent. Game thread only.
+/// Lent values. Game thread only.
 #[derive(Debug)]
 pub(crate) struct Reds {
     lent: RefCell<Serials<Opened>>,
-    /// Those that have not ended, oldest first.
+    /// Values that have not ended, oldest first.
     row: RefCell<Vec<ConjugateHandle>>,
-    /// How many there are, where every call looks.
+    /// Holds the number of lent values for all calls.
     hot: Rc<HotFrames>,
 }
 
@@ -35,19 +35,18 @@ impl Default for Reds {
 }
 
 impl Reds {
-    /// Nothing is lent; how much is, stands in `hot`.
+    /// Creates an empty stack; `hot` holds its height.
     pub(super) fn new(hot: Rc<HotFrames>) -> Self {
         let lent = RefCell::new(Serials::new(FIRST, last_serial()));
         Self { lent, row: RefCell::default(), hot }
     }
 
-    /// How much is lent now.
     #[inline]
     pub(super) fn height(&self) -> usize {
         self.hot.height()
     }
 
-    /// Lends a value, until the stack is cut below it.
+    /// Lends a value until the stack is cut below it.
     pub(super) fn lend(&self, value: Opened, now: Instant) -> ConjugateHandle {
         let handle = self.lent.borrow_mut().insert(value.ty.kind(), now, value);
         self.row.borrow_mut().push(handle);
@@ -55,7 +54,7 @@ impl Reds {
         handle
     }
 
-    /// Ends what was lent above this height.
+    /// Ends the values lent above this height.
     #[inline]
     pub(super) fn cut(&self, height: usize) {
         if self.height() > height {
@@ -71,12 +70,11 @@ impl Reds {
         ended.into_iter().rev().for_each(|handle| drop(lent.remove(handle)));
     }
 
-    /// The value, while it is lent.
     pub(crate) fn open(&self, handle: ConjugateHandle) -> Option<Opened> {
         self.lent.borrow().get(handle).cloned()
     }
 
-    /// What is known of a red; nothing for a number that was never given out.
+    /// Returns the facts about a red. `None` for a number that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.lent.borrow().facts(handle, now)
     }

@@ -1,47 +1,42 @@
-//! Numbers for conjugates that are no objects. A number names a place and which of its tenants is meant, so a stale one
-//! never leads to another conjugate: a place that has had its last tenant stays empty. And a place has tenants of one kind
-//! only, so that errors can still say what a stale number once led to.
+//! Numbers of conjugates that are not objects. A number contains a slot and a serial, so that a stale number never refers to
+//! another conjugate: a slot whose serials are exhausted remains empty. Slots hold values of one kind only, so that errors can
+//! report the kind of a stale number.
 
 use std::time::{Duration, Instant};
 
 use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
 
-/// What is known of the conjugate of a number.
+/// Facts about the conjugate of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Facts {
-    /// The kind of its value.
     pub kind: PropertyKind,
-    /// How long ago it was made.
     pub age: Age,
-    /// Whether it is there.
     pub lives: bool,
 }
 
-/// How old a conjugate is, or would be.
+/// Age of a conjugate, which may have ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
-    /// So old.
     Exactly(Duration),
-    /// At least so old: its place has had others since.
+    /// Lower bound: the slot has been reused since.
     Over(Duration),
 }
 
 impl Age {
-    /// What is known of it.
+    /// Returns the age or its lower bound.
     pub(crate) fn at_least(self) -> Duration {
         match self {
             Self::Exactly(age) | Self::Over(age) => age,
         }
     }
 
-    /// Whether that is all there is to know.
     pub(crate) fn is_exact(self) -> bool {
         matches!(self, Self::Exactly(_))
     }
 }
 
-/// As errors show it: `3.2 s`, `more than 3.2 s`.
+/// Formats the age for errors: `3.2 s`, `more than 3.2 s`.
 impl std::fmt::Display for Age {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let seconds = self.at_least().as_secs_f64();
@@ -55,31 +50,28 @@ impl std::fmt::Display for Age {
 #[derive(Debug)]
 struct SerialSlot<T> {
     kind: PropertyKind,
-    /// How many tenants it has had, the one in it included: the serial of the last.
+    /// Number of values assigned so far, the current one included: the serial of the last.
     given: u32,
-    /// When the last came.
     since: Instant,
     tenant: Option<T>,
 }
 
-/// All places.
 #[derive(Debug)]
 pub(crate) struct Serials<T> {
     places: Vec<SerialSlot<T>>,
-    /// Empty places, by the number of their kind.
+    /// Empty slots by kind.
     free: Vec<Vec<u32>>,
     last_serial: u32,
-    /// Added to the index of each place in its numbers, so that two of these never give the same.
+    /// Offset of the indices in numbers, so that two of these stores never assign the same number.
     base: u32,
 }
 
 impl<T> Serials<T> {
-    /// No place yet; the serials of each go from 1 to `last_serial`.
+    /// Creates an empty store. Serials of each slot range from 1 to `last_serial`.
     pub(crate) fn new(base: u32, last_serial: u32) -> Self {
         Self { places: Vec::new(), free: Vec::new(), last_serial, base }
     }
 
-    /// The number of a new tenant.
     pub(crate) fn insert(&mut self, kind: PropertyKind, now: Instant, tenant: T) -> ConjugateHandle {
         if let Some(index) = self.free.get_mut(usize::from(kind.0)).and_then(Vec::pop) {
             let place = &mut self.places[index as usize];
@@ -92,7 +84,7 @@ impl<T> Serials<T> {
         self.number(index, 1)
     }
 
-    /// Empties a place. It waits for its next tenant, unless it has had its last.
+    /// Removes a value. Its slot is reused unless its serials are exhausted.
     pub(crate) fn remove(&mut self, handle: ConjugateHandle) -> Option<T> {
         let last_serial = self.last_serial;
         let (index, place) = self.place_mut(handle)?;
@@ -107,19 +99,17 @@ impl<T> Serials<T> {
         Some(tenant)
     }
 
-    /// The tenant, while it is there.
     pub(crate) fn get(&self, handle: ConjugateHandle) -> Option<&T> {
         let (index, serial) = self.split(handle)?;
         let place = self.places.get(index as usize).filter(|place| place.given == serial)?;
         place.tenant.as_ref()
     }
 
-    /// The tenant, while it is there.
     pub(crate) fn get_mut(&mut self, handle: ConjugateHandle) -> Option<&mut T> {
         self.place_mut(handle)?.1.tenant.as_mut()
     }
 
-    /// What is known of a number; nothing for one that was never given.
+    /// Returns the facts about a number. `None` for a number that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         let (index, serial) = self.split(handle)?;
         let place = self.places.get(index as usize).filter(|place| (1..=place.given).contains(&serial))?;
@@ -128,7 +118,7 @@ impl<T> Serials<T> {
         Some(Facts { kind: place.kind, age, lives: serial == place.given && place.tenant.is_some() })
     }
 
-    /// The tenants and their numbers, in the order of places.
+    /// Iterates over the values with their numbers, in the order of slots.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ConjugateHandle, &T)> {
         self.places.iter().enumerate().filter_map(|(index, place)| {
             let number = self.number(index as u32, place.given);
@@ -146,7 +136,7 @@ impl<T> Serials<T> {
         ConjugateHandle(u64::from(serial) << 32 | u64::from(index + self.base))
     }
 
-    /// Index and serial, where the number is one of these.
+    /// Splits a number of this store into index and serial.
     fn split(&self, handle: ConjugateHandle) -> Option<(u32, u32)> {
         let index = (handle.0 as u32).checked_sub(self.base)?;
         Some((index, (handle.0 >> 32) as u32))
@@ -221,7 +211,7 @@ mod tests {
             let handle = serials.insert(ARRAY, now, tenant);
             assert!(given.insert(handle), "{handle:?} again");
             living.push((handle, tenant));
-            // About a hundred live at a time, and not the oldest goes.
+            // About a hundred values live at a time, and not always the oldest is removed.
             if living.len() > 100 {
                 let (handle, tenant) = living.swap_remove(tenant as usize * 7 % 100);
                 assert_eq!(serials.remove(handle), Some(tenant));

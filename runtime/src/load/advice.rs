@@ -1,14 +1,13 @@
-//! Which crate brings a shared library of the system, and how that crate links the library into the plugin instead. Each entry
-//! was compared with the features that the crate has on crates.io (November 2026).
+//! Crates that link shared system libraries, and how to link these statically instead. Each entry was compared with the
+//! features of the crate on crates.io (November 2026).
 
-/// A crate and its way to do without the shared library.
+/// Crate, and how to avoid its shared library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Advice {
-    /// The crate, as Cargo names it.
     pub package: &'static str,
-    /// What to do, as the end of "link it into the plugin: …".
+    /// Instruction, phrased to follow "link it into the plugin: ".
     pub way: &'static str,
-    /// What the library's file name begins with, up to `.so`.
+    /// Prefix of the library's file name, up to `.so`.
     library: &'static str,
 }
 
@@ -32,8 +31,8 @@ const TABLE: [Advice; 12] = [
     feature("libzstd", "zstd-sys", "do without its feature `pkg-config`"),
 ];
 
-/// Prefixes of functions of libraries whose symbols have no versions, with the prefix of the library's file name. The longer of
-/// two prefixes comes first.
+/// Prefixes of functions of libraries without symbol versions, with the prefix of the library's file name. The longer of two
+/// prefixes precedes the shorter.
 const FUNCTIONS: [(&str, &str); 13] = [
     ("Py", "libpython"),
     ("g_boxed_", "libgobject-"),
@@ -50,24 +49,24 @@ const FUNCTIONS: [(&str, &str); 13] = [
     ("g_", "libglib-"),
 ];
 
-/// The library, of those that a file needs, whose function this is by its name.
+/// Returns the needed library that defines a function, judged by the function's name.
 pub(crate) fn library_of<'a>(function: &str, needed: &'a [String]) -> Option<&'a str> {
     let (_, library) = FUNCTIONS.iter().find(|(start, _)| function.starts_with(start))?;
     needed.iter().map(String::as_str).find(|needed| needed.starts_with(library))
 }
 
-/// Checks if a library keeps callbacks for good.
+/// Checks if a library keeps callbacks permanently.
 pub(crate) fn forgets_nothing(library: &str) -> bool {
     FUNCTIONS.iter().any(|(_, start)| library.starts_with(start))
 }
 
-/// All that is known of a library, by its file name: `libcrypto.so.3`.
+/// Returns all entries of a library, by its file name such as `libcrypto.so.3`.
 pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
     let name = library.split_once(".so").map_or(library, |(name, _)| name).to_owned();
     TABLE.iter().filter(move |advice| advice.library == name)
 }
 
-/// Functions of the C library for which `module!` has no hook, each with what an author calls instead.
+/// Functions of the C library for which `module!` has no hook, with the alternative for plugin authors.
 const WITHOUT_HOOK: [(&str, &str); 19] = [
     ("__register_frame_info", FRAME),
     ("__register_frame_info_bases", FRAME),
@@ -100,7 +99,7 @@ const CHECKS: &str = "leave checks of the C heap to the host: they are for the w
 const PRINTF: &str = "leave conversions of `printf` to the host: they are for the whole process";
 const KEY: &str = "keep values of threads by `pthread_key_create`, for which there is a hook";
 
-/// Returns the help for a function of the C library that is called past the hooks.
+/// Returns the help for a C library function that bypasses the hooks.
 pub(crate) fn on_function(function: &str) -> &'static str {
     let known = WITHOUT_HOOK.iter().find(|(name, _)| *name == function);
     known.map_or(
@@ -109,14 +108,14 @@ pub(crate) fn on_function(function: &str) -> &'static str {
     )
 }
 
-/// Prefixes of functions of libraries that want their thread-locals at fixed places, each with what an author does about it.
+/// Prefixes of functions of libraries with static thread-local storage, with the help for plugin authors.
 const STATIC_TLS: [(&str, &str); 3] = [
     ("mi_malloc", "mimalloc has the feature `local_dynamic_tls`"),
     ("_rjem_", "jemalloc has the feature `disable_initial_exec_tls`"),
     ("je_malloc", "jemalloc is to be configured with `--disable-initial-exec-tls`"),
 ];
 
-/// Returns the help for a file that takes static thread-local storage, by the names of its functions.
+/// Returns the help for a file with static thread-local storage, by the names of its functions.
 pub(crate) fn on_static_tls(names: &[u8]) -> &'static str {
     let has = |start: &str| memchr::memmem::find(names, format!("\0{start}").as_bytes()).is_some();
     let known = STATIC_TLS.iter().find(|(start, _)| has(start));

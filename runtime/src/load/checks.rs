@@ -1,27 +1,23 @@
-//! May this library be mapped at all? Decided from the manifest section, before any code of the file runs.
+//! Admission of a library by its manifest section, before any code of the file runs.
 
 use alcedo_abi::manifest::Manifest;
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
 use crate::load::error::LoadError;
 
-/// What a host demands of the modules it maps.
+/// Requirements of a host for modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostFacts {
-    /// The border it speaks.
     pub abi_number: u32,
-    /// Its layout of what crosses.
+    /// Hash of the layouts that cross the ABI boundary.
     pub layout_hash: u64,
-    /// The oldest API it still offers.
     pub api_oldest: u32,
-    /// The newest API it offers.
     pub api_current: u32,
-    /// Whether its slots carry a type byte.
+    /// Set if slots carry a type byte.
     pub slot_types: bool,
 }
 
 impl HostFacts {
-    /// Of this build.
     pub(crate) const THIS: Self = Self {
         abi_number: ABI_NUMBER,
         layout_hash: LAYOUT_HASH,
@@ -31,10 +27,8 @@ impl HostFacts {
     };
 }
 
-/// Whether a module with this manifest fits this host.
-///
-/// # Errors
-/// The first fact that does not fit, with both sides' values.
+/// Checks if a module with this manifest fits the host. Returns the first difference as an error, with the values of both
+/// sides.
 pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
     let module = || manifest.name.to_owned();
     if manifest.abi_number != host.abi_number {

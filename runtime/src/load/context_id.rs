@@ -1,25 +1,25 @@
-//! Which load context is meant: its sort, its number, and how errors and reports name it.
+//! Kinds, ids and titles of load contexts.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What sort of load context it is.
+/// Kind of a load context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {
-    /// The host's executable and the contract modules that all share; never unloaded.
+    /// The host's executable and the contract modules shared by all contexts; never unloaded.
     Default,
-    /// The modules with classes, replaced by reloads; game thread only.
+    /// Modules with classes, replaced by reloads; game thread only.
     Master,
-    /// Named, without classes, for any thread.
+    /// Named context without classes, for any thread.
     Slim,
-    /// Named like a Slim, and never unloaded like the Default.
+    /// Named context like a Slim, but never unloaded.
     Pinned,
 }
 
 impl ContextKind {
-    /// Whether contexts of this sort may be unloaded.
+    /// Checks if contexts of this kind can be unloaded.
     pub(crate) fn is_collectible(self) -> bool {
         match self {
             Self::Master | Self::Slim => true,
@@ -27,7 +27,7 @@ impl ContextKind {
         }
     }
 
-    /// The sort in a sentence about any of them.
+    /// Returns the kind with an article.
     pub(crate) fn any(self) -> &'static str {
         match self {
             Self::Default => "a Default",
@@ -49,20 +49,20 @@ impl fmt::Display for ContextKind {
     }
 }
 
-/// One generation of one load context. Never given twice by a runtime, also where a name is used again.
+/// Id of one generation of a load context. Unique in a runtime, even if a name is used again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
 pub struct ContextId {
-    /// The context: 0 is the Default, 1 the Master, Slims and pinned ones count from 2.
+    /// Index of the context: 0 is the Default, 1 the Master; Slims and pinned contexts count from 2.
     pub index: u64,
-    /// Its generation: counts the reloads of the Master and the replacements of a Slim, from 1.
+    /// Generation, from 1: counts the reloads of the Master and the replacements of a Slim.
     pub generation: u64,
 }
 
 impl ContextId {
-    /// The Default load context.
+    /// Id of the Default load context.
     pub const DEFAULT: Self = Self { index: 0, generation: 1 };
 
-    /// A generation of the Master.
+    /// Returns the id of a generation of the Master.
     pub(crate) fn master(generation: u64) -> Self {
         Self { index: 1, generation }
     }
@@ -74,7 +74,7 @@ impl fmt::Display for ContextId {
     }
 }
 
-/// How errors and reports name a context.
+/// Returns the name of a context for errors and reports.
 pub(crate) fn title(kind: ContextKind, name: &str) -> String {
     match kind {
         ContextKind::Slim | ContextKind::Pinned => format!("{kind} \"{name}\""),

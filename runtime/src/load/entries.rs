@@ -1,4 +1,4 @@
-//! What a module is called by, as methods: one for each line of its list in `alcedo_abi::list`, made from it.
+//! Entry points of a module as methods, generated from the list in `alcedo_abi::list`.
 #![expect(unsafe_code, reason = "calls the functions of modules")]
 
 use alcedo_abi::list::prelude::*;
@@ -6,10 +6,10 @@ use alcedo_abi::module::ModuleRef;
 
 use crate::border::{CallError, from_module};
 
-/// The functions of a module that is attached.
+/// Functions of an attached module.
 pub(crate) struct Entries(ModuleRef);
 
-/// What a call gives: without a failure what the function does; nothing, where a module may lack it.
+/// Result type of a call: the function's result if it cannot fail; an `Option` if the module may lack the function.
 macro_rules! given {
     (always) => { () };
     (always $result:ty) => { $result };
@@ -30,8 +30,8 @@ macro_rules! called {
     };
     (maybe $call:expr; $($arg:ident)*; $failure:ident) => {
         match $call {
-            // SAFETY: `Entries::of` is promised that the module is mapped, and calls nothing else before; the arguments
-            // are lent for the call.
+            // SAFETY: the caller of `Entries::of` promised that the module is mapped, and `attach` was the first call; the
+            // arguments are borrowed for the call.
             Some(call) => from_module(|$failure| unsafe { call($($arg,)* $failure) }),
             None => Ok(()),
         }
@@ -64,14 +64,11 @@ macro_rules! entries {
 alcedo_abi::module_functions!(entries);
 
 impl Entries {
-    /// Calls a module for the first time: it takes its host.
-    ///
-    /// # Errors
-    /// When it does not.
+    /// Makes the first call into a module, which attaches it to its host. Returns an error if the module rejects the host.
     ///
     /// # Safety
-    /// The module is mapped, and stays so as long as what this gives is used. All that the context leads to stays as long as the
-    /// module is mapped.
+    /// The module must be mapped while the result is used. Everything that the context refers to must exist while the module is
+    /// mapped.
     pub(crate) unsafe fn of(root: ModuleRef, context: &ModuleContext) -> Result<Self, CallError> {
         let entries = Self(root);
         entries.attach(context).map(|()| entries)

@@ -1,4 +1,4 @@
-//! Why a module was not loaded. Each text says what was tried, on what, and the way out.
+//! Errors of loading a module. Each message names the operation, its subject, and a hint.
 
 pub(crate) mod canary;
 pub(crate) mod context;
@@ -19,17 +19,17 @@ use crate::object::construction::ConstructionFailed;
 use canary::CanaryStep;
 use context::ContextError;
 
-/// Why a module was not loaded. The host goes on with what it had.
+/// Error of loading a module. The host continues with the modules loaded before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// A path that depends on the current folder.
+    /// The path depends on the current folder.
     #[error("{}", not_absolute(path))]
     PathNotAbsolute {
-        /// The path.
+        /// Relative path.
         path: PathBuf,
     },
-    /// The file is no complete library of this platform.
+    /// The file is not a complete library of this platform.
     #[error(transparent)]
     Image(#[from] alcedo_sys::ImageError),
     /// The file has no manifest section.
@@ -37,126 +37,125 @@ pub enum LoadError {
         "{path} is a library, but no Alcedo module: it has no manifest section; write `module! {{ name: … }}` in its lib.rs"
     )]
     NoManifest {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The manifest section is damaged or of another format.
+    /// The manifest section is damaged or has another format.
     #[error("the manifest section of {path} is refused: {source}; build the plugin again with `alcedo build`")]
     Manifest {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Cause.
         source: ManifestError,
     },
-    /// Another border.
+    /// The ABI numbers differ.
     #[error("{module} speaks ABI {found}, this host speaks {wanted}: rebuild it with this host's alcedo-plugin-api")]
     Abi {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// Its number.
+        /// ABI number of the module.
         found: u32,
-        /// The host's.
+        /// ABI number of the host.
         wanted: u32,
     },
-    /// No common API.
+    /// No API version is supported by both sides.
     #[error("{module} needs host API {} to {}, this host offers {} to {}: rebuild the module or update the host", found.0, found.1, wanted.0, wanted.1)]
     Api {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// Oldest and newest it can live with.
+        /// Oldest and newest version supported by the module.
         found: (u32, u32),
-        /// Oldest and newest the host offers.
+        /// Oldest and newest version offered by the host.
         wanted: (u32, u32),
     },
-    /// Built for a host with more functions.
+    /// The module was built for a newer host API.
     #[error("{module} was built for host API {found}, this host offers up to {offered}: update the host")]
     Newer {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// What it was built for.
+        /// Version the module was built for.
         found: u32,
-        /// What there is.
+        /// Newest version of the host.
         offered: u32,
     },
-    /// One side carries the type byte of slots, the other does not.
+    /// Only one side is built with the type byte of slots.
     #[error("{module} was built {} the feature slot-types, this host is the other way round: build both alike", if *found { "with" } else { "without" })]
     SlotTypes {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// Whether the module has them.
+        /// Set if the module has type bytes.
         found: bool,
     },
-    /// Other layouts of what crosses by value.
+    /// Layouts of by-value types differ.
     #[error(
         "{module} has layout {found:#018x} for what crosses the border, this host has {wanted:#018x}: build both with the same alcedo-abi"
     )]
     Layout {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// Its hash.
+        /// Layout hash of the module.
         found: u64,
-        /// The host's.
+        /// Layout hash of the host.
         wanted: u64,
     },
-    /// A panic in it would end the host.
+    /// A panic in the module would abort the host.
     #[error(
         "{module} was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile"
     )]
     PanicAborts {
-        /// The module.
+        /// Name of the module.
         module: String,
     },
-    /// Its thread-locals would belong to a library that stays.
+    /// Thread-locals of the module would be registered by a shared library that stays loaded.
     #[error(
         "{module} links {library} dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic"
     )]
     DynamicStd {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// The libstd it needs.
+        /// Shared libstd that the module links.
         library: String,
     },
-    /// The place through which its hooks would learn of their host is not as it was built.
+    /// The slot through which the module's hooks are connected to the host is invalid.
     #[error("{module}: its slot for hooks ({}) {what}; build it again", alcedo_abi::hooks::SECTION)]
     HookSlot {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// What is wrong with the slot.
+        /// Description of the defect.
         what: &'static str,
     },
-    /// No seal where the host demands one.
+    /// The host requires a seal, and the file has none.
     #[error("{path} has no seal, and this host takes sealed libraries only: build it with `alcedo build`")]
     NotSealed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A folder that is no package of scripts.
+    /// The folder is not a script package.
     #[cfg(feature = "script")]
     #[error(transparent)]
     Package(#[from] crate::script::package::PackageError),
-    /// A host that demands signatures is given text, which has none.
+    /// The host requires signatures, which script packages do not have.
     #[cfg(feature = "script")]
     #[error(
         "{path} is a package of scripts, which nobody can sign, and this host takes signed modules only: leave out \
          `Builder::trust`, or write its classes as a plugin"
     )]
     ScriptsNotSigned {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
-    /// The private copy could not be made.
+    /// The private copy could not be created.
     #[error(transparent)]
     Stage(#[from] alcedo_sys::StageError),
-    /// It needs thread-local storage of the sort that a process sets aside when it starts, and there is not enough
-    /// left.
+    /// The module needs static thread-local storage, which a process reserves at startup, and too little of it is left.
     #[error("cannot map {module}: {reason}")]
     StaticTls {
-        /// The module.
+        /// Name of the module.
         module: String,
         /// Message of the dynamic linker, with the consumers of such storage and the help.
         reason: String,
     },
-    /// The dynamic linker refused.
+    /// The dynamic linker failed.
     #[error(transparent)]
     Map(#[from] alcedo_sys::MapError),
     /// `abi_stable` found a difference in the root module.
@@ -164,167 +163,167 @@ pub enum LoadError {
         "{module} does not have the root module this host knows: {difference}; build it with this host's alcedo-plugin-api"
     )]
     RootModule {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// The checker's words.
+        /// Message of the checker.
         difference: String,
     },
-    /// Names, versions or dependencies do not add up.
+    /// Names, versions or dependencies are inconsistent.
     #[error(transparent)]
     Order(#[from] OrderError),
-    /// A module of the Master needs one that it does not get: it is not found, the Default has another version, or the
-    /// Default's resolver failed.
+    /// A dependency of a module of the Master is missing, the Default has another version of it, or the Default's resolver
+    /// failed.
     #[error("{}{}", .0, way_out(.0))]
     Dependency(Box<ContextError>),
-    /// A name that is no version or version range.
+    /// A version or version range is invalid.
     #[error(
         "{module}: \"{text}\" is no {what} as Cargo writes them: {reason}; write it so in the Cargo.toml or `module!`"
     )]
     Version {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// What it says.
+        /// Invalid text.
         text: String,
         /// `version` or `version range of …`.
         what: String,
-        /// The parser's words.
+        /// Message of the parser.
         reason: String,
     },
-    /// The module did not take its host.
+    /// The module could not be attached to the host.
     #[error("{module} could not be attached: {error}")]
     Attach {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// What it said.
+        /// Error of the attachment.
         error: CallError,
     },
-    /// A table of functions is defined otherwise in the module than at the host, or the host does not offer it.
+    /// A function table differs between the module and the host, or the host does not offer it.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// A declaration breaks a rule, or something a module uses is not there.
+    /// A declaration breaks a rule, or a type that the module uses is missing.
     #[error(transparent)]
     Emit(#[from] EmitError),
     /// The main failed.
     #[error("main of {module} {error}{}{}", logger(error), held(*beside))]
     Main {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// Its panic.
+        /// Panic of the main.
         error: CallError,
-        /// The generation of the same module that was live meanwhile, where that has no `suspend` and so gave nothing up.
+        /// Generation of the same module that was live during the main, if it has no `suspend` and thus released nothing.
         beside: Option<u64>,
     },
-    /// A module that was to be replaced could not give up what its next generation may need. It goes on.
+    /// A module to be replaced could not release resources for its next generation. It continues to run.
     #[error("suspend of {module} failed, so nothing was replaced: {error}")]
     Suspend {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// Its panic, or its own error.
+        /// Panic or error of the `suspend`.
         error: CallError,
     },
-    /// A field marked to be kept could not be saved.
+    /// A kept field could not be saved.
     #[error("a kept field of {object} could not be saved: {error}")]
     Keep {
-        /// The class and the name of the object.
+        /// Class and name of the object.
         object: String,
-        /// What the field said.
+        /// Error of the field.
         error: CallError,
     },
-    /// A plugin part could not be built anew.
+    /// A plugin part could not be rebuilt.
     #[error("{error}")]
     Rebuild {
-        /// The red constructor, its object, and what it said.
+        /// Error with the red constructor and its object.
         error: CallError,
     },
     /// A value could not be carried over.
     #[error("carrying the values over: {0}")]
     Carry(#[from] CallError),
-    /// A class default object could not be born.
+    /// A class default object could not be constructed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
-    /// The host's own code panicked, or a listener's or native hook's that it called.
+    /// Host code, or a listener or native hook that it called, panicked.
     #[error(
         "host code panicked: \"{message}\"; this is a fault of the host, not of the modules, and nothing has changed"
     )]
     HostPanic {
-        /// The panic's message.
+        /// Message of the panic.
         message: String,
     },
-    /// A test made a step fail.
+    /// Injected fault of a test.
     #[error(transparent)]
     Fault(#[from] FaultInjected),
-    /// There is a Master load context already.
+    /// A Master load context already exists.
     #[error("the Master load context is alive with generation {generation}: reload it, or unload it first")]
     MasterAlive {
-        /// Its generation.
+        /// Generation of the existing Master.
         generation: u64,
     },
-    /// New modules ended the process that tried them first.
+    /// New modules ended the canary process.
     #[error(
         "{module} ended the process that tried it first, while {step} ({how}): its initializers run then, so look there; \
          this host never mapped it{output}"
     )]
     CanaryCrashed {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// What was done with it.
+        /// Step of the canary.
         step: CanaryStep,
-        /// The signal that ended the process, if one did.
+        /// Signal that ended the process, if any.
         signal: Option<i32>,
-        /// How the process ended, in words.
+        /// Description of how the process ended.
         how: String,
-        /// What it had printed last, as the end of the sentence.
+        /// Last output of the process, formatted to end the message.
         output: String,
     },
-    /// New modules did not come to an end in the process that tried them first.
+    /// New modules exceeded the deadline in the canary process.
     #[error(
         "{module} was not done {step} within {after:?} in the process that tried it first: its initializers run then, \
          so look there, or give it longer with `Builder::canary_deadline`; this host never mapped it{output}"
     )]
     CanaryHung {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// What was done with it.
+        /// Step of the canary.
         step: CanaryStep,
-        /// How long all modules together had.
+        /// Deadline for all modules together.
         after: Duration,
-        /// What it had printed last, as the end of the sentence.
+        /// Last output of the process, formatted to end the message.
         output: String,
     },
-    /// Something came from the process that tried new modules first that it did not say.
+    /// The canary process sent unexpected data.
     #[error(
         "{module} disturbed the process that tried it first, while {step}: {problem}; initializers that write to \
          descriptors which they did not open do that, so look there; this host never mapped it{output}"
     )]
     CanaryDisturbed {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// What was done with it.
+        /// Step of the canary.
         step: CanaryStep,
-        /// What came, or how it was out of turn.
+        /// Description of the unexpected data.
         problem: String,
-        /// What it had printed last, as the end of the sentence.
+        /// Last output of the process, formatted to end the message.
         output: String,
     },
-    /// New modules were refused in the process that tried them first.
+    /// The canary process rejected new modules.
     #[error("{module} was refused while {step}, in the process that tried it first: {text}; this host never mapped it")]
     CanaryRefused {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// What was done with it.
+        /// Step of the canary.
         step: CanaryStep,
-        /// Why.
+        /// Reason.
         text: String,
     },
-    /// There is no process that could try new modules first.
+    /// The canary process is not available.
     #[error(
         "{program} could not try the modules first: {reason}; name a program that can with `Canary::Program`, or say \
          `Canary::Off`"
     )]
     CanaryUnavailable {
-        /// The program.
+        /// Path of the canary program.
         program: PathBuf,
-        /// What went wrong with it.
+        /// Description of the failure.
         reason: String,
     },
     /// Too many images stay mapped on purpose.
@@ -334,29 +333,29 @@ pub enum LoadError {
         parked.len(), parked.join("; ")
     )]
     ParkedBudget {
-        /// How many the host pays for.
+        /// Maximum number of parked images.
         budget: usize,
-        /// Those that stay, and why.
+        /// Parked images, with reasons.
         parked: Vec<String>,
     },
-    /// No module of this name is in the living Master.
+    /// The living Master has no module of this name.
     #[error("there is no module {module} in the living Master: `modules` lists those that are")]
     NoModule {
-        /// The name.
+        /// Requested name.
         module: String,
     },
-    /// There is no such generation on its way out.
+    /// The generation is not unloading.
     #[error("generation {generation} is not on its way out: it is alive, or gone; `contexts` lists what there is")]
     NotUnloading {
-        /// The generation requested.
+        /// Requested generation.
         generation: u64,
     },
-    /// There is no Master load context.
+    /// No Master load context exists.
     #[error("there is no Master load context: create it with `create_master`")]
     NoMaster,
 }
 
-/// What may have been in the way of a main.
+/// Returns the hint that the live generation may hold resources which the main needs.
 fn held(beside: Option<u64>) -> String {
     let Some(generation) = beside else { return String::new() };
     format!(
@@ -365,9 +364,9 @@ fn held(beside: Option<u64>) -> String {
     )
 }
 
-/// The way out where a main could not set a logger, since the host had set the module's.
+/// Returns the hint for a main that failed to set a logger because the host had set the module's.
 fn logger(error: &CallError) -> &'static str {
-    // Messages of `log` and of `tracing`, and the two errors as a panic formats them.
+    // Messages of `log` and of `tracing`, and their error types as formatted by a panic.
     const WORDS: [&str; 4] = [
         "set a logger after the logging system was already initialized",
         "global default trace dispatcher has already been set",
@@ -382,7 +381,6 @@ fn logger(error: &CallError) -> &'static str {
      that main sets them: say `logger: own`"
 }
 
-/// The way out where a module is not found.
 fn way_out(error: &ContextError) -> &'static str {
     match error {
         ContextError::NotFound { .. } => "; add its library, or load it into the Default",
@@ -390,15 +388,15 @@ fn way_out(error: &ContextError) -> &'static str {
     }
 }
 
-/// Runs steps of a load. A panic of host code in them is an error like any other: it is undone like one.
+/// Runs steps of a load. Converts a panic of host code to an error, so that the steps are undone.
 pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
-    // The stores guard themselves with `RefCell`s, which unwinding releases; what the steps had done so far is written
-    // down outside of them, for the caller to undo.
+    // The stores use `RefCell`s, which unwinding releases. The completed steps are recorded outside of them, for the caller to
+    // undo.
     crate::trap::caught(steps).unwrap_or_else(|message| Err(LoadError::HostPanic { message }))
 }
 
 impl LoadError {
-    /// Whether a package, class, struct or member of the host's is missing that a module is built on.
+    /// Checks if the error is a missing package, class, struct or member of the host that a module depends on.
     pub(crate) fn lacks_type(&self) -> bool {
         use crate::object::refusal::DeclareError::{UnknownBase, UnknownPackage, UnknownType};
         match self {
@@ -410,7 +408,7 @@ impl LoadError {
         }
     }
 
-    /// Whether it is about the process that tries modules first: the host itself had not begun then.
+    /// Checks if the error is from the canary process, before the host itself has started.
     pub(crate) fn is_of_canary(&self) -> bool {
         matches!(
             self,

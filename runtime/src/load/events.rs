@@ -1,4 +1,4 @@
-//! The events of a load context: see `docs/load-contexts.md` for their order.
+//! Events of a load context; see `docs/load-contexts.md` for their order.
 
 use crate::handles::Generation;
 use crate::load::context::event::ContextEventKind;
@@ -6,8 +6,7 @@ use crate::load::context::event::ContextEventKind;
 pub use crate::unload::subject::MasterEvent;
 
 impl MasterEvent {
-    /// The same as the events that every context has: of which generation, and what. `Loaded` says it once for each
-    /// of the modules that have come up.
+    /// Converts the event to the events of all contexts, with its generation. `Loaded` is repeated for each new module.
     pub(super) fn events(&self, started: Vec<String>) -> (Generation, Vec<ContextEventKind>) {
         let (generation, event) = match self {
             Self::Loaded(generation) => {

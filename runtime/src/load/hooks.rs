@@ -1,6 +1,6 @@
-//! How a module gets its host before its first instruction runs: the address of a context is written into the
-//! private copy of its file. Behind it are the functions of `alcedo-sys`, which write down in the module's ledger what
-//! it puts into the process.
+//! Attaches a module to its host before its first instruction runs: the address of a context is written into the private copy
+//! of its file. The context refers to the hook functions of `alcedo-sys`, which record process resources of the module in its
+//! ledger.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -12,7 +12,7 @@ use alcedo_abi::hooks::{
 use alcedo_abi::manifest::Manifest;
 use alcedo_sys::{ImageFile, Ledger};
 
-/// The functions, each with the type that the border gives it: what `alcedo-sys` gives it is compared here.
+/// Hook functions, with the types of the ABI. Compiling this checks the signatures in `alcedo-sys`.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 static TABLE: HookTable = {
     macro_rules! table {
@@ -30,18 +30,18 @@ static TABLE: HookTable = {
     }
 };
 
-/// What to write into the copy of a module, and the ledger that it will report to.
+/// Patch for the copy of a module, and the ledger of its hooks.
 pub(crate) struct Attachment {
-    /// Goes to the image when it is mapped, which holds it for as long as it stays so.
+    /// Passed to the image when it is mapped, and held while it is mapped.
     pub ledger: Arc<Ledger>,
     context: usize,
 }
 
-/// Contexts, each for as long as its ledger lives: the image holds a share of that, for ever when it is parked.
+/// Hook contexts, each kept while its ledger exists: the image holds a reference, permanently if it is parked.
 static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::new());
 
 impl Attachment {
-    /// For a module whose hooks have their slot in the file; none where there are no hooks to attach.
+    /// Creates the attachment of a module with a slot for hooks. `None` for modules without hooks.
     pub(crate) fn new(image: &ImageFile, label: &str) -> Option<Self> {
         has_slot(image.section(SECTION)?).then(|| {
             let sets = sets_loggers(image.section(".strtab").unwrap_or_default());
@@ -65,20 +65,17 @@ impl Attachment {
         None
     }
 
-    /// The bytes for the slot, and where in the section they go.
+    /// Returns the section, offset and bytes of the patch.
     pub(crate) fn patch(&self) -> (&'static str, usize, [u8; size_of::<usize>()]) {
         (SECTION, offset_of!(HookSlot, context), self.context.to_ne_bytes())
     }
 }
 
-/// Whether the module's slot is one that a host can write into, or there is none and the module says so too.
+/// Checks that a host can write into the module's slot, or that the slot is missing and the manifest states so.
 ///
-/// A module without hooks (its manifest says that it was built for a platform that has none) may do without a slot: it is
-/// loaded, never unmapped, and a warning says so beforehand. A slot that is not as the linker left it belongs to a file that
-/// was changed after linking, and what else of it was changed is unknown.
-///
-/// # Errors
-/// What is wrong with the slot.
+/// A module without hooks (its manifest states that its platform has none) needs no slot: it is loaded, never unmapped, and a
+/// warning states this in advance. A modified slot belongs to a file that was changed after linking, possibly in other
+/// locations as well. Returns a description of the defect as an error.
 pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(), &'static str> {
     let slot = SlotFacts {
         count: image.count_sections(SECTION),
@@ -88,7 +85,6 @@ pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(
     judge_slot(&slot, manifest.hooked)
 }
 
-/// What a file says of its slot.
 struct SlotFacts {
     count: usize,
     is_whole: bool,
@@ -106,20 +102,20 @@ fn judge_slot(slot: &SlotFacts, is_hooked: bool) -> Result<(), &'static str> {
     }
 }
 
-/// Whether the section is a slot that was not written to. A sanitizer has every static followed by zeros.
+/// Checks if the section is an unmodified slot. Sanitizers append zeros to every static.
 fn has_slot(section: &[u8]) -> bool {
     let mut slot = [0; size_of::<HookSlot>()];
     slot[offset_of!(HookSlot, magic)..][..8].copy_from_slice(&SLOT_MAGIC.to_ne_bytes());
     section.strip_prefix(&slot).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
-/// Whether a module has no hooks at all, so that what it leaves behind is unknown.
+/// Checks if a module has no hooks, so that the resources it leaves are unknown.
 pub(crate) fn has_none(image: &ImageFile) -> bool {
     image.section(SECTION).is_none()
 }
 
-/// Parts of mangled names of functions that set the logger of `log` or the subscriber of `tracing`, or belong to a crate whose use
-/// ends in that.
+/// Parts of mangled names of functions that set the logger of `log` or the subscriber of `tracing`, or belong to a crate that
+/// does.
 const LOGGER_SETTERS: [(&str, u32); 3] = [
     ("3log16set_boxed_logger", SETS_LOG),
     ("7tracing10subscriber18set_global_default", SETS_TRACING),
@@ -132,7 +128,7 @@ fn sets_loggers(names: &[u8]) -> u32 {
     LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
 }
 
-/// Returns the C functions that a module defines itself, in the place of hooks.
+/// Returns the C functions that a module defines itself instead of using the hooks.
 pub(crate) fn unhooked(image: &ImageFile) -> Vec<String> {
     names_of_unhooked(image.section(UNHOOKED_SECTION).unwrap_or_default())
 }
@@ -147,22 +143,22 @@ fn names_of_unhooked(mut section: &[u8]) -> Vec<String> {
     names
 }
 
-/// The functions through which a module leaves code behind and for which its hooks do not stand in. With any it can never be
+/// Returns the functions that register code and that bypass the module's hooks. A module with any of them can never be
 /// unmapped.
 pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
     image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }
 
-/// Why blocks of the C heap that a module took may be another's by now. Then those on record are not freed with its image:
-/// a block that its new owner has freed may belong to any code by then. None where they cannot.
+/// Returns the reason why blocks of the module's C heap may belong to other code by now, if any. Such blocks are not freed with
+/// the image, since a new owner may have freed them, and they may belong to any code.
 pub(crate) fn gives_blocks_away(image: &ImageFile) -> Option<String> {
     may_give_away(image.imports(), image.needed())
 }
 
-/// Functions of the C library that grow a block of their caller's without the caller's `realloc`.
+/// Functions of the C library that reallocate a block of their caller outside of the caller's `realloc`.
 const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "getwdelim"];
 
-/// Libraries of the platform and zlib, which free only what they took themselves.
+/// Platform libraries and zlib, which free only their own allocations.
 const PLATFORM: [&str; 9] =
     ["libz.so", "libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "librt.so", "libutil.so", "ld-linux"];
 
@@ -173,7 +169,7 @@ fn may_give_away(imports: &[String], needed: &[String]) -> Option<String> {
     grown.or_else(|| library.map(|name| format!("{name} may have taken them over")))
 }
 
-/// Whether a library is one of those of the platform.
+/// Checks if a library is one of the platform.
 pub(crate) fn is_platform(library: &str) -> bool {
     PLATFORM.iter().any(|name| library.starts_with(name))
 }

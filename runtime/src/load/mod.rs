@@ -1,4 +1,4 @@
-//! Load contexts and the modules in them: from a file to running code, and back until the image is gone.
+//! Load contexts and modules, from the library file to running code and the unmapped image.
 
 pub(crate) mod advice;
 pub(crate) mod canary;

@@ -1,5 +1,5 @@
-//! From a file to a module: copy, check the copy, map it, check the layout, attach. What can be refused is refused before
-//! the step after; nothing of the file runs before it is mapped.
+//! Opens a module: copies the file, checks the copy, maps it, checks the layout, attaches it. Each check runs as early as
+//! possible; no code of the file runs before it is mapped.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,10 +33,8 @@ pub(crate) use crate::load::module::library::{Staged, copy};
 #[cfg(feature = "script")]
 pub(crate) mod scripts;
 
-/// Copies a library into `dir` and checks the copy without running any of it.
-///
-/// # Errors
-/// What does not fit, with both sides' facts.
+/// Copies a library into `dir` and checks the copy without running code of it. Returns the first difference as an error, with
+/// the facts of both sides.
 pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result<Inspected, LoadError> {
     ensure_absolute(path, |path| LoadError::PathNotAbsolute { path })?;
     #[cfg(feature = "script")]
@@ -50,10 +48,7 @@ pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result
     Ok((Found::Library(Box::new(image)), info))
 }
 
-/// Checks a library that was read, without running any of it; `path` stands for it in errors.
-///
-/// # Errors
-/// What does not fit, with both sides' facts.
+/// Checks a library without running code of it. Errors report `path`, and the facts of both sides.
 pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) -> Result<ModuleInfo, LoadError> {
     if require_seal && !image.is_sealed() {
         return Err(LoadError::NotSealed { path: path.to_owned() });
@@ -113,23 +108,16 @@ fn dependencies(manifest: &Manifest<'_>) -> Result<Vec<(String, semver::VersionR
         .collect()
 }
 
-/// What a path led to.
 pub(crate) enum Found {
-    /// A library that was read and checked.
     Library(Box<ImageFile>),
-    /// A package of scripts that was read and parsed.
     #[cfg(feature = "script")]
     Scripts(Arc<crate::script::package::Package>),
 }
 
-/// A module that was read and checked.
 pub(crate) type Inspected = (Found, ModuleInfo);
 
-/// Copies and checks a set of libraries without running any of them. A package of scripts depends on the modules whose types
-/// its text names.
-///
-/// # Errors
-/// The first that does not fit.
+/// Copies and checks a set of libraries without running code of them. Script packages get dependencies on the modules whose
+/// types their source refers to. Returns the first error.
 pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool) -> Result<Vec<Inspected>, LoadError> {
     let mut inspected = Vec::new();
     for path in paths {
@@ -142,11 +130,8 @@ pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool)
     Ok(inspected)
 }
 
-/// The names of modules in the order of their start. Modules of those names in `elsewhere` run already, in a context that
-/// stays.
-///
-/// # Errors
-/// When their needs do not add up.
+/// Returns the names of modules in start order. Modules in `elsewhere` already run in a permanent context. Returns an error if
+/// the dependencies are inconsistent.
 pub(crate) fn start_order<'a>(
     modules: impl Iterator<Item = &'a ModuleInfo>,
     elsewhere: &[String],
@@ -163,11 +148,9 @@ pub(crate) fn start_order<'a>(
     Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
 }
 
-/// Orders libraries by dependency, those of modules that stay among them, and makes their copies ready to be mapped. What
-/// they need and is in `elsewhere` runs already.
-///
-/// # Errors
-/// When their needs do not add up or a copy cannot be made; nothing was mapped then.
+/// Orders libraries by dependency, together with kept modules, and prepares their copies for mapping. Dependencies in
+/// `elsewhere` already run. Returns an error if the dependencies are inconsistent or a copy cannot be created; nothing is
+/// mapped then.
 pub(crate) fn stage(
     dir: &StageDir,
     inspected: Vec<Inspected>,
@@ -191,7 +174,7 @@ pub(crate) fn stage(
     Ok(staged)
 }
 
-/// The module behind its gate, as the stores know it.
+/// Registers the module with its gate in the stores.
 fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
     let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
@@ -199,17 +182,14 @@ fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
     module
 }
 
-/// A module that is ready to be opened.
 pub(crate) enum Ready {
-    /// A library, as a copy that is not mapped yet.
+    /// Copy of a library that is not mapped yet.
     Library(Staged),
-    /// A package of scripts.
     #[cfg(feature = "script")]
     Scripts(ModuleInfo, Arc<crate::script::package::Package>),
 }
 
 impl Ready {
-    /// What is known of it.
     pub(crate) fn info(&self) -> &ModuleInfo {
         match self {
             Self::Library(staged) => &staged.info,
@@ -218,7 +198,7 @@ impl Ready {
         }
     }
 
-    /// The library, where it is one.
+    /// Returns the library, unless the module is a script package.
     pub(crate) fn library(&self) -> Option<&Staged> {
         match self {
             Self::Library(staged) => Some(staged),
@@ -228,10 +208,8 @@ impl Ready {
     }
 }
 
-/// Maps a staged library, checks its root module and attaches it.
-///
-/// # Errors
-/// When the linker refuses it, its layout differs, or it does not take its host. The image is unmapped then.
+/// Maps a staged library, checks its root module and attaches it. On an error of the linker, the layout check or the attachment
+/// the image is unmapped.
 pub(crate) fn open(
     core: &Core,
     (host_context, tables): (&HostContext, &HostTables),

@@ -1,26 +1,23 @@
-//! In which order modules start: each after all it needs. Only manifests go in, so a set that cannot start is
-//! refused before any of its code is mapped.
+//! Start order of modules: each after its dependencies. Uses manifests only, so that an invalid set is rejected before any code
+//! is mapped.
 
 use std::collections::HashMap;
 
 use semver::{Version, VersionReq};
 use thiserror::Error;
 
-/// Name, version and build of a module, as all errors and reports say them.
 pub(crate) fn titled(name: &str, version: &Version, build_id: u128) -> String {
     format!("{name} {version} (build {build_id:032x})")
 }
 
-/// What a module's manifest says about itself and its needs.
+/// Module and its dependencies, from the manifest.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderInput {
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: Version,
-    /// Differs between builds that differ.
+    /// Id of the build; differs between different builds.
     pub build_id: u128,
-    /// The modules it needs, and the versions of each that will do.
+    /// Required modules, with the accepted versions of each.
     pub dependencies: Vec<(String, VersionReq)>,
 }
 
@@ -30,52 +27,52 @@ impl OrderInput {
     }
 }
 
-/// Why a set of modules cannot start.
+/// Error of a set of modules that cannot start.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum OrderError {
-    /// One name, one build.
+    /// Two modules have the same name.
     #[error("two modules are named `{name}`, {first} and {second}: load one of them, or rename one")]
     Duplicate {
-        /// The name.
+        /// Name of both modules.
         name: String,
-        /// Name, version and build of the first in the row.
+        /// Name, version and build of the first module.
         first: String,
-        /// The same of the second.
+        /// Name, version and build of the second module.
         second: String,
     },
-    /// No module has the name.
+    /// No module has the required name.
     #[error("`{needed_by}` needs `{name}` {range}, and {} offered: add its library", list(offered))]
     Missing {
-        /// The module that needs it.
+        /// Dependent module.
         needed_by: String,
-        /// What it needs.
+        /// Required module.
         name: String,
-        /// In which versions.
+        /// Accepted versions.
         range: VersionReq,
-        /// The names of the modules there are.
+        /// Names of the existing modules.
         offered: Vec<String>,
     },
-    /// The name is there in a version that will not do.
+    /// The required module has another version.
     #[error("`{needed_by}` needs `{name}` {range}, and {offered} is offered: load one in that range, or change it")]
     OutOfRange {
-        /// The module that needs it.
+        /// Dependent module.
         needed_by: String,
-        /// What it needs.
+        /// Required module.
         name: String,
-        /// In which versions.
+        /// Accepted versions.
         range: VersionReq,
-        /// The version there is.
+        /// Existing version.
         offered: Version,
     },
-    /// Modules that need each other.
+    /// Modules depend on each other in a cycle.
     #[error("modules need each other: {}; take out one of these dependencies", path.join(" → "))]
     Cycle {
-        /// The modules in the order of need; the first stands at the end again.
+        /// Modules in the order of dependency; the first is repeated at the end.
         path: Vec<String>,
     },
 }
 
-/// What modules need that none of them is: by whom, name and versions, in their order.
+/// Returns dependencies outside of the set, in order: dependent module, name and versions.
 pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, VersionReq)])> + Clone>(
     modules: M,
 ) -> Vec<(&'a str, &'a str, &'a VersionReq)> {
@@ -84,11 +81,8 @@ pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, Versio
     needs.filter(|(_, name, _)| !is_here(name)).collect()
 }
 
-/// The places of the modules in the order of their start. Among those that could start next, the one that comes
-/// first in `modules` does.
-///
-/// # Errors
-/// The first fault: names that are there twice, then needs that are not met, then a cycle.
+/// Returns the indices of the modules in start order. Of several modules that could start next, the first in `modules` does.
+/// Returns the first error: duplicate names, then missing dependencies, then a cycle.
 pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     let places = places(modules)?;
     let needs = modules.iter().map(|module| needs(module, modules, &places)).collect::<Result<Vec<_>, _>>()?;
@@ -133,8 +127,8 @@ fn needs(module: &OrderInput, modules: &[OrderInput], places: &HashMap<&str, usi
     module.dependencies.iter().map(place).collect()
 }
 
-/// A cycle among the modules that could not start. Each of them needs another of them, so following needs comes
-/// back to where it was; the error begins with the member that comes first in `modules`.
+/// Returns a cycle among the modules that could not start. Each of them requires another of them, so following dependencies
+/// closes a cycle; the error begins with its first member in `modules`.
 fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> OrderError {
     let waits_for = |at: usize| needs[at].iter().copied().find(|&need| !started[need]);
     let mut walked: Vec<usize> = Vec::new();
@@ -153,7 +147,6 @@ fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> Orde
     OrderError::Cycle { path: path.collect() }
 }
 
-/// What there is to choose from, in words.
 pub(crate) fn list(names: &[String]) -> String {
     match names {
         [] => "nothing else is".to_owned(),

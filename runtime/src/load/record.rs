@@ -1,41 +1,33 @@
-//! What a change of the Master does beyond the world: which listeners it called, which modules' code it ran. None of
-//! that can be taken back, so it is written down while it happens, and the report of a rollback names it.
+//! Log of irreversible effects of a change of the Master: called listeners and module code that ran. The report of a rollback
+//! lists them.
 
 use crate::cells::RefCell;
 
-/// What was done since the record began, each list in order.
+/// Effects since the start of the record, each list in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// Events for which listeners were called.
     pub events: Vec<String>,
-    /// The priorities of the unloading callbacks that were called.
     pub callbacks: Vec<i32>,
-    /// Modules whose main was called.
     pub mains: Vec<String>,
-    /// Modules whose `suspend` was called.
     pub suspended: Vec<String>,
-    /// Modules whose `resume` was called.
     pub resumed: Vec<String>,
-    /// Modules whose exit hook was called.
     pub exit_hooks: Vec<String>,
 }
 
-/// Writes down what is done, while a record is being kept. Game thread only.
+/// Records effects while a record is active. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder(RefCell<Option<Record>>);
 
 impl Recorder {
-    /// Begins an empty record.
     pub(crate) fn begin(&self) {
         *self.0.borrow_mut() = Some(Record::default());
     }
 
-    /// Ends the record; empty where none was begun.
+    /// Ends the record and returns it; empty if none was active.
     pub(crate) fn end(&self) -> Record {
         self.0.take().unwrap_or_default()
     }
 
-    /// Writes something down, if there is a record.
     pub(crate) fn note(&self, note: impl FnOnce(&mut Record)) {
         if let Some(record) = &mut *self.0.borrow_mut() {
             note(record);

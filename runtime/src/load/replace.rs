@@ -1,34 +1,26 @@
-//! Which modules a reload replaces when it is to replace no more than it must. Names and digests in, a decision out: a
-//! module that is another build goes, and so does everything that was built on it.
+//! Selection of the modules that a reload of changed modules replaces: modules with another build, and their transitive users.
+//! Uses names and digests only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A module as far as this decision goes: its name, and what distinguishes its builds.
+/// Module, with the digest of its build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Build<D> {
-    /// Its name.
     pub name: String,
     /// Equal for equal files.
     pub digest: D,
-    /// Whether it is a package of scripts, and no library.
     pub is_scripts: bool,
 }
 
-/// Why a module is replaced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Why {
-    /// Its library is another build.
     Changed,
-    /// A text of the package of scripts is another.
     TextChanged,
-    /// It was not loaded before.
     Added,
-    /// Its library is not among the new ones.
     Removed,
-    /// The package of scripts is not among the new ones.
     PackageRemoved,
-    /// It uses this module, which is replaced.
+    /// The module uses this module, which is replaced.
     Uses(String),
 }
 
@@ -45,8 +37,8 @@ impl fmt::Display for Why {
     }
 }
 
-/// The modules that are replaced, and why. `uses` are pairs of module names: the first uses something of the second, as
-/// it is loaded now, whether its manifest says so or not.
+/// Returns the replaced modules, with reasons. `uses` are pairs of module names: the first one uses the second one as currently
+/// loaded, even if its manifest does not list it.
 pub(crate) fn replaced<D: PartialEq>(
     old: &[Build<D>],
     new: &[Build<D>],
@@ -67,7 +59,7 @@ pub(crate) fn replaced<D: PartialEq>(
         let why = if build.is_scripts { Why::PackageRemoved } else { Why::Removed };
         replaced.insert(build.name.clone(), why);
     }
-    // As many rounds as there are modules are enough: each adds one at least, or none will.
+    // Each round adds at least one module, or no further round does; so the number of modules is a sufficient bound.
     for _ in old {
         let is_next = |(user, used): &&(String, String)| !replaced.contains_key(user) && replaced.contains_key(used);
         let next: Vec<_> = uses.iter().filter(is_next).cloned().collect();
@@ -82,12 +74,12 @@ pub(crate) fn replaced<D: PartialEq>(
 mod tests {
     use super::{Build, replaced};
 
-    /// `a1 b1` are builds, `b>a` says that b uses a.
+    /// `a1 b1` are builds, `b>a` means that b uses a.
     fn check(old: &str, new: &str, uses: &str, expected: &str) {
         let builds = |text: &str| {
             let build = |word: &str| {
                 let (name, digest) = word.split_at(1);
-                // The names of packages are written large here.
+                // Upper-case names are packages here.
                 let is_scripts = name.chars().all(char::is_uppercase);
                 Build { name: name.to_owned(), digest: digest.to_owned(), is_scripts }
             };

@@ -1,5 +1,6 @@
-//! Consumers of static thread-local storage, of which a process has little for libraries that come later: each copy of a module
-//! takes its part again, and the loader gives none back. So a module that finds too little left may need very little itself.
+//! Consumers of static thread-local storage, of which a process reserves little for libraries loaded later: each copy of a
+//! module takes its part again, and the loader frees none. A module that finds too little left may thus need very little
+//! itself.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +10,10 @@ use alcedo_sys::{ImageFile, StaticTls, process};
 
 use super::advice;
 
-/// So many thread-locals of one file are named.
+/// Maximum number of thread-locals listed per file.
 const MOST_NAMED: usize = 3;
 
-/// Part of the storage that one file takes, and the help against that.
+/// Part of the storage that one file takes, and the help to avoid it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     taken: StaticTls,
@@ -20,14 +21,14 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns none for a file that takes nothing.
+    /// Returns `None` for a file that takes nothing.
     pub(crate) fn of(image: &ImageFile) -> Option<Box<Self>> {
         let way_out = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
         StaticTls::of(image.bytes()).map(|taken| Box::new(Self { taken, way_out: way_out() }))
     }
 }
 
-/// A module or a library that takes part of it.
+/// Module or library that takes part of the storage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Consumer {
     name: String,
@@ -35,18 +36,18 @@ struct Consumer {
     copies: u64,
 }
 
-/// Modules by name, as they were mapped last, and how often they were mapped.
+/// Last mapped part and number of mapped copies, by module name.
 static MODULES: Mutex<BTreeMap<String, (Part, u64)>> = Mutex::new(BTreeMap::new());
 
-/// A copy of a module has been mapped.
+/// Records a mapped copy of a module.
 pub(crate) fn is_taken(module: &str, part: Part) {
     let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
     let copies = modules.get(module).map_or(0, |(_, copies)| *copies);
     modules.insert(module.to_owned(), (part, copies + 1));
 }
 
-/// Returns the message of the linker, with all consumers and the help. `library` is one that the module needs, where
-/// the linker has refused that.
+/// Returns the message of the linker, with all consumers and the help. `library` is the rejected dependency of the module, if
+/// the linker has not rejected the module itself.
 pub(crate) fn reason(module: &str, said: &str, library: Option<&Path>, own: Option<&Part>) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let libraries = process::static_tls().into_iter().map(|(path, taken)| Consumer {
@@ -73,7 +74,7 @@ fn in_words(module: &str, said: &str, library: Option<&str>, own: Option<&Part>,
         let all: Vec<_> = taken.iter().map(Consumer::in_words).collect();
         words += &format!("; taken before: {}", all.join(", "));
     }
-    // The largest consumer of this process, this copy included, has to do without.
+    // The help applies to the largest consumer of this process, this copy included.
     let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.taken.bytes));
     let others = taken.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {

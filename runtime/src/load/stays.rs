@@ -1,5 +1,5 @@
-//! Why an image will stay mapped whatever happens, read from its file before any code of it runs: in words for the
-//! plugin's author, with the way out. No crate is named as the one to blame unless code of it is in the file.
+//! Reasons why an image must stay mapped, read from its file before any code of it runs, with help for the plugin author.
+//! Crates are named only if the file contains code of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -9,31 +9,29 @@ use alcedo_sys::ImageFile;
 use super::advice::{self, Advice};
 use super::hooks;
 
-/// So many symbols are named.
+/// Maximum number of listed symbols.
 const MOST: usize = 3;
 
-/// Why, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stays {
-    /// What keeps it, one part for each.
+    /// Reasons, one part per cause.
     pub why: String,
-    /// The ways out, one part for each.
+    /// Help, one part per cause.
     pub way_out: String,
 }
 
 impl Stays {
-    /// As one sentence.
     pub(crate) fn told(&self) -> String {
         format!("{}: {}", self.why, self.way_out)
     }
 
-    /// What is said of an image that stays, where the way out was reported before.
+    /// Formats the reasons only, for an image whose help was reported before.
     pub(crate) fn briefly(&self) -> String {
         format!("{}, as was told when it was loaded", self.why)
     }
 }
 
-/// Returns the warning about C functions that a module defines itself, in the place of hooks.
+/// Returns the warning about C functions that a module defines itself instead of using the hooks.
 pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     let functions = names.join(", ");
@@ -45,21 +43,20 @@ pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
     })
 }
 
-/// What is read of a file for it.
 #[derive(Debug, Default)]
 struct Facts<'a> {
-    /// What its hooks do not stand in for, and the library that it is of, where a version says so.
+    /// Functions that bypass the hooks, with their library if a symbol version names it.
     bypasses: Vec<(String, Option<&'a str>)>,
-    /// Whether it was built without any hooks.
+    /// Set if the module was built without hooks.
     has_no_hooks: bool,
     is_marked: bool,
     unique: &'a [String],
     needed: &'a [String],
-    /// The names of symbols that are there for debuggers.
+    /// Names of debug symbols.
     names: &'a [u8],
 }
 
-/// Why the image of a file will stay; none for one that can be unmapped.
+/// Returns the reasons why the image of a file must stay mapped, if any.
 pub(crate) fn of(image: &ImageFile) -> Option<Stays> {
     let has_no_hooks = hooks::has_none(image);
     let bypasses = if has_no_hooks { Vec::new() } else { hooks::bypasses(image) };
@@ -97,7 +94,7 @@ fn judge(facts: &Facts<'_>) -> Option<Stays> {
     (!why.is_empty()).then(|| Stays { why: why.join("; and "), way_out: ways.join("; and ") })
 }
 
-/// One part for each library whose functions are called past the hooks.
+/// Returns one part per library whose functions bypass the hooks.
 fn of_bypasses(facts: &Facts<'_>) -> Vec<(String, String)> {
     let mut by_library: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (name, library) in &facts.bypasses {
@@ -132,7 +129,7 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
     }
 }
 
-/// Why the library of C++ does not go through the hooks of a plugin.
+/// Returns the reason why the C++ library bypasses the hooks of a plugin.
 fn why_of_cpp(names: &[&str]) -> &'static str {
     let is_thread = |name: &&str| name.starts_with("_ZNSt6thread");
     match (names.iter().any(is_thread), names.iter().all(is_thread)) {
@@ -142,7 +139,7 @@ fn why_of_cpp(names: &[&str]) -> &'static str {
     }
 }
 
-/// How a plugin does without a shared library.
+/// Returns the help on how a plugin avoids a shared library.
 fn way_without(library: &str, names: &[u8]) -> String {
     if advice::forgets_nothing(library) {
         return format!("{library} keeps what it was handed: let the host or a process of its own call it");
@@ -158,8 +155,8 @@ fn way_without(library: &str, names: &[u8]) -> String {
     }
 }
 
-/// Whether functions of a crate are in the file. Both ways to mangle a Rust name have the crate's with its length before it,
-/// and something before that which no digit is.
+/// Checks if the file contains functions of a crate. Both manglings of Rust names contain the crate's name after its length,
+/// preceded by a non-digit.
 fn has_code_of(names: &[u8], package: &str) -> bool {
     let ident = package.replace('-', "_");
     [format!("_ZN{}{ident}", ident.len()), format!("_{}{ident}", ident.len())]
@@ -167,7 +164,7 @@ fn has_code_of(names: &[u8], package: &str) -> bool {
         .any(|part| memchr::memmem::find(names, part.as_bytes()).is_some())
 }
 
-/// Some names, as their authors wrote them.
+/// Lists the first names, demangled.
 fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MOST);
     let told: Vec<_> = names.take(MOST).map(demangled).collect();
@@ -176,19 +173,19 @@ fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
 }
 
 fn demangled(name: &str) -> String {
-    // What a function takes is of no use here, and may be long.
+    // Omits parameters, which are irrelevant here and may be long.
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let symbol = cpp_demangle::Symbol::new(name).ok();
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// Warnings that were reported already, by module: the same is not reported with every reload.
+/// Reported warnings by module, so that reloads do not repeat them.
 #[derive(Debug, Default)]
 pub(crate) struct Told(Mutex<BTreeMap<String, Vec<String>>>);
 
 impl Told {
-    /// Returns the warnings of the module that were not reported of it last. All count as reported from now on; one that was
-    /// missing in between is reported again.
+    /// Returns the warnings of the module that were not in its last report, and records all of them. A warning that was missing
+    /// in between is returned again.
     pub(crate) fn news(&self, module: &str, warnings: Vec<String>) -> Vec<String> {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = told.insert(module.to_owned(), warnings.clone()).unwrap_or_default();
@@ -206,7 +203,7 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// What is reported of a file that calls these past its hooks.
+    /// Reports a file whose functions bypass the hooks.
     fn told(bypasses: &[(&str, Option<&str>)], needed: &[&str], names: &str) -> String {
         let bypasses = bypasses.iter().map(|(name, library)| ((*name).to_owned(), *library)).collect();
         let needed = owned(needed);

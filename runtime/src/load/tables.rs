@@ -1,4 +1,4 @@
-//! Tables of functions that modules exchange with their host, as each side has them, and how two definitions differ.
+//! Function tables that modules exchange with their host, and comparison of two definitions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,63 +10,59 @@ use alcedo_abi::fingerprint::table_fingerprint;
 use crate::shown::line;
 use crate::signature::Signature;
 
-/// Reason for which a module cannot exchange tables of functions with its host.
+/// Error of exchanging function tables between a module and its host.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// Both sides have a table of this name, with other entries.
+    /// Both sides have a table of this name, with different entries.
     #[error(
         "{module} was built with another definition of the table {table} than this host: {difference}; the module has {found}, the \
          host has {wanted}: build both with one `entry_table!`"
     )]
     Differs {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// Each entry that differs, and how.
+        /// Differing entries, with the difference.
         difference: String,
-        /// The entries of the module and their fingerprint.
+        /// Entries of the module and their fingerprint.
         found: String,
         /// Entries of the host and their fingerprint.
         wanted: String,
     },
-    /// The entry method takes a table that the host does not offer.
+    /// The entry method requires a table that the host does not offer.
     #[error(
         "{module} takes the table {table} of its host, {found}, and this host offers {offered}: call `Tables::offer` before the module \
          is loaded"
     )]
     NotOffered {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// The entries of the module and their fingerprint.
+        /// Entries of the module and their fingerprint.
         found: String,
-        /// The tables that the host offers.
+        /// Tables that the host offers.
         offered: String,
     },
 }
 
-/// A table, as one side has it.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// Name of the table.
     pub name: String,
     fingerprint: u64,
-    /// By name, each with its signature.
+    /// Signatures by name.
     entries: BTreeMap<String, String>,
 }
 
 impl Table {
-    /// A table of the host.
     pub(crate) fn new(name: &str, entries: &[(&'static str, Signature)]) -> Self {
         let prints: Vec<_> = entries.iter().map(|(name, signature)| (*name, signature.fingerprint())).collect();
         let entries = entries.iter().map(|(name, signature)| ((*name).to_owned(), signature.to_string())).collect();
         Self { name: name.to_owned(), fingerprint: table_fingerprint(&prints), entries }
     }
 
-    /// A copy of the description in a module.
     fn described(table: &TableDesc) -> Self {
         let entry =
             |entry: &alcedo_abi::describe::EntryDesc| (line(entry.name.as_str()), line(entry.signature.as_str()));
@@ -74,10 +70,7 @@ impl Table {
         Self { name: line(table.name.as_str()), fingerprint: table.fingerprint, entries }
     }
 
-    /// Compares the table of `module` with that of the host.
-    ///
-    /// # Errors
-    /// [`TableError::Differs`] when they differ.
+    /// Compares the table of `module` with that of the host. Returns [`TableError::Differs`] if they differ.
     fn agree(&self, module: &str, host: &Self) -> Result<(), TableError> {
         if self.fingerprint == host.fingerprint {
             return Ok(());
@@ -92,7 +85,7 @@ impl Table {
     }
 }
 
-/// The entries that only one side has, and those with two signatures.
+/// Returns the entries of one side only, and those with two signatures.
 fn difference(module: &BTreeMap<String, String>, host: &BTreeMap<String, String>) -> String {
     let of_module = module.iter().filter_map(|(name, signature)| match host.get(name) {
         None => Some(format!("`{name}` ({signature}) is missing at the host")),
@@ -112,7 +105,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// The tables of a host: those that it offers, and those that it expects of modules. Any thread.
+/// Tables that a host offers, and those that it expects of modules. Any thread.
 #[derive(Default)]
 pub(crate) struct HostTables {
     offered: RwLock<BTreeMap<String, Table>>,
@@ -125,20 +118,18 @@ impl HostTables {
         !self.offered.read().unwrap_or_else(PoisonError::into_inner).contains_key(name)
     }
 
-    /// Adds a table whose entries modules may call from now on.
+    /// Offers a table, whose entries modules may call from now on.
     pub(crate) fn offer(&self, table: Table) {
         self.offered.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
     }
 
-    /// Modules with another definition of this table are refused from now on.
+    /// Expects a table: modules with another definition are rejected from now on.
     pub(crate) fn expect(&self, table: Table) {
         self.expected.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
     }
 
-    /// Compares the tables of a module that is about to start with those of the host.
-    ///
-    /// # Errors
-    /// [`TableError::Differs`] and [`TableError::NotOffered`].
+    /// Compares the tables of a module before its start with those of the host. Returns [`TableError::Differs`] or
+    /// [`TableError::NotOffered`].
     pub(crate) fn check(&self, module: &str, tables: EntryTables) -> Result<(), TableError> {
         if let Some(table) = tables.host.into_option().map(Table::described) {
             let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
@@ -161,10 +152,8 @@ impl HostTables {
     }
 }
 
-/// Checks that a module implements the table of the host. `false` means another table or none.
-///
-/// # Errors
-/// [`TableError::Differs`] when the definitions differ.
+/// Checks that a module implements the table of the host. Returns false for another table or none, and [`TableError::Differs`]
+/// if the definitions differ.
 pub(crate) fn implements(module: &str, tables: EntryTables, host: &Table) -> Result<bool, TableError> {
     match tables.module.into_option().map(Table::described) {
         Some(table) if table.name == host.name => table.agree(module, host).map(|()| true),

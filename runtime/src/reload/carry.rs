@@ -1,4 +1,4 @@
-//! The values of one object on their way into its new body, as the plan of its class says.
+//! Transfers the values of one object into its new body, following the plan of its class.
 
 use std::rc::Rc;
 
@@ -20,31 +20,29 @@ use crate::reload::goals::Goals;
 use crate::reload::plan::{Action, ClassPlan, OwnReference, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
 
-/// Values by the name of their property.
+/// Values by property name.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
 
-/// The world that the object is in.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) core: &'a Core,
-    /// Where the other objects go, some of which have their new bodies already.
+    /// Class mapping of the other objects, some of which already have their new bodies.
     pub(super) goals: &'a Goals,
 }
 
 impl Surroundings<'_> {
-    /// Whether all objects that the value names will be of classes that the property is for.
+    /// Checks if all objects in the value will have classes that the property accepts.
     fn suits(self, property: &Property, value: &Value) -> bool {
         let class_of = |object| self.goals.class_after(self.core, object);
         self.core.world.check_objects_as(&property.ty, value, String::new, &class_of).is_ok()
     }
 }
 
-/// An object on its way.
 #[derive(Clone, Copy)]
 pub(super) struct Carried {
     pub(super) object: ObjectHandle,
-    /// What it started with, and would start with now, where those are not the class default objects: of a subobject those that lie in
-    /// the ones of its owner's class, which may give it other defaults than its own class has.
+    /// Old and new template, if these are not the class default objects. A subobject uses those in the class default objects of
+    /// its owner's class, which may have other defaults.
     pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
 }
 
@@ -54,7 +52,7 @@ impl From<ObjectHandle> for Carried {
     }
 }
 
-/// The object, and the three bodies its new values come from.
+/// Object and the three bodies its new values are computed from.
 struct Sources<'a> {
     around: Surroundings<'a>,
     object: ObjectHandle,
@@ -66,22 +64,20 @@ struct Sources<'a> {
     new_default: View<'a>,
 }
 
-/// Words of the report for a property that is gone.
+/// Report text for a removed property.
 const REMOVED: &str = "removed";
 
-/// What one property gets.
+/// Value source of one property.
 enum Decision<'p> {
-    /// The object's own value, byte for byte.
+    /// The object's own value, copied byte for byte.
     Copy(&'p Property),
-    /// This value, which fits.
     Write(Value),
-    /// The default.
     Default(&'p PropertyDefault),
-    /// Nothing yet.
+    /// Leaves the property unset for now.
     Leave,
 }
 
-/// The values of one object in the layout of its new class.
+/// Builds the body of one object in the layout of its new class.
 pub(super) fn carry(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -110,8 +106,8 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// The values in which one object differs from its old default, for its new construction; the others are born with it. And what its
-/// new class has no property for.
+/// Returns the values that differ from the old default, to be set after the new construction, and the values that the new class
+/// has no property for.
 pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -133,7 +129,7 @@ pub(super) fn own_values(
     })
 }
 
-/// What an object keeps of itself while its class is gone; `fields` are those of its plugin part.
+/// Returns the state that an object keeps while its class is gone. `fields` are those of its plugin part.
 pub(super) fn asleep(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -160,7 +156,8 @@ pub(super) fn asleep(
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
-    // It sleeps on, with what its body has no place for now; where a base returned, the body has some of it again.
+    // The object remains dormant and keeps the values that its body cannot hold. A returned base class can hold some of them
+    // again.
     dormant.values.retain(|(name, _)| !plan.takes(name));
     for (_, value) in &dormant.values {
         let change = &mut changes[plan.asleep];
@@ -201,7 +198,7 @@ fn with_sources<R>(
     })???
 }
 
-/// What the object had in properties that are gone, where that was not the default.
+/// Puts aside non-default values of removed properties.
 fn keep_removed(
     sources: &Sources<'_>,
     plan: &ClassPlan,
@@ -217,7 +214,7 @@ fn keep_removed(
             None => changes[*change].followed += 1,
         }
     }
-    // A class that wakes may lack properties that its objects had when they fell asleep.
+    // An awakened class may lack properties that its objects had before they became dormant.
     let asleep = sources.dormant.filter(|_| !matches!(plan.fate, Fate::Asleep { .. }));
     for (name, value) in asleep.map(|dormant| &dormant.values[..]).unwrap_or_default() {
         if !plan.takes(name) {
@@ -234,7 +231,7 @@ fn keep_removed(
     Ok(())
 }
 
-/// Returns the own value of the object in a property of its old class, with what was put aside of it. `None` if it has the default.
+/// Returns the own value of a property of the old class, merged with its put-aside value. `None` if the object has the default.
 fn own_value(
     sources: &Sources<'_>,
     property: &Property,
@@ -249,7 +246,7 @@ fn own_value(
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
     if has_default {
-        // Returns what was put aside if the property could not have it, or has still the part that it could have.
+        // Returns the put-aside value if the property could not hold it, or still has the part that it could hold.
         let part = convert_in_part(&earlier, property, Some(&default), &world.names, world);
         if part.is_none_or(|(part, _)| part == now || property.ty.names_objects()) {
             return Ok(Some(earlier));
@@ -258,7 +255,8 @@ fn own_value(
     Ok(Some(rejoin(&now, &earlier, property, Some(&default), &world.names, world).unwrap_or(now)))
 }
 
-/// Copies the own value of a property. One that is equal to the new default is put aside as well: else it would follow the next default.
+/// Copies the own value of a property. A value equal to the new default is also put aside, so that it does not follow the next
+/// default.
 fn keep<'p>(
     sources: &Sources<'_>,
     property: &Property,
@@ -291,7 +289,7 @@ fn decide<'p>(
                 count(*change, |change| &mut change.kept);
                 return keep(sources, property, (from, default), removed);
             }
-            // What it referred to before that was no object of the right class, which it may be again.
+            // `earlier` may hold references to objects that are of the right class again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was.as_ref(), earlier)?;
             if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, own)) {
@@ -301,7 +299,7 @@ fn decide<'p>(
             (own, default, *change, is_looked_at.then_some(references::MOVED), true)
         }
         Action::Convert { names, from, was, default, change, is_same } => {
-            // What an earlier type had, which this one may be again.
+            // Value of an earlier type, which the current type may accept again.
             let earlier = take(removed, names);
             (own_value(sources, from, was.as_ref(), earlier)?, default, *change, Some(""), *is_same)
         }
@@ -325,7 +323,7 @@ fn decide<'p>(
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
         (Some((_, true)), _) if is_same => ("", |change| &mut change.kept),
         (Some((_, true)), _) => ("", |change| &mut change.converted),
-        // The reload that put it aside has reported it.
+        // An earlier reload has already reported the value as put aside.
         (Some(_), None) => ("", |change| &mut change.kept),
         (None, None) => ("", |change| &mut change.followed),
         (Some(_), Some(_)) => (CUT, |change| &mut change.dormant),
@@ -336,7 +334,7 @@ fn decide<'p>(
     }
     *which(&mut changes[change]) += 1;
     let is_put_aside = match &fitting {
-        // Keeps an own value own that is equal to the new default.
+        // Keeps an own value that equals the new default from following later defaults.
         Some((value, true)) => {
             matches!(default, PropertyDefault::Value) && sources.new_default.read(property)? == *value
         }
@@ -348,13 +346,13 @@ fn decide<'p>(
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
 
-/// Whether a value of the property may be none of it any more though its type is as it was: what it refers to may be of another class,
-/// and how many elements it has is no part of a type.
+/// Checks if a value may become invalid although the type of the property is unchanged: referenced objects may have another
+/// class, and the length of a fixed array is not part of a type.
 fn is_looked_at(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 
-/// The value as one that the property may have, where a part of it can be that, and whether all of it is.
+/// Converts a value to the type of the property, as far as possible. The flag is set if the value was converted as a whole.
 fn fitting(sources: &Sources<'_>, property: &Property, value: &Value) -> Option<(Value, bool)> {
     let world = &sources.around.core.world;
     let default = if fixed::has_fixed(property) { sources.new_default.read(property).ok() } else { None };

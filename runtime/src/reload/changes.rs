@@ -1,10 +1,10 @@
-//! What a reload changes and how long its phases take, for journal and report.
+//! Changes and phase durations of a reload, for journal and report.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A phase of the transaction.
+/// Phase of the reload transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the phases are the steps of the reload transaction, explained in docs/reload.md")]
@@ -34,7 +34,7 @@ impl Phase {
         Self::Retire,
     ];
 
-    /// Its name.
+    /// Returns the name of the phase.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stage => "stage",
@@ -56,7 +56,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// How long the phases took, in milliseconds; a phase that was not reached took none.
+/// Durations of the phases in milliseconds. Phases that were not reached have no entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Phases(pub std::collections::BTreeMap<&'static str, f64>);
 
@@ -68,12 +68,12 @@ impl<'de> Deserialize<'de> for Phases {
 }
 
 impl Phases {
-    /// Milliseconds of one phase.
+    /// Returns the duration of one phase in milliseconds; zero if it was not reached.
     pub fn get(&self, phase: Phase) -> f64 {
         self.0.get(phase.name()).copied().unwrap_or(0.0)
     }
 
-    /// Milliseconds from the quiesce to the commit: how long the world stood still for the swap.
+    /// Returns the milliseconds from quiesce to commit, during which the world is paused.
     pub fn swap_ms(&self) -> f64 {
         [Phase::Quiesce, Phase::Start, Phase::Classes, Phase::Migrate, Phase::Rebuild, Phase::Commit]
             .into_iter()
@@ -82,36 +82,36 @@ impl Phases {
     }
 }
 
-/// What became of one property over all living objects of a class.
+/// Change of one property, counted over all living objects of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PropertyChange {
-    /// Short path of the class: `Game.MagicCube`.
+    /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
-    /// The property.
+    /// Name of the property.
     pub property: String,
-    /// What happened to the declaration.
+    /// Description of the change of the declaration.
     pub change: String,
-    /// Objects that kept their own value.
+    /// Number of objects that kept their own value.
     pub kept: u64,
-    /// Objects whose own value has another type now, and lost nothing.
+    /// Number of objects whose own value was converted without loss.
     #[serde(default)]
     pub converted: u64,
-    /// Objects that follow the new default.
+    /// Number of objects that follow the new default.
     pub followed: u64,
-    /// Objects whose value could not be converted, so that they have the new default.
+    /// Number of objects with the new default because their value could not be converted.
     pub defaulted: u64,
-    /// Objects whose own value is put aside, in this process: as a whole until a property of that name returns, or in part until the
-    /// property has room for the rest.
+    /// Number of objects whose own value is put aside in this process: as a whole until a property of that name returns, or in
+    /// part until the property can hold the rest.
     pub dormant: u64,
-    /// Objects whose value is gone with the property: in worlds that come from a file.
+    /// Number of objects whose value was discarded with the property; only in worlds loaded from a file.
     pub dropped: u64,
 }
 
-/// Words of the report for a property that has room for a part of a value only.
+/// Report text for a property that can hold only part of a value.
 pub(crate) const CUT: &str = "has no room for all of it now";
 
 impl PropertyChange {
-    /// Returns the index of the line of that property, which is added if there is none.
+    /// Returns the index of the line of that property, adding one if needed.
     pub(crate) fn line(changes: &mut Vec<Self>, class: &str, property: &str, change: &str) -> usize {
         let is_it = |known: &Self| known.class == class && known.property == property;
         changes.iter().position(is_it).unwrap_or_else(|| {
@@ -122,23 +122,22 @@ impl PropertyChange {
     }
 }
 
-/// Counts of all values of the objects that a reload concerns, each counted once.
+/// Counts of all values of the affected objects. Each value is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueCounts {
-    /// Values that stay as they are.
+    /// Unchanged values.
     pub kept: u64,
     /// Values that follow the new default.
     pub followed: u64,
-    /// Values that have another type now, and lost nothing.
+    /// Values converted to another type without loss.
     pub converted: u64,
-    /// Values that the new type cannot have: the property has its default, and the value is put aside.
+    /// Values that the new type cannot represent: the property has its default, and the value is put aside.
     pub defaulted: u64,
-    /// Values that are put aside since the property is gone, or has room for a part of them only.
+    /// Values put aside because the property is gone or can hold only a part.
     pub put_aside: u64,
 }
 
 impl ValueCounts {
-    /// Sums up the lines of all properties.
     pub(crate) fn of(changes: &[PropertyChange]) -> Self {
         let sum = |of: fn(&PropertyChange) -> u64| changes.iter().map(of).sum();
         Self {
@@ -150,19 +149,19 @@ impl ValueCounts {
         }
     }
 
-    /// All values.
+    /// Returns the total.
     pub fn all(&self) -> u64 {
         self.kept + self.followed + self.converted + self.defaulted + self.put_aside
     }
 }
 
-/// What became of the objects of a class that were not simply carried over.
+/// Outcome for the objects of a class whose bodies were not simply migrated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassFate {
-    /// Short path of the class: `Game.MagicCube`.
+    /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
-    /// What happened: gone, still gone, back, or on another native class.
+    /// Description: gone, still gone, back, renamed, or on another native class.
     pub change: String,
-    /// How many objects it concerns.
+    /// Number of affected objects.
     pub objects: u64,
 }

@@ -1,8 +1,8 @@
-//! The world as lines of text, part by part: what a rollback has to leave as it was. Two digests of one runtime are
-//! compared by a test or a tool, and the first lines that differ say what went wrong.
+//! Dump of the world as lines of text, grouped in parts. Tests and tools compare two digests of one runtime to verify a
+//! rollback.
 //!
-//! Some of it is identity, not content: the address of a body, the key of a conjugate. A rollback does not make an equal
-//! world, it takes the old one up again.
+//! Includes identities as well as content, such as addresses of bodies and keys of conjugates: a rollback restores the old
+//! world, it does not build an equal one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,24 +17,24 @@ use crate::load::module::master::MasterModule;
 use crate::object::body::Body;
 use crate::object::class::Class;
 
-/// Everything a rollback has to leave as it was, as text. Comparable within one runtime.
+/// State that a rollback must restore, as text. Comparable within one runtime only.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WorldDigest {
     parts: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl WorldDigest {
-    /// The lines of one part; none for a part there is not.
+    /// Returns the lines of one part; empty if the part does not exist.
     pub fn part(&self, name: &str) -> &[String] {
         self.parts.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The names of the parts.
+    /// Returns the names of the parts.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
         self.parts.keys().copied()
     }
 
-    /// What is in one and not in the other, a line each: `objects - …` was only before, `objects + …` is only after.
+    /// Returns one line per difference: `objects - …` exists only in `self`, `objects + …` only in `after`.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         let names: std::collections::BTreeSet<_> = self.parts().chain(after.parts()).collect();
         let only = |sign: char, name: &str, these: &[String], those: &[String]| {
@@ -65,7 +65,6 @@ impl fmt::Display for WorldDigest {
     }
 }
 
-/// The digest of a runtime's world now.
 pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
     let state = format!(
         "mode {}, {} red frames open, a collection is wanted: {:?}",
@@ -90,7 +89,7 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
     WorldDigest { parts }
 }
 
-/// Values that plugin code and the host own.
+/// Lists values owned by plugin code and by the host.
 fn blacks(core: &Core) -> Vec<String> {
     let report = core.blacks.report();
     report
@@ -100,14 +99,14 @@ fn blacks(core: &Core) -> Vec<String> {
         .collect()
 }
 
-/// Numbers of types that modules go by, and ids of objects that lazy references go by.
+/// Lists the ids of value types and of objects referenced by lazy references.
 fn numbers(core: &Core) -> Vec<String> {
     let mut lines = core.value_types.lines();
     lines.extend(core.world.lazy.lines());
     lines
 }
 
-/// Why modules of the Master have to stay mapped. Posted closures are left out, as among the jobs.
+/// Lists the leases of the Master's modules. Posted closures are omitted, as in [`jobs`].
 fn leases(loads: &Loads) -> Vec<String> {
     let modules = loads.master().map(|master| master.modules).unwrap_or_default();
     let of = |module: &Rc<MasterModule>| {
@@ -120,7 +119,7 @@ fn leases(loads: &Loads) -> Vec<String> {
     lines
 }
 
-/// Private copies of libraries. Those of images that are gone wait for the next copy, and are no part of the world.
+/// Lists private copies of libraries. Spare files of removed images are not part of the world.
 fn files(loads: &Loads) -> Vec<String> {
     let entries = std::fs::read_dir(loads.stage_dir.path()).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -129,14 +128,14 @@ fn files(loads: &Loads) -> Vec<String> {
     names
 }
 
-/// What modules have scheduled to run later. What was posted is left out: it runs while the game thread waits, also for
-/// a rollback.
+/// Lists scheduled jobs of modules. Posted closures are omitted, since they run while the game thread waits, also during a
+/// rollback.
 fn jobs(core: &Core) -> Vec<String> {
     let infos = core.tasks.infos();
     infos.iter().filter(|job| job.kind != LeaseKind::Posted).map(|job| format!("{job:?}")).collect()
 }
 
-/// The objects, class default objects included, and how they are connected.
+/// Lists the objects, class default objects included, and their relations.
 fn objects(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let line = |object: &ObjectHandle| {
@@ -155,7 +154,6 @@ fn objects(core: &Core) -> Vec<String> {
     objects.alive().iter().map(line).collect()
 }
 
-/// What they hold.
 fn values(core: &Core) -> Vec<String> {
     let names = &core.world.names;
     let lines = |object: &ObjectHandle| {
@@ -174,7 +172,7 @@ fn values(core: &Core) -> Vec<String> {
     core.world.objects.alive().iter().flat_map(lines).collect()
 }
 
-/// Which body, and which plugin part, each of them has.
+/// Lists the body and the plugin part of each object.
 fn plugin_parts(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let line = |object: &ObjectHandle| {
@@ -194,7 +192,6 @@ fn plugin_parts(core: &Core) -> Vec<String> {
     objects.alive().iter().map(line).collect()
 }
 
-/// What is declared.
 fn types(core: &Core) -> Vec<String> {
     let types = &core.world.types;
     let class = |class: &Rc<Class>| {
@@ -232,7 +229,7 @@ fn types(core: &Core) -> Vec<String> {
     lines
 }
 
-/// What answers by name and by handle. What the host itself offers has no end, and may be resolved at any time.
+/// Lists registered calls. Native calls of the host are omitted, since they may be resolved at any time.
 fn calls(core: &Core) -> Vec<String> {
     let mut lines = core.zcalls.of_modules();
     lines.extend(core.explicit.lines());
@@ -242,7 +239,6 @@ fn calls(core: &Core) -> Vec<String> {
     lines
 }
 
-/// What is loaded.
 fn modules(loads: &Loads) -> Vec<String> {
     let mut lines: Vec<_> = loads
         .unloads

@@ -1,39 +1,36 @@
-//! What becomes of the objects of one class in a reload. Paths in, a decision out.
+//! Outcome of a reload for the objects of one class, decided from paths only.
 
 use std::rc::Rc;
 
-/// A class as its living objects have it.
+/// Class of living objects before the reload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Before {
-    /// Its path; of dormant objects, that of the class they wait for.
+    /// Path of the class; for dormant objects, the path of the class they wait for.
     pub path: Rc<str>,
-    /// Paths of the dynamic classes above it, base first.
+    /// Paths of the dynamic base classes, base first.
     pub bases: Vec<Rc<str>>,
-    /// Path of the nearest native class above it.
     pub native: Rc<str>,
 }
 
-/// What becomes of its objects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// They get the new layout, and a new plugin part.
+    /// The objects get the new layout and a new plugin part.
     Carried,
-    /// Their native part cannot stay: they are born anew under their handles.
+    /// The native part must change: the objects are constructed again under their handles.
     Reborn {
-        /// Path of the native class that the new one sits on.
+        /// Path of the native base of the new class.
         onto: Rc<str>,
     },
-    /// Their class is gone: they sleep.
+    /// The class is gone: the objects become dormant.
     Asleep {
-        /// Path of the class they are seen as meanwhile.
+        /// Path of the class whose body they have while dormant.
         seen_as: Rc<str>,
     },
 }
 
-/// Decides. `native_of` gives the nearest native class of the class of a path, when there will be one.
+/// Decides the outcome. `native_of` returns the nearest native class of a class by path, if the class will exist.
 ///
-/// A sleeper is seen as the nearest base that will be there and sits on the same native class: to sleep is not to be born
-/// anew.
+/// Dormant objects use the nearest remaining base with the same native class, so that they need no new construction.
 pub(crate) fn fate(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> Fate {
     match native_of(&before.path) {
         Some(native) if native == before.native => Fate::Carried,
@@ -50,7 +47,7 @@ pub(crate) fn fate(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>)
 mod tests {
     use super::{Before, Fate, fate};
 
-    /// The object's chain from native to class, and the chains there will be: `N A B` is B, over A, over the native N.
+    /// Chains run from native to derived: `N A B` is class B, derived from A, derived from the native class N.
     fn check(before: &str, after: &[&str], expected: &str) {
         let chain: Vec<_> = before.split_whitespace().collect();
         let (path, rest) = chain.split_last().expect("a class");

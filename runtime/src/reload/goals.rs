@@ -1,5 +1,5 @@
-//! Where the objects of each class go in a reload: decided once per class, when the new types are declared, and then asked for every
-//! object, and for every reference to one.
+//! Maps each class to the new class of its objects. Computed once per class after the new types are declared, then used for
+//! every object and every reference.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,17 +11,17 @@ use crate::object::class::Class;
 use crate::reload::fate::{Before, Fate, fate};
 use crate::reload::plan::native_ancestor;
 
-/// Living objects of the classes of these modules, and all that are dormant, in creation order, without class default
+/// Returns the living objects of classes of these modules and all dormant objects, in creation order, without class default
 /// objects and their templates.
 pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<ObjectHandle> {
     let objects = &core.world.objects;
-    // Its most derived class decides: the module of a base goes only together with those that build on it.
+    // The most-derived class decides: the module of a base is never replaced without the modules that depend on it.
     let is_theirs = |body: &Body| body.dormant.is_some() || modules.contains(&ModuleId(body.class().tag));
     let concerns = |object: &ObjectHandle| objects.with_body(*object, is_theirs) == Ok(true);
     objects.living().into_iter().filter(concerns).collect()
 }
 
-/// The class of an object's body, and the path of the class it waits for where it is dormant.
+/// Class of an object's body, and for dormant objects the path of the class they wait for.
 pub(super) type ClassKey = (ClassId, Option<Rc<str>>);
 
 pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
@@ -29,25 +29,21 @@ pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
     core.world.objects.with_body(object, seen).ok()
 }
 
-/// Where the objects of one class go.
+/// Mapping of one class.
 pub(super) struct Goal {
-    /// What becomes of them.
     pub(super) fate: Fate,
-    /// The class of their new bodies.
     pub(super) class: Rc<Class>,
-    /// The class they are of, whether it is there or not.
+    /// Path of the class the objects belong to, which may not exist.
     pub(super) path: Rc<str>,
-    /// How many went there.
     pub(super) objects: u64,
 }
 
-/// Where the objects of each class go.
 #[derive(Default)]
 pub(crate) struct Goals(pub(super) HashMap<ClassKey, Goal>);
 
 impl Goals {
-    /// The class that an object will be of when all have their new bodies, whether it has its own already or not. None for one that is
-    /// gone, and for one that sleeps then: what it will be is known when it wakes.
+    /// Returns the class that an object will have when all objects have their new bodies. `None` for destroyed objects and for
+    /// objects that will be dormant.
     pub(super) fn class_after(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
         match self.0.get(&key_of(core, object)?) {
             Some(Goal { fate: Fate::Asleep { .. }, .. }) => None,
@@ -57,12 +53,12 @@ impl Goals {
     }
 }
 
-/// The class that an object is of, unless it sleeps.
+/// Returns the class of an object, unless it is dormant.
 pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
     core.world.objects.with_body(object, |body| body.dormant.is_none().then(|| Rc::clone(body.class()))).ok()?
 }
 
-/// Decides where the objects of each class go, for the classes of these objects, now that the new types are declared.
+/// Maps the classes of these objects to the newly declared types.
 pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> Goals {
     let types = &core.world.types;
     let mut goals = Goals::default();

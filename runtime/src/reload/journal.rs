@@ -1,5 +1,5 @@
-//! What has happened in a reload so far, step by step. A report is made of it once, when the outcome is known: so the
-//! report of a rollback holds what is true after it, and no leftovers of what was on the way to be true.
+//! Log of a reload in progress. The report is built from it once, when the outcome is known, so that the report of a rollback
+//! contains only facts that hold after it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,68 +13,54 @@ use crate::object::mode::CallCount;
 use crate::reload::changes::{ClassFate, Phases, PropertyChange, ValueCounts};
 use crate::unload::ticket::UnloadTicket;
 
-/// What has happened so far.
 #[derive(Default)]
 pub(crate) struct Journal {
-    /// The generation before.
+    /// Generation before the reload.
     pub from: u64,
-    /// The modules concerned, in dependency order.
+    /// Affected modules, in dependency order.
     pub modules: Vec<String>,
-    /// Modules that stay as they are, with the generation they are of.
     pub kept_modules: Vec<String>,
-    /// Why each module is replaced, where only what has to be is.
     pub replaced_because: Vec<String>,
-    /// What becomes of classes and values.
     pub changes: Changes,
-    /// What the new plugin parts have cost and kept.
     pub rebuilt: Rebuilt,
-    /// Class constructors that ran again on an object that had its own already.
+    /// Class constructors that ran a second time on an object.
     pub reruns: u64,
-    /// How the generation that ends comes along.
+    /// Ticket of the unloading generation.
     pub ended: Option<UnloadTicket>,
-    /// What else the user should know.
     pub warnings: Vec<String>,
-    /// How long each phase took.
     pub phases: Phases,
-    /// What was done that a rollback does not take back.
+    /// Effects that a rollback cannot undo.
     pub done: Done,
 }
 
-/// What the migration did to the living.
 #[derive(Default)]
 pub(crate) struct Changes {
-    /// Values by property, where something changed.
     pub properties: Vec<PropertyChange>,
-    /// Counts of all values, changed or not.
     pub values: ValueCounts,
-    /// Classes that are gone, are back, or sit on another native class.
     pub classes: Vec<ClassFate>,
-    /// Default subobjects that were made or taken, and inserted base classes.
     pub structure: Vec<String>,
 }
 
-/// What a rollback does not take back.
 #[derive(Default)]
 pub(crate) struct Done {
-    /// Which listeners the load context called, and which modules' code it ran.
+    /// Listeners called by the load context, and modules whose code ran.
     pub record: Record,
-    /// Objects that were born and are gone again, by the path of their class.
+    /// Objects that were created and destroyed again, by the path of their class.
     pub constructions: BTreeMap<String, u64>,
-    /// Calls that went beyond what came up, by name.
+    /// Calls that left the new modules, by name.
     pub calls: BTreeMap<String, CallCount>,
-    /// Objects that were put into the root set, and those that were taken from it.
+    /// Objects added to the root set, and objects removed from it.
     pub roots: (Vec<ObjectHandle>, Vec<ObjectHandle>),
-    /// Names of calls that were looked up and stay known.
+    /// Names of calls that were resolved and keep their handles.
     pub resolved: Vec<String>,
 }
 
 impl Journal {
-    /// A reload of these modules begins.
     pub(crate) fn begin(from: u64, modules: &[Rc<MasterModule>]) -> Self {
         Self { from, modules: names(modules), ..Self::default() }
     }
 
-    /// It is known which modules are replaced, and why.
+    /// Records which modules are replaced, and why.
     pub(crate) fn tell_scope(&mut self, brought_up: &BroughtUp) {
         self.modules = names(&brought_up.new);
         let kept =

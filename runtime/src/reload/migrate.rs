@@ -1,6 +1,6 @@
-//! Takes every living object over to its new class: values by name, into new memory, while the old stays as it is until
-//! the commit. Objects whose class is gone are laid to sleep, and wake when it returns; objects whose class sits on
-//! another native class are born anew under their handles.
+//! Migrates living objects to their new classes: copies values by name into new memory, and keeps the old memory until the
+//! commit. Objects of removed classes become dormant until the class returns. Objects whose class has another native base are
+//! constructed again under their handles.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -24,48 +24,41 @@ use crate::reload::goals::{ClassKey, Goal, Goals, key_of};
 use crate::reload::journal::Changes;
 use crate::reload::plan::{ClassPlan, Notes, OwnReference, plan_class, refer_to_own};
 
-/// What a migration has staged.
 pub(crate) struct Migration {
-    /// The objects whose plugin parts are to be rebuilt, in creation order.
+    /// Objects whose plugin parts are rebuilt, in creation order.
     pub objects: Vec<ObjectHandle>,
-    /// Objects of every class that live on.
     pub kept: u64,
-    /// Subobjects of living objects that the new classes no longer have.
     pub removed_subobjects: Vec<ObjectHandle>,
-    /// Whether objects are of other classes above theirs, or of other interfaces, than they were: not every reference to them suits.
+    /// Set if base classes or interfaces of objects have changed, so that references to them may be invalid.
     pub have_moved: bool,
 }
 
-/// An object that gets subobjects it does not have yet, or finds them again.
+/// Object that gets new subobjects or finds existing ones again.
 struct Growing {
     object: ObjectHandle,
     plan: Rc<ClassPlan>,
     was_dormant: bool,
 }
 
-/// One migration under way.
 struct Walk<'a> {
     core: &'a Core,
     goals: Goals,
     kept: KeptFields,
     plans: HashMap<ClassKey, Rc<ClassPlan>>,
     doomed: HashSet<ObjectHandle>,
-    /// Objects that get subobjects they do not have yet.
     growing: Vec<Growing>,
-    /// Objects that are born anew, and what they keep.
+    /// Objects to construct again, with the values they keep.
     reborn: Vec<(ObjectHandle, OwnValues)>,
-    /// Objects that have no plugin part from now on.
+    /// Objects without a plugin part from now on.
     sleeping: HashSet<ObjectHandle>,
     to_own: Vec<OwnReference>,
     removed_subobjects: Vec<ObjectHandle>,
     have_moved: bool,
 }
 
-/// Stages new memory for every living object. Of the fields that were saved, those of objects that sleep from now on stay in the new
-/// memory; returns the others, with the fields of those that wake.
-///
-/// # Errors
-/// When a subobject that a new class adds cannot be born, or an object cannot be born anew.
+/// Stages new memory for every living object. Saved fields of objects that become dormant move into the new memory; returns the
+/// remaining fields, including those of awakened objects. Returns an error if a new subobject cannot be constructed, or an
+/// object cannot be constructed again.
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
@@ -87,7 +80,7 @@ pub(crate) fn migrate(
         have_moved: false,
     };
     for object in living {
-        // An owner is older than its subobjects, so they are known by now.
+        // Owners are created before their subobjects, so doomed subobjects are known by now.
         if !walk.doomed.contains(object) {
             walk.stage(*object, changes)?;
         }
@@ -110,7 +103,7 @@ pub(crate) fn migrate(
     Ok((migration, walk.kept))
 }
 
-/// Whether one build of a class is derived from others, or implements others, than the other one.
+/// Checks if the base classes or interfaces of two builds of a class differ.
 fn has_moved(old: &Rc<Class>, new: &Rc<Class>) -> bool {
     let above = |class: &Rc<Class>| -> HashSet<Rc<str>> {
         class.lineage().flat_map(|class| std::iter::once(&class.path).chain(&class.interfaces).cloned()).collect()
@@ -119,7 +112,6 @@ fn has_moved(old: &Rc<Class>, new: &Rc<Class>) -> bool {
 }
 
 impl Walk<'_> {
-    /// One object's new body.
     fn stage(&mut self, object: ObjectHandle, changes: &mut Changes) -> Result<(), LoadError> {
         let core = self.core;
         let objects = &core.world.objects;
@@ -171,7 +163,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Of a subobject, those of the same name in the class default objects of its owner's class: of the old and of the new one.
+    /// Returns the templates of a subobject: the subobjects of the same name in the old and the new class default object of its
+    /// owner's class.
     fn templates_in_owner(&self, object: ObjectHandle) -> Option<(ObjectHandle, ObjectHandle)> {
         let (objects, names) = (&self.core.world.objects, &self.core.world.names);
         let (mut path, mut at) = (Vec::new(), object);
@@ -182,7 +175,7 @@ impl Walk<'_> {
         if path.is_empty() {
             return None;
         }
-        // An owner is older than its subobjects, so it has its new body already if its class changes.
+        // Owners are created before their subobjects, so the owner already has its new body if its class changes.
         let found = objects.class(at)?;
         let (old, new) = match self.plans.iter().find(|(key, plan)| key.1.is_none() && Rc::ptr_eq(&plan.new, &found)) {
             Some((_, plan)) => (Rc::clone(&plan.old), found),
@@ -212,7 +205,7 @@ impl Walk<'_> {
         Ok(Some(plan))
     }
 
-    /// A dormant object takes its kept fields back when it has its plugin part.
+    /// Moves the kept fields of a dormant object back to the fields for its new plugin part.
     fn wake(&mut self, object: ObjectHandle) {
         let fields =
             self.core.world.objects.with_body(object, |body| {
@@ -224,7 +217,7 @@ impl Walk<'_> {
         }
     }
 
-    /// All have their new memory before the first new subobject is born: its constructors see the new world.
+    /// Creates new subobjects. All objects have their new memory by now, since constructors access the new world.
     fn grow(&mut self) -> Result<(), LoadError> {
         for Growing { object, plan, was_dormant } in std::mem::take(&mut self.growing) {
             for subobject in &plan.added_subobjects {
@@ -241,7 +234,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// An object that was dormant has its subobjects still: one of the right class is referred to again.
+    /// Refers to an existing subobject of an awakened object again, if its class matches.
     fn find_again(&mut self, object: ObjectHandle, class: &Class, subobject: &Subobject) -> Result<bool, CallError> {
         let objects = &self.core.world.objects;
         let Some(child) = objects.subobject(object, &subobject.name) else { return Ok(false) };
@@ -257,7 +250,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Subobjects that the class does not declare, or has another of, go.
+    /// Removes subobjects that the class does not declare or declares with another class.
     fn part_with_others(&mut self, object: ObjectHandle, class: &Rc<Class>) {
         let objects = &self.core.world.objects;
         let chain = class.chain();
@@ -276,7 +269,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The new constructions, owners before what they have.
+    /// Constructs objects again, owners before their subobjects.
     fn bear_anew(&mut self) -> Result<(), LoadError> {
         let core = self.core;
         for (object, values) in std::mem::take(&mut self.reborn) {
@@ -295,7 +288,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Classes whose objects were not simply carried, for the report, in order of their paths.
+    /// Returns report lines of classes whose objects were not simply migrated, sorted by path.
     fn class_fates(&self) -> Vec<ClassFate> {
         let goals = self.goals.0.iter().filter(|(_, goal)| goal.objects != 0);
         let line = |((_, dormant), goal): (&ClassKey, &Goal)| {

@@ -1,5 +1,5 @@
-//! The reload: a transaction that makes the new generation whole beside the old one, swaps pointers, and only then
-//! lets the old one go. A failure at any step before the swap leaves the world as it was.
+//! Reload transaction: builds the complete new generation next to the old one, swaps pointers, then unloads the old generation.
+//! A failure before the swap leaves the world unchanged.
 
 mod carry;
 pub(crate) mod changes;

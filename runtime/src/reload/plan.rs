@@ -1,5 +1,5 @@
-//! What is done with the objects of one class, property by property: decided once per class, from the comparison of its
-//! two builds, and then done for each object by `carry.rs`.
+//! Migration plan of one class, property by property. Computed once per class from the difference of its two builds and applied
+//! to each object by `carry.rs`.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -19,9 +19,10 @@ use crate::object::value::{Value, with_objects};
 use crate::reload::changes::PropertyChange;
 use crate::reload::fate::Fate;
 
-/// Action for one property of the new class. `change` is its line in the report.
+/// Action for one property of the new class. `change` is the index of its line in the report.
 pub(super) enum Action {
-    /// The old value, or the new default where the old one was the old default. `names` are those of values put aside.
+    /// Copies the old value, or uses the new default if the old value was the old default. `names` are the keys of values put
+    /// aside.
     Carry {
         names: Vec<String>,
         from: Rc<Property>,
@@ -38,21 +39,21 @@ pub(super) enum Action {
         change: usize,
         is_same: bool,
     },
-    /// The value that the object kept under one of these names, while it was dormant or its class had no such property, else the
-    /// new default.
+    /// Restores the value that the object kept under one of these names while it was dormant or its class lacked the property;
+    /// else uses the new default.
     Restore { names: Vec<String>, default: PropertyDefault, change: usize },
-    /// A subobject: it is made, or found again, when all objects have their new memory.
+    /// Subobject, created or found again after all objects have their new memory.
     Subobject,
 }
 
-/// The default of a property in one build of a class: shows that an object never departed from it, and is copied into one that follows it.
+/// Default of a property in one build of a class. Detects objects that never departed from the default, and is copied into
+/// objects that follow it.
 #[derive(Clone)]
 pub(crate) enum PropertyDefault {
-    /// The value of the class default object.
     Value,
-    /// The own subobject of this name, where the class default object refers to its own.
+    /// Own subobject of this name; the class default object refers to its subobject of the same name.
     OwnSubobject(Rc<str>),
-    /// The value of the class default object, with own subobjects in place of those of that one.
+    /// Value of the class default object, with references to its subobjects replaced by the object's own.
     OwnParts,
 }
 
@@ -66,10 +67,8 @@ impl PropertyDefault {
         }
     }
 
-    /// Checks whether an object has it, by the body of the object and that of the class default object.
-    ///
-    /// # Errors
-    /// When the property is not one of both bodies.
+    /// Checks if an object has the default, by comparing its body with that of the class default object. Returns an error if
+    /// the property is missing in one of the bodies.
     pub(crate) fn is_had(
         &self,
         core: &Core,
@@ -87,11 +86,9 @@ impl PropertyDefault {
         }
     }
 
-    /// Writes it to an object that follows it, from the body of the class default object. Returns it where the property is to refer to
-    /// objects of the own: [`refer_to_own`] sees to that when all have their new memory.
-    ///
-    /// # Errors
-    /// When the property is not one of both bodies.
+    /// Copies the default from the body of the class default object to an object that follows it. Returns the default if the
+    /// property must refer to the object's own subobjects; [`refer_to_own`] sets these once all objects have their new memory.
+    /// Returns an error if the property is missing in one of the bodies.
     pub(crate) fn give(&self, property: &Property, to: View<'_>, default: View<'_>) -> Result<Option<Self>, CallError> {
         if !matches!(self, Self::OwnSubobject(_)) {
             to.copy_from(property, default, property)?;
@@ -100,46 +97,40 @@ impl PropertyDefault {
     }
 }
 
-/// All that is done with the objects of one class.
 pub(super) struct ClassPlan {
-    /// The class of their bodies until now.
     pub(super) old: Rc<Class>,
-    /// The class of their bodies from now on.
     pub(super) new: Rc<Class>,
-    /// What becomes of them.
     pub(super) fate: Fate,
-    /// One for each property of the new class.
+    /// Actions, one per property of the new class.
     pub(super) actions: Vec<(Rc<Property>, Action)>,
-    /// Properties that are gone, each with its line of the report.
+    /// Removed properties, each with the index of its line in the report.
     pub(super) removed: Vec<(Rc<Property>, PropertyDefault, usize)>,
-    /// Properties that a sleeper keeps by name, each with its line of the report.
+    /// Properties that a dormant object keeps by name, each with the index of its line in the report.
     pub(super) left: Vec<(Rc<Property>, PropertyDefault, usize)>,
-    /// Class of the objects in the report, which may be another one than that of their bodies.
+    /// Class of the objects in the report, which may differ from the class of their bodies.
     pub(super) label: String,
-    /// Line of the report that counts values which sleep on.
+    /// Index of the report line that counts values which remain dormant.
     pub(super) asleep: usize,
-    /// Subobjects they do not have yet, or no more.
+    /// Subobjects that the objects lack.
     pub(super) added_subobjects: Vec<Subobject>,
-    /// Names of subobjects that go.
     pub(super) removed_subobjects: Vec<String>,
 }
 
 impl ClassPlan {
-    /// Checks that a property takes what a sleeper has under this name.
+    /// Checks if a property accepts the value that a dormant object keeps under this name.
     pub(super) fn takes(&self, name: &str) -> bool {
         let takes = |(_, action): &(Rc<Property>, Action)| matches!(action, Action::Restore { names, .. } if names.iter().any(|known| known == name));
         self.actions.iter().any(takes)
     }
 }
 
-/// Collects the lines of the report.
 pub(super) struct Notes<'a> {
     pub(super) changes: &'a mut Vec<PropertyChange>,
     pub(super) structure: &'a mut Vec<String>,
 }
 
-/// Plans for objects whose bodies are of `old` and will be of `new`. `waits_for` is the path of the class that dormant ones wait for.
-/// A line of the report without words is for counting only.
+/// Plans the migration from bodies of `old` to bodies of `new`. `waits_for` is the path of the class that dormant objects wait
+/// for. Report lines without a description are only counters.
 pub(super) fn plan_class(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -152,7 +143,7 @@ pub(super) fn plan_class(
     let old_names = OldNames::new(&redirects);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_asleep = matches!(fate, Fate::Asleep { .. });
-    // A sleeper's two builds are not two builds of one class: their structure is not compared, but what becomes of values is.
+    // Dormant objects change to the class of a base: only their values are compared, not the structure of the two classes.
     let is_news = !is_asleep && !was_dormant;
     let short = path::short(waits_for.unwrap_or(if is_asleep { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
@@ -190,7 +181,7 @@ pub(super) fn plan_class(
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { names, from: source, was, default, change, is_same }
                 } else {
-                    // References differ with every class default object; that is no change of the declaration.
+                    // References differ between any two class default objects; this is not a change of the declaration.
                     let is_change = is_news && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
@@ -226,7 +217,7 @@ pub(super) fn plan_class(
     let added: HashSet<&str> = difference.added_subobjects.iter().map(|(name, _)| &**name).collect();
     let is_added = |subobject: &Subobject| added.contains(&*subobject.name);
     let added_subobjects = new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
-    // A sleeper keeps its subobjects: they are objects of their own.
+    // A dormant object keeps its subobjects, as they are separate objects.
     let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_asleep);
     Ok(ClassPlan {
         old: Rc::clone(old),
@@ -272,7 +263,7 @@ fn tell_structure(short: &str, difference: &diff::Difference, is_reborn: bool, s
     }
 }
 
-/// The name of the default subobject of `class` that a value of its class default object refers to.
+/// Returns the name of the default subobject of `class` that a value of its class default object refers to.
 fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
     let Value::Object(template) = value else { return None };
     let objects = &core.world.objects;
@@ -282,7 +273,7 @@ fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>>
     objects.name(*template).map(|name| core.world.names.text(name))
 }
 
-/// Whether a value of the class default object names, somewhere in it, a subobject of that object.
+/// Checks if a value of the class default object refers to a subobject of that object.
 fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     let (objects, cdo) = (&core.world.objects, class.cdo.get());
     let mut found = false;
@@ -326,32 +317,28 @@ fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
     }
 }
 
-/// Path of the nearest native class.
 pub(crate) fn native_ancestor(class: &Rc<Class>) -> Rc<str> {
     class.nearest_native().map_or_else(|| "".into(), |class| Rc::clone(&class.path))
 }
 
-/// Whether a property holds a default subobject.
 pub(crate) fn is_subobject(property: &Property) -> bool {
     property.flags & property_flags::DEFAULT_SUBOBJECT != 0
 }
 
-/// Whether a property is of no use to an object that is born anew.
+/// Checks if a property is omitted when an object is constructed again.
 pub(crate) fn is_transient(property: &Property) -> bool {
     property.flags & property_flags::TRANSIENT != 0
 }
 
-/// A reference to be set when all subobjects are there.
+/// Reference to be set when all subobjects exist.
 pub(crate) struct OwnReference {
-    /// Whose property.
     pub object: ObjectHandle,
-    /// The property.
     pub property: Rc<str>,
-    /// What it is to refer to.
+    /// Default that determines the target.
     pub to: PropertyDefault,
 }
 
-/// All subobjects are there: a property that follows a default which names some refers to the object's own now.
+/// Sets a property whose default names subobjects to the object's own subobjects. All subobjects exist by now.
 pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallError> {
     let (objects, object) = (&core.world.objects, own.object);
     match &own.to {
@@ -369,13 +356,13 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
     }
 }
 
-/// A value of a class default object, with the object's own subobjects in place of that one's.
+/// Returns a value of a class default object with its subobjects replaced by those of the object.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
     let pairs = parts_of(core, cdo, object);
     with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
-/// The subobjects of a class default object, and the subobjects of the same names that an object has.
+/// Pairs the subobjects of a class default object with an object's subobjects of the same names.
 fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
     let objects = &core.world.objects;
     let own = |part: ObjectHandle| {

@@ -1,6 +1,6 @@
-//! References in objects that a reload does not touch: what they lead to may have been of the class that the property is for, and be it
-//! no more, since its module was replaced by one in which that class has another base. Objects that do get new bodies are looked at
-//! when their values are carried.
+//! Checks references in objects that a reload does not migrate. A referenced object may no longer be of the property's class,
+//! if its module was replaced and the class has another base now. References in migrated objects are checked when their values
+//! are carried.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,12 +18,12 @@ use crate::object::value::Value;
 use crate::reload::goals::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 
-/// What has changed of a property whose objects are of other classes than they were.
+/// Report text for a property whose referenced objects have other classes than before.
 pub(super) const MOVED: &str = "what it refers to is of another class now";
 
-/// Gives every property that names an object which is of no right class any more its default, and puts the value aside; and gives it
-/// back where all it names is of the right class again. All objects have their new bodies. A line for each property, with the number
-/// of objects.
+/// Resets properties that refer to an object of a wrong class to their default and puts the value aside; restores put-aside
+/// values whose objects are all of the right class again. All objects must have their new bodies. Returns one line per
+/// property, with the number of objects.
 pub(super) fn look_again(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();
@@ -34,7 +34,7 @@ pub(super) fn look_again(core: &Core) -> Vec<String> {
         let properties =
             holders.entry(class.id).or_insert_with(|| class.properties.iter().filter(refers).cloned().collect());
         for property in properties {
-            // One that is gone meanwhile, or lent: it is looked at again in the next reload.
+            // Skips objects that are destroyed or borrowed; the next reload checks them again.
             if let Ok(Some(what)) = look_at(core, object, &class, property) {
                 *lines.entry((format!("{}.{}", class.short_path(), property.text), what)).or_insert(0_u64) += 1;
             }

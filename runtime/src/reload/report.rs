@@ -1,4 +1,4 @@
-//! What a reload reports: the outcome, what became of every object and value, and how long each phase took.
+//! Report of a reload: outcome, effects on objects and values, and phase durations.
 
 use std::fmt;
 
@@ -9,62 +9,61 @@ use crate::reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCoun
 use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
-/// How a reload ended.
+/// Outcome of a reload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
     /// The new generation is live.
     Committed,
-    /// The old generation goes on as it was.
+    /// The old generation continues unchanged.
     RolledBack {
         /// The phase that failed.
         phase: Phase,
-        /// What was tried, on what, and the way out.
+        /// Description of the failure, with a hint how to fix it.
         error: String,
     },
 }
 
-/// What a reload did before it was rolled back and what the rollback cannot take back, by name: which listeners were
-/// called, and which modules' code ran. The world, the plugin parts and the registries are as they were but for what is
-/// named here.
+/// Effects of a rolled back reload that the rollback cannot undo, such as listeners called and module code run. The world, the
+/// plugin parts and the registries are restored except for the effects listed here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remainder {
-    /// Events for which listeners of the load context were called, in order, with those of the rollback:
-    /// `Unloading 3`, `PreStartup 4`, `Resumed 3`.
+    /// Events for which listeners of the load context were called, in order, including those of the rollback: `Unloading 3`,
+    /// `PreStartup 4`, `Resumed 3`.
     pub events: Vec<String>,
-    /// The priorities of the unloading callbacks that were called, in order.
+    /// Priorities of the unloading callbacks called, in order.
     pub unloading_callbacks: Vec<i32>,
-    /// New modules whose main was called, in order. What it did outside of the host's world is not undone.
+    /// New modules whose main was called, in order. Effects of a main outside of the host's world are not undone.
     pub mains: Vec<String>,
     /// New modules whose exit hook was called, in order.
     pub exit_hooks: Vec<String>,
-    /// Modules that stay, and whose `suspend` was called, in order.
+    /// Kept modules whose `suspend` was called, in order.
     #[serde(default)]
     pub suspended: Vec<String>,
-    /// Those of them whose `resume` was called, in order: all of them.
+    /// Suspended modules whose `resume` was called, in order: all of them.
     #[serde(default)]
     pub resumed: Vec<String>,
-    /// Objects that were born and are gone again, class default objects as a rule: the native constructors of their
-    /// bases ran.
+    /// Objects that were created and destroyed again, usually class default objects: the native constructors of their bases
+    /// ran.
     pub constructions: Vec<Named>,
-    /// Functions beyond the new modules that were called before the failure, since they are declared pure.
+    /// Functions outside of the new modules that were called before the failure because they are declared pure.
     pub pure_calls: Vec<Named>,
-    /// Calls and functions that new code tried and that were refused: nothing of them ran.
+    /// Calls and functions that new code tried to call and that were refused before anything ran.
     pub refused_calls: Vec<Named>,
-    /// Objects that a listener put into the root set, as text: they stay in it.
+    /// Objects that a listener added to the root set, as text; they remain in it.
     pub roots_added: Vec<String>,
-    /// Objects that a listener took from the root set, as text: they are not in it any more.
+    /// Objects that a listener removed from the root set, as text; they remain removed.
     pub roots_removed: Vec<String>,
-    /// Names of calls that were looked up for the first time: they keep their handles.
+    /// Names of calls that were resolved for the first time; they keep their handles.
     pub names_resolved: Vec<String>,
 }
 
-/// Something by its name, and how often.
+/// Name with a count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
-    /// The path of a class or function, or the name of a call.
+    /// Path of a class or function, or name of a call.
     pub name: String,
-    /// How often.
+    /// Number of occurrences.
     pub times: u64,
 }
 
@@ -95,7 +94,7 @@ impl Remainder {
         }
     }
 
-    /// A line for each list that is not empty.
+    /// Formats each non-empty list as one line.
     pub(crate) fn lines(&self) -> Vec<String> {
         fn line<T: fmt::Display>(lines: &mut Vec<String>, words: &str, list: &[T], rest: &str) {
             if !list.is_empty() {
@@ -121,65 +120,65 @@ impl Remainder {
     }
 }
 
-/// One reload, from start to end.
+/// Report of one reload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reload {
-    /// How many requests it answers: zero when it was called for directly.
+    /// Number of requests merged into this reload; zero for a direct call.
     pub requests: u64,
-    /// The modules concerned, in dependency order.
+    /// Affected modules, in dependency order.
     pub modules: Vec<String>,
-    /// Modules that stay as they are, with the generation they are of: only what has changed was to be replaced.
+    /// Modules that were not replaced, with their generation, in a reload of changed modules only.
     pub kept_modules: Vec<String>,
-    /// Why each module was replaced, where only what had to be was.
+    /// Reason per replaced module, in a reload of changed modules only.
     pub replaced_because: Vec<String>,
-    /// The generation before.
+    /// Generation before the reload.
     pub from: u64,
-    /// The generation after: the same as before when rolled back.
+    /// Generation after the reload; equals `from` after a rollback.
     pub generation: u64,
-    /// How it ended.
+    /// Outcome of the reload.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Objects that live on, of every class.
+    /// Number of surviving objects, of every class.
     pub objects_kept: u64,
-    /// Living objects whose plugin part was built anew.
+    /// Number of living objects whose plugin part was rebuilt.
     pub conjugates_rebuilt: u64,
-    /// Class constructors that ran again on an object that had its own already. Always zero in a sound host.
+    /// Number of class constructors that ran a second time on an object. Always zero in a sound host.
     pub class_constructors_rerun: u64,
-    /// Kept plugin-side fields that were put back.
+    /// Number of restored kept fields of plugin parts.
     pub fields_kept: u64,
-    /// Kept plugin-side fields that no longer fit: class, field, why, and of how many objects.
+    /// Kept fields that no longer fit: class, field, reason, and number of objects.
     pub fields_lost: Vec<String>,
-    /// Values by property, where something changed.
+    /// Counts per changed property.
     pub properties: Vec<PropertyChange>,
-    /// Counts of all values of the objects concerned, changed or not, without default subobjects.
+    /// Counts of all values of the affected objects, changed or not, without default subobjects.
     #[serde(default)]
     pub values: ValueCounts,
-    /// Classes that are gone, are back, or sit on another native class, and their objects.
+    /// Classes that are gone, back, renamed, or on another native class, with the number of their objects.
     pub classes: Vec<ClassFate>,
-    /// Default subobjects that were made for or taken from living objects, and inserted base classes.
+    /// Default subobjects created for or removed from living objects, and inserted base classes.
     pub structure: Vec<String>,
-    /// Images that stay mapped, and why.
+    /// Images that stay mapped, with the reason.
     pub parked: Vec<String>,
-    /// What the generation that ended had left behind, when its images were gone by the end of the reload.
+    /// Report of the old generation, if its images were gone by the end of the reload.
     pub retired: Option<UnloadReport>,
-    /// What keeps the generation that ended, when its images were not gone by then.
+    /// Blockers of the old generation, if its images were still mapped by then.
     pub blocked: Option<BlockerReport>,
-    /// What was done and is not taken back by the rollback; empty after a commit.
+    /// Effects that the rollback could not undo; empty after a commit.
     pub remainder: Remainder,
-    /// What else the user should know.
+    /// Further warnings for the user.
     pub warnings: Vec<String>,
-    /// How long each phase took.
+    /// Durations of the phases.
     pub phases: Phases,
 }
 
 impl Reload {
-    /// Nothing was there to be replaced.
+    /// Creates the report of a reload that had nothing to replace.
     pub(crate) fn unchanged(journal: Journal) -> Self {
         let generation = journal.from;
         Self::of(journal, generation, Outcome::Committed)
     }
 
-    /// The new generation is live, with so many objects of the one before.
+    /// Creates the report of a commit with this number of surviving objects.
     pub(crate) fn committed(mut journal: Journal, generation: u64, objects_kept: u64) -> Self {
         let (changes, rebuilt) = (std::mem::take(&mut journal.changes), std::mem::take(&mut journal.rebuilt));
         Self {
@@ -197,7 +196,7 @@ impl Reload {
         }
     }
 
-    /// The old generation goes on, with so many objects, since a phase failed.
+    /// Creates the report of a rollback, with the number of objects of the old generation.
     pub(crate) fn rolled_back(mut journal: Journal, phase: Phase, error: &LoadError, objects: u64) -> Self {
         let (generation, done) = (journal.from, std::mem::take(&mut journal.done));
         Self {
@@ -207,7 +206,7 @@ impl Reload {
         }
     }
 
-    /// What is reported whatever the outcome.
+    /// Creates the part of the report that is common to all outcomes.
     fn of(journal: Journal, generation: u64, outcome: Outcome) -> Self {
         let Journal { from, modules, reruns, ended, warnings, phases, .. } = journal;
         let (parked, retired) = ended.as_ref().map(|it| (it.parked_lines(), it.end_report())).unwrap_or_default();
@@ -238,12 +237,12 @@ impl Reload {
         }
     }
 
-    /// Whether the new generation is live.
+    /// Checks if the new generation is live.
     pub fn is_committed(&self) -> bool {
         self.outcome == Outcome::Committed
     }
 
-    /// The report as a result, for callers that treat a rollback as their own failure.
+    /// Converts the report to a result, for callers that treat a rollback as an error.
     ///
     /// # Errors
     /// The report of a reload that was rolled back.
@@ -251,7 +250,7 @@ impl Reload {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
-    /// Milliseconds from the start of staging to the commit.
+    /// Returns the milliseconds from the start of staging to the commit.
     pub fn stage_to_commit_ms(&self) -> f64 {
         self.phases.get(Phase::Stage) + self.phases.get(Phase::Canary) + self.phases.swap_ms()
     }
@@ -283,7 +282,7 @@ impl fmt::Display for Reload {
         }
         let phases: Vec<_> = Phase::ALL
             .iter()
-            // A host without a canary has no such phase.
+            // Hosts without a canary have no such phase.
             .filter(|phase| **phase != Phase::Canary || self.phases.0.contains_key(phase.name()))
             .map(|phase| format!("{phase} {:.1}", self.phases.get(*phase)))
             .collect();
@@ -332,7 +331,7 @@ impl Reload {
     }
 }
 
-/// How many objects a change concerned, and how: `: 3 followed, 1 dropped`.
+/// Formats the counts of a change, such as `: 3 followed, 1 dropped`.
 pub(crate) fn counts(change: &PropertyChange) -> String {
     let counts = [
         (change.followed, "followed"),
@@ -347,7 +346,6 @@ pub(crate) fn counts(change: &PropertyChange) -> String {
     if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) }
 }
 
-/// A number as people read it.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -372,7 +370,7 @@ mod tests {
     use crate::object::mode::CallCount;
     use crate::reload::journal::{Done, Journal};
 
-    /// What has happened in a reload of the cube up to its commit.
+    /// Creates the journal of a reload of the cube, up to the commit.
     fn journal(from: u64) -> Journal {
         let mut journal = Journal { from, modules: vec!["magic-cube".into()], ..Journal::default() };
         journal.rebuilt = Rebuilt { conjugates: 1000, ..Rebuilt::default() };

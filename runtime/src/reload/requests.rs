@@ -1,56 +1,47 @@
-//! What becomes of requests that were made inside calls, when the safe point comes. Requests in, one thing to do out:
-//! this file decides, and the root does it.
+//! Merges the requests made inside calls into one plan at the safe point. Decides only; the root module executes the plan.
 
 use std::path::PathBuf;
 
-/// A request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
-    /// The Master reloaded from these libraries.
+    /// Reload of the Master from these libraries.
     Reload {
-        /// All of them.
         libraries: Vec<PathBuf>,
-        /// Which modules are to be replaced.
         scope: ReloadScope,
     },
-    /// The Master unloaded.
     Unload,
 }
 
-/// Which modules a reload replaces.
+/// Scope of a reload.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum ReloadScope {
-    /// Those whose library is another build, and those that depend on them.
+    /// Replaces modules whose library has changed, and the modules that depend on them.
     Changed,
-    /// All of the Master.
+    /// Replaces all modules of the Master.
     #[default]
     All,
 }
 
-/// What is to be done at the safe point.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
-    /// One reload, which answers that many requests.
+    /// A single reload for all requests.
     Reload {
-        /// The libraries of the last request.
         libraries: Vec<PathBuf>,
-        /// The widest that was requested.
         scope: ReloadScope,
-        /// How many requests it answers.
+        /// Number of requests merged into this reload.
         answers: u64,
     },
-    /// The Master goes, and that many requests for a reload are moot.
+    /// Unload of the Master; requested reloads are dropped.
     Unload {
-        /// Reloads that were requested before or after.
+        /// Number of dropped reload requests.
         moot: u64,
     },
 }
 
-/// What to do about all requests since the last safe point, in the order in which they were made.
+/// Merges all requests since the last safe point, in order.
 ///
-/// An unload goes before every reload: there is nothing to reload after it, and what a reload before it would bring up
-/// would only be taken down again. Of several reloads one is done: from the libraries named last, since they are what
-/// is there now, and as wide as any of them asked.
+/// An unload wins over every reload, since its result would be unloaded. Several reloads become one: from the libraries of the
+/// last request, with the widest scope.
 pub(crate) fn plan(requests: &[Request]) -> Option<Plan> {
     let mut reload: Option<(&[PathBuf], ReloadScope)> = None;
     let mut answers = 0;
@@ -72,7 +63,7 @@ mod tests {
 
     use super::{Plan, ReloadScope, Request, plan};
 
-    /// `ab` is a reload of a and b, `ab?` of what changed of them, `!` an unload.
+    /// `ab` is a reload of a and b, `ab?` the same with scope `Changed`, `!` an unload.
     fn check(requests: &str, expected: &str) {
         let libraries = |names: &str| names.chars().map(|name| PathBuf::from(name.to_string())).collect();
         let request = |word: &str| match (word, word.strip_suffix('?')) {

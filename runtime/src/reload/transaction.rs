@@ -1,5 +1,5 @@
-//! The steps of a reload, in order, each timed. What may fail comes first; the commit swaps pointers, runs no plugin
-//! code and cannot fail; the unload of the old generation never undoes it.
+//! Steps of a reload, in order, each timed. Fallible steps run first; the commit swaps pointers, runs no plugin code and cannot
+//! fail; unloading the old generation never undoes the commit.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -35,11 +35,9 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::GenerationUnload;
 use crate::zcall::table::Given;
 
-/// Replaces the modules of the Master by those in `paths`: all of them, or only what has changed and what uses it. The
-/// caller stands at a safe point.
-///
-/// # Errors
-/// When there is no Master. A reload that fails is no error: its report says so, and nothing has changed.
+/// Replaces the modules of the Master by those in `paths`: all of them, or only changed modules and their dependents. The
+/// caller must be at a safe point. Returns an error if no Master is loaded. A failed reload is not an error: its report
+/// contains the failure, and the world is unchanged.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,
@@ -70,7 +68,7 @@ pub(crate) fn reload(
         },
     };
     loads.recorder.begin();
-    // The calls that loading a world has recorded do not belong to this reload.
+    // Discards calls recorded while the world was loaded.
     let _earlier = core.world.mode.take_calls();
     match run.forward(paths) {
         Ok(None) => {
@@ -80,7 +78,7 @@ pub(crate) fn reload(
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
             run.tell_what_stays();
-            // The new generation is live, whatever the end of the old one does.
+            // The new generation is live even if unloading the old one fails.
             if let Err(error) = caught(|| {
                 run.unload_old(committed);
                 Ok(())
@@ -93,19 +91,16 @@ pub(crate) fn reload(
     }
 }
 
-/// How far the world has been changed, and so what a rollback has to undo.
 struct Staged {
-    /// They are mapped.
     modules: Vec<Rc<MasterModule>>,
-    /// All modules of the Master to be, those that stay included.
+    /// All modules of the new Master, kept modules included.
     all: Vec<Rc<MasterModule>>,
-    /// Whether a listener was called for the generation.
+    /// Set if a listener was called for the generation.
     is_known: bool,
-    /// Whether the shadow of the types is up.
+    /// Set if the shadow of the types is active.
     has_shadow: bool,
 }
 
-/// What the commit leaves for the unload of the old generation.
 struct Committed {
     bodies: Vec<Body>,
     classes: Vec<Rc<Class>>,
@@ -113,15 +108,15 @@ struct Committed {
     objects_kept: u64,
 }
 
-/// How it was before the reload, where the stores themselves do not know.
+/// State before the reload that the stores do not record.
 struct Before {
-    /// Class constructors that ran where they should not.
+    /// Counter of class constructors that ran a second time.
     reruns: u64,
     /// Handles of calls.
     given: Given,
-    /// Ids of lazy references after the listeners for the old generation's end were called.
+    /// Ids of lazy references after the unloading listeners of the old generation were called.
     lazy: lazy::Table,
-    /// The root set then.
+    /// Root set at the same point.
     roots: Bits,
 }
 
@@ -129,27 +124,25 @@ struct Run<'a> {
     core: &'a Rc<Core>,
     loads: &'a Loads,
     old: Master,
-    /// Those of its modules that go.
     replaced: Vec<Rc<MasterModule>>,
-    /// Those of them whose `suspend` was called, to give up what the new ones may need, in that order.
+    /// Replaced modules whose `suspend` was called, in order.
     suspended: Vec<Rc<MasterModule>>,
     scope: ReloadScope,
     generation: Generation,
     journal: Journal,
-    /// Nothing until the new modules are mapped, and nothing again after the commit.
+    /// `None` before the new modules are mapped and after the commit.
     staged: Option<Staged>,
-    /// Until the commit; in a rollback to the end.
+    /// Set until the commit; in a rollback until its end.
     coming_up: Option<ComingUp>,
     before: Before,
 }
 
 type Step<T> = Result<T, (Phase, LoadError)>;
 
-/// The new classes.
 type Classes = Vec<Rc<Class>>;
 
 impl Run<'_> {
-    /// Nothing, where there is nothing to replace.
+    /// Runs all steps up to the commit. Returns `None` if there is nothing to replace.
     fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
         let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
@@ -175,7 +168,7 @@ impl Run<'_> {
         result.map_err(|error| (phase, error))
     }
 
-    /// Separates the time of the canary, and its refusal, from the stage that it is part of.
+    /// Moves the time and the failures of the canary from `Phase::Stage` to `Phase::Canary`.
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
         if let Some(time) = self.loads.take_canary_time() {
             let ms = time.as_secs_f64() * 1e3;
@@ -185,7 +178,7 @@ impl Run<'_> {
         staged.map_err(|(phase, error)| (if error.is_of_canary() { Phase::Canary } else { phase }, error))
     }
 
-    /// The new modules beside the old, their types declared in a shadow: the old generation notices nothing.
+    /// Maps the new modules next to the old ones and declares their types in a shadow that the old generation does not see.
     fn stage(&mut self, paths: &[PathBuf]) -> Result<Option<Classes>, LoadError> {
         let core = self.core;
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
@@ -211,7 +204,7 @@ impl Run<'_> {
         Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
     }
 
-    /// Reports the warnings of the new generation's files, as far as no report has them.
+    /// Reports warnings about the new generation's files that no earlier report contains.
     fn tell_what_stays(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for info in master.modules.iter().map(|module| module.info()) {
@@ -220,11 +213,11 @@ impl Run<'_> {
         }
     }
 
-    /// The old generation is set aside, not dropped: its conjugates are stale from here on.
+    /// Sets the old generation aside without dropping it. Its conjugates are stale from here on.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, Goals, KeptFields), LoadError> {
         let core = self.core;
         self.tell_unloading()?;
-        // From here on nothing is done that the rollback could not put back.
+        // All changes from here on can be undone by the rollback.
         self.before.lazy = core.world.lazy.snapshot();
         self.before.roots = core.world.objects.root_set();
         core.world.objects.begin_shadow();
@@ -253,9 +246,8 @@ impl Run<'_> {
         Ok((living, goals, kept))
     }
 
-    /// The old generation is still alive while listeners are called for its end, and what it does then counts as
-    /// before: it sees the old types, the objects it makes stay, and no call reaches the new modules. Its modules are
-    /// suspended last, since any listener may call them.
+    /// Calls the unloading listeners while the old generation is alive: they use the old types, created objects persist, and no
+    /// call reaches the new modules. Suspends the old modules last, since any listener may call them.
     fn tell_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
@@ -278,7 +270,7 @@ impl Run<'_> {
         master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced)
     }
 
-    /// One new plugin part for every living object, in creation order.
+    /// Builds a new plugin part for every living object, in creation order.
     fn rebuild(&mut self, objects: &[ObjectHandle], kept: KeptFields) -> Result<(), LoadError> {
         let core = self.core;
         if self.loads.planted_rerun {
@@ -291,7 +283,7 @@ impl Run<'_> {
         done.map_err(|(_object, error)| LoadError::Rebuild { error })
     }
 
-    /// Pointer swaps. Runs no plugin code and cannot fail.
+    /// Swaps pointers. Runs no plugin code and cannot fail.
     fn commit(&mut self, paths: &[PathBuf], migration: Migration) -> Committed {
         let core = self.core;
         let bodies = core.world.objects.commit_shadow();
@@ -309,7 +301,7 @@ impl Run<'_> {
         Committed { bodies, classes, removed_subobjects, objects_kept }
     }
 
-    /// The old generation goes; whatever happens here, the new one is live.
+    /// Unloads the old generation; failures do not affect the new one.
     fn unload_old(&mut self, committed: Committed) {
         let core = self.core;
         self.loads.raise(&MasterEvent::Loaded(self.generation));
@@ -326,7 +318,7 @@ impl Run<'_> {
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
-                // With the last of them a C library goes that a class is bound to, which the end of the generation waits for.
+                // Dropping the last class frees the C library it is bound to, which the generation waits for.
                 let classes = replaced.take().map(|(_bodies, classes)| classes).unwrap_or_default();
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
@@ -339,7 +331,7 @@ impl Run<'_> {
         self.journal.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
     }
 
-    /// The journal is closed: whatever happens from here on is of no reload.
+    /// Closes the journal: later events belong to no reload.
     fn close(mut self) -> Journal {
         let (core, mut journal) = (self.core, std::mem::take(&mut self.journal));
         journal.reruns = core.world.counters.class_constructors_rerun.get() - self.before.reruns;
@@ -349,7 +341,7 @@ impl Run<'_> {
         journal
     }
 
-    /// Drops the new side and sets the old back as it was.
+    /// Drops the new side and restores the old one.
     fn roll_back(mut self, phase: Phase, error: &LoadError) -> Reload {
         let core = self.core;
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
@@ -361,7 +353,7 @@ impl Run<'_> {
                 is_known,
             };
             let ticket = generation::unload(core, self.loads, &unload, &mut |step| match step {
-                // What others than the new modules asked for since.
+                // Jobs that other modules have scheduled since.
                 UnloadStep::DropJobs => core.tasks.end_staged(&core.world, &core.red),
                 UnloadStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
@@ -384,9 +376,9 @@ impl Run<'_> {
             });
             self.journal.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
             self.journal.ended = Some(ticket);
-            // Now that the new one has given back what it had taken.
+            // The new generation has released the resources it had acquired.
             self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));
-            // What failed while staging, the old generation never noticed: it had let nothing go.
+            // A failure in `Phase::Stage` never suspended the old generation.
             if phase != Phase::Stage {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));
             }
@@ -396,7 +388,7 @@ impl Run<'_> {
     }
 }
 
-/// The planted fault: one living object runs a class constructor that it had in its construction.
+/// Fault injection: runs a class constructor a second time on one living object.
 fn planted_rerun(core: &Core, objects: &[ObjectHandle]) {
     let Some(object) = objects.first() else { return };
     let Some(class) = core.world.objects.class(*object) else { return };

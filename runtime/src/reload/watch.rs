@@ -1,6 +1,6 @@
-//! Watches the files a Master was made from, so that a host reloads what a build puts in their place. Only finished
-//! files count: a build writes a library in many steps, and half a library is no reason for an error on every step. A package of
-//! scripts is a folder: each text in it counts, those that come and go included.
+//! Watches the files of a Master, so that the host can reload them after a build. Reports a change only once the files are
+//! quiet, since a build writes a library in many steps. A script package is a folder: every source file in it counts, including
+//! added and removed ones.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-/// How long a file has to be quiet. Linkers write for a few milliseconds without a pause this long.
+/// Required quiet time of a file. Linkers never pause for this long while writing.
 const QUIET: Duration = Duration::from_millis(15);
 
-/// The ending of texts in packages of scripts.
+/// File extension of script sources.
 const TEXT: &str = "uc";
-/// What says the version of a package.
+/// Manifest of a script package, which contains its version.
 const MANIFEST: &str = "package.toml";
 
-/// How often a wait for a change checks whether there is still something to wait for.
+/// Interval at which a wait checks `is_over`.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Why files cannot be watched.
+/// Error of watching files.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch {path}: {source}; is its folder there, and are there inotify watches left?")]
 pub struct WatchError {
@@ -29,7 +29,7 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Which changed files have been quiet long enough. Pure: the time is an argument.
+/// Debouncer of changed files. Pure: the time is an argument.
 #[derive(Debug, Default)]
 struct Settling {
     changed: BTreeSet<PathBuf>,
@@ -52,23 +52,20 @@ impl Settling {
     }
 }
 
-/// A watch over some files. Events gather on a thread of the watcher; [`FileWatch::has_settled`] is called at safe
-/// points.
+/// Watch over some files. A watcher thread collects events; [`FileWatch::has_settled`] is called at safe points.
 pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
     events: Receiver<PathBuf>,
     settling: Settling,
     start: Instant,
-    /// Those of them that are folders.
+    /// Watched files that are folders.
     packages: Vec<PathBuf>,
     watcher: RecommendedWatcher,
 }
 
 impl FileWatch {
-    /// Watches `files`. Their folders are watched, because a build may replace a file rather than write it.
-    ///
-    /// # Errors
-    /// When a folder cannot be watched.
+    /// Watches `files` through their folders, because a build may replace a file rather than write it. Returns an error if a
+    /// folder cannot be watched.
     pub(crate) fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, events) = unbounded();
         let failed = |path: &Path| {
@@ -76,10 +73,10 @@ impl FileWatch {
             move |source| WatchError { path, source }
         };
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // A reload reads the file, which is an event as well: it would be followed by another reload for ever.
+            // Reads are ignored: the reload itself reads the file, which would trigger another reload.
             let paths = event.ok().filter(|event| is_change(event.kind)).map(|event| event.paths);
             for path in paths.unwrap_or_default() {
-                // The receiver is gone when the watch is being dropped.
+                // The receiver is dropped before the watcher.
                 let _sent = sender.send(path);
             }
         })
@@ -87,7 +84,7 @@ impl FileWatch {
         let files: Vec<PathBuf> =
             files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
         let packages: Vec<PathBuf> = files.iter().filter(|file| file.is_dir()).cloned().collect();
-        // Also those that packages lie in: only there is it told that a folder is there again which was removed.
+        // Includes the parents of packages, where the re-creation of a removed package folder is reported.
         let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
         for folder in folders.into_iter().filter(|folder| !packages.iter().any(|package| folder.starts_with(package))) {
             watcher.watch(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;
@@ -98,8 +95,8 @@ impl FileWatch {
         Ok(Self { files, events, settling: Settling::default(), start: Instant::now(), packages, watcher })
     }
 
-    /// Sleeps until a watched file has changed and is quiet: true. Or until `stop` has a message or no sender, or `is_over`
-    /// says so, which is looked at a few times a second: false.
+    /// Blocks until a watched file has changed and is quiet, then returns true. Returns false if `stop` receives a message or
+    /// loses its sender, or if `is_over` returns true, which is checked a few times per second.
     pub(crate) fn wait(&mut self, stop: &Receiver<()>, is_over: impl Fn() -> bool) -> bool {
         loop {
             let mut select = Select::new();
@@ -116,7 +113,7 @@ impl FileWatch {
         }
     }
 
-    /// Whether a watched file has changed since the last time, and is quiet now. Never waits.
+    /// Checks if a watched file has changed since the last call and is quiet now. Never blocks.
     pub(crate) fn has_settled(&mut self) -> bool {
         let now = self.start.elapsed();
         while let Ok(path) = self.events.try_recv() {
@@ -130,9 +127,9 @@ impl FileWatch {
         self.settling.take_quiet(now)
     }
 
-    /// A folder that was removed and is there again is another one to the system.
+    /// Watches a re-created folder again, since the system treats it as a new one.
     fn watch_again(&mut self, package: &Path) {
-        // It may have noticed the removal by itself.
+        // The watcher may have dropped the removed folder itself.
         let _ = self.watcher.unwatch(package);
         if let Err(error) = self.watcher.watch(package, RecursiveMode::Recursive) {
             tracing::warn!(path = %package.display(), %error, "a folder that is there again cannot be watched");
@@ -140,7 +137,7 @@ impl FileWatch {
     }
 }
 
-/// Whether what has changed is the file, or a text in the folder of a package, or what that says of itself.
+/// Checks if the changed path is the watched file, or a source or the manifest of the watched package.
 fn concerns(watched: &Path, changed: &Path) -> bool {
     let is_hidden = || changed.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     let is_text = || changed.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(TEXT)) && !is_hidden();
@@ -148,7 +145,7 @@ fn concerns(watched: &Path, changed: &Path) -> bool {
     watched == changed || (changed.starts_with(watched) && (is_text() || is_manifest()))
 }
 
-/// Whether such an event leaves the file other than it was; opening and reading do not.
+/// Checks if an event modifies the file; opening and reading do not.
 fn is_change(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => matches!(access, AccessKind::Close(AccessMode::Write | AccessMode::Any)),

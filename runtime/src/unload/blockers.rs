@@ -1,12 +1,11 @@
-//! What keeps an unload from its end, in the words of a report.
+//! Conversion of holders of an image to the blockers of a report.
 
 use alcedo_sys::process::thread_in_words;
 use alcedo_sys::{Holder, HolderKind};
 
 use crate::lease::{Blocker, LeaseKind};
 
-/// The holders as blockers. A thread that runs is listed once, and not again for the thread-locals that it will end
-/// itself.
+/// Converts holders to blockers. A running thread is listed once, without its thread-locals, which it will drop itself.
 pub(super) fn told(holders: Vec<Holder>) -> Vec<Blocker> {
     let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
     let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);
@@ -31,14 +30,14 @@ fn blocker(holder: Holder) -> Blocker {
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
 
-/// What keeps an image that stays, as a reason.
+/// Formats the blockers of an image that stays mapped as its reason.
 pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     let words = blockers.iter().map(|blocker| format!("{} {}", blocker.kind, blocker.tail()));
     let words: Vec<_> = words.chain(ways_out(blockers).into_iter().map(str::to_owned)).collect();
     format!("kept by {}", words.join("; "))
 }
 
-/// Beginnings of the names that crates give to their threads, as far as the system keeps them, each with what ends such a thread.
+/// Prefixes of the names of crates' threads, as truncated by the system, each with the help on how to end such a thread.
 const THREADS_OF_CRATES: [(&str, &str); 3] = [
     ("\"tokio-r", "drop its tokio runtime in `exit`, with the servers and clients that run on it"),
     ("\"actix-", "stop its actix server in `exit` (`ServerHandle::stop`), and wait for the end of its `System`"),

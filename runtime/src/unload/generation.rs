@@ -1,6 +1,5 @@
-//! Unloads a generation of the Master, step by step as `steps.rs` says: for an unload, a shutdown, a reload that is committed
-//! or rolled back, a create that fails. What is a caller's own (which objects go, what answers again) it does in the step where
-//! that has its place.
+//! Unloads a generation of the Master in the order of `steps.rs`: for an unload, a shutdown, a committed or rolled back reload,
+//! or a failed create. The caller performs its own part of each step, such as choosing the objects to destroy.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::under_way;
 
-/// Unloads a generation, as far as that goes in a short while; `own` is called in the steps that are the caller's, too.
+/// Unloads a generation as far as possible within a short time. `own` is called in every step for the caller's part.
 pub(crate) fn unload<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -25,7 +24,7 @@ pub(crate) fn unload<M: UnloadModule>(
         step_now(core, host, unload, step, begun);
         own(step);
     }
-    // The caller stands at a safe point. What has ended holds its class, and that may hold a C library.
+    // The caller is at a safe point. Destroyed objects hold their class, which may hold a C library.
     core.world.objects.free_graveyard();
     under_way::hand_over(core, host, unload, &LATER, begun)
 }
@@ -45,7 +44,7 @@ fn step_now<M: UnloadModule>(
             for module in modules {
                 module.shut();
                 core.value_types.wind_down(module.id());
-                // Before the exit hooks: one of them may wait for a thread that waits for this.
+                // Precedes the exit hooks, since one of them may join a thread that waits for this request.
                 module.ask_to_stop();
             }
         }
@@ -72,17 +71,17 @@ fn step_now<M: UnloadModule>(
         }
         UnloadStep::EndThreadLocals => {
             modules.iter().rev().for_each(|module| module.end_thread_locals_here());
-            // That was the last of their code that can ask the host for anything.
+            // No code of the modules calls the host after this point.
             core.world.mode.end_staging();
         }
-        // The caller's own.
+        // Performed by the caller.
         UnloadStep::EndObjects | UnloadStep::Resume => {}
-        // Later: see `under_way.rs`, and the ticket.
+        // Performed later, by `under_way.rs` and the ticket.
         UnloadStep::EndBlacks | UnloadStep::EndTypeNumbers | UnloadStep::EndImages => {}
     }
 }
 
-/// Nothing that these modules handed out leads anywhere any more; their plugin parts go to the finalizer thread.
+/// Invalidates all references to these modules and passes their plugin parts to the finalizer thread.
 fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     for parts in core.pairs.release_modules(modules) {
         core.finalizer.finalize(parts);
@@ -106,8 +105,8 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     }
 }
 
-/// Waits until the finalizer thread has dropped all that was handed to it, or `grace` has passed since `begun`. Posted
-/// closures run meanwhile: a finalizer may wait for one.
+/// Waits until the finalizer thread has dropped its queue, or `grace` has passed since `begun`. Runs posted closures while
+/// waiting, since a finalizer may wait for one.
 fn await_finalizers(core: &Core, grace: Duration, begun: Instant) {
     core.finalizer.release();
     if core.finalizer.pending() == 0 {

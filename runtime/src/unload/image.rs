@@ -1,4 +1,4 @@
-//! How the image of a library goes when its module is no longer used, in an order that leaves nothing pointing into it.
+//! Unload of a module's image, in an order that leaves no pointer into it.
 #![expect(unsafe_code, reason = "ends images whose modules nobody uses any more")]
 
 use std::path::Path;
@@ -13,21 +13,19 @@ use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, OpenFile, UnwaitedProcess};
 
-/// What is known of an image besides the image itself.
+/// Facts about an image that the image itself does not contain.
 pub(crate) struct ImageFacts {
-    /// The name of its module.
     pub module: String,
-    /// Called last: the module clears its link to the host.
+    /// Called last; clears the module's link to the host.
     pub detach: extern "C" fn(),
-    /// Returns how many bytes of its own heap are in use; an older module cannot.
+    /// Returns the bytes in use on the module's own heap. `None` for modules built with an older API.
     pub heap_bytes: Option<extern "C" fn() -> u64>,
-    /// Why its image stays mapped whatever happens; none as a rule.
+    /// Reason why the image must stay mapped, if any.
     pub will_park: Option<String>,
-    /// Why other code may free what it took of the C heap, so that the host must not; none where it cannot.
+    /// Reason why other code may free the module's C heap blocks, so that the host must not.
     pub gives_blocks_away: Option<String>,
 }
 
-/// An image that is no longer called.
 pub(crate) struct ImageUnload {
     module: String,
     detach: extern "C" fn(),
@@ -36,25 +34,25 @@ pub(crate) struct ImageUnload {
     begun: Instant,
     evict_after: Option<Duration>,
     policy: EndPolicy,
-    /// Why blocks of the C heap are kept, if any are.
+    /// Reason why blocks of the C heap are kept; empty if they are freed.
     blocks_kept_for: String,
     stage: Stage,
 }
 
 enum Stage {
     Mapped(Box<Image>),
-    /// It will stay whatever happens, and its module has forgotten its host.
+    /// The image stays mapped, and its module is detached from the host.
     Staying(Box<Image>, String),
     Ending(Box<Ending>),
     Over,
 }
 
 impl ImageUnload {
-    /// An image that is mapped.
+    /// Creates the unload of a mapped image.
     ///
     /// # Safety
-    /// Once the last lease of its module has ended, and the finalizers it is driven behind have run, nothing of the image is
-    /// used by any code that the host has let in: no plugin part, conjugate, thunk or record of it.
+    /// After the last lease of the module has ended and the finalizers queued before have run, no code that the host has called
+    /// uses anything of the image: no plugin part, conjugate, thunk or record.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
         let ImageFacts { module, detach, heap_bytes, will_park, gives_blocks_away } = facts;
         let policy_of_image = policy.of_an_image();
@@ -83,7 +81,7 @@ impl ImageUnload {
         self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
     }
 
-    /// What this thread's thread-locals drop may log, so they go while the module still has its link to the host.
+    /// Drops thread-locals of this thread before the module is detached, since their destructors may log.
     fn let_go_of_host(&self) {
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();
@@ -101,8 +99,8 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    /// The module's own threads, and destructors of its thread-locals on threads of the host, may log until they end. So the
-    /// module keeps its host until then, or until its threads are to be led out by force. Those of this thread end here.
+    /// The module's threads, and destructors of its thread-locals on host threads, may log. The module therefore stays attached
+    /// until these have ended or are about to be evicted. Thread-locals of this thread are dropped here.
     fn is_quiet(&self) -> bool {
         if self.evict_after.is_some_and(|after| self.begun.elapsed() >= after) {
             return true;
@@ -118,9 +116,8 @@ impl CodeUnload for ImageUnload {
         self.stage = match self.will_park.take() {
             Some(reason) => Stage::Staying(image, reason),
             None => {
-                // SAFETY: the leases are sealed and none is held, and the code that made this value promises that no
-                // other code which the host let in uses anything of the image; what the image does by itself is in its
-                // ledger.
+                // SAFETY: the leases are sealed and none is held, and the caller of `new` promised that no other code called by
+                // the host uses anything of the image; what the image does by itself is in its ledger.
                 let ending = unsafe { image.begin_end(self.policy) };
                 Stage::Ending(Box::new(ending))
             }
@@ -140,7 +137,7 @@ impl CodeUnload for ImageUnload {
                     CodeStep::Stays(staying(&path, reason))
                 }
             },
-            // It waits for calls inside; or is parked, or gone.
+            // Calls are still active, or the image is parked or gone.
             Stage::Mapped(_) | Stage::Staying(..) | Stage::Over => {
                 self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Stays)
             }

@@ -1,5 +1,5 @@
-//! The unload job of a module: what is left to do once the game thread has done its part. None of it needs the game thread,
-//! so any holder of the ticket may drive it. What a module is made of is a matter of [`CodeUnload`] only.
+//! Unload job of a module: the work left after the game thread's part. Any holder of the ticket may drive it, on any thread.
+//! Only [`CodeUnload`] depends on the kind of module.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,77 +10,68 @@ use crate::lease::{Blocker, Lease, LeaseKind, Leases};
 use crate::unload::blockers::kept_by;
 use crate::unload::report::{ModuleEnd, ParkedImage};
 
-/// What a module hands over when it takes no calls any more.
+/// State that a module hands over once it accepts no calls.
 pub(crate) struct UnloadJob {
-    /// Its name.
     pub name: String,
-    /// Why its code must stay, sealed.
+    /// Sealed leases on the module's code.
     pub leases: Arc<Leases>,
-    /// What it holds of others: they go after it.
+    /// Leases on other modules, released after this module is gone.
     pub keeps: Vec<Lease>,
-    /// Calls that have not returned: a host that ends inside a call leaves the code where it is.
+    /// Number of active calls. If a host shuts down inside a call, the code stays mapped.
     pub calls: u32,
-    /// Its code.
     pub code: Box<dyn CodeUnload>,
     /// Called once the code is gone.
     pub forget: Box<dyn FnOnce() + Send>,
 }
 
-/// The code of a module that is no longer called. Any thread.
+/// Code of a module that is no longer called. Any thread.
 pub(crate) trait CodeUnload: Send {
-    /// What of the code's own still runs or is registered.
+    /// Returns running threads, registered callbacks and other holders in the code itself.
     fn holders(&self) -> Vec<Blocker>;
 
-    /// Whether all that may still ask the host for something has ended.
+    /// Checks if everything that may still call the host has ended.
     fn is_quiet(&self) -> bool;
 
-    /// The last lease has ended and the code is quiet: it gives up its host. Once.
+    /// Detaches the code from the host. Called once, after the last lease has ended and the code is quiet.
     fn begin(&mut self);
 
-    /// Goes on without waiting.
+    /// Continues without blocking.
     fn advance(&mut self) -> CodeStep;
 
-    /// Leaves it in the process for good; none for one that has ended before.
+    /// Leaves the code mapped permanently. `None` if the code is already gone or parked.
     fn park(&mut self) -> Option<StayingCode>;
 }
 
-/// How far the code of one module has come.
 pub(crate) enum CodeStep {
-    /// It has to wait for these.
     Waiting(Vec<Blocker>),
-    /// Nothing of it is left.
     Gone(Box<ModuleEnd>),
-    /// It stays.
     Stays(StayingCode),
 }
 
 /// Code that stays in the process.
 pub(crate) struct StayingCode {
-    /// The file name of what it was loaded from.
     pub file: String,
-    /// Why.
     pub reason: String,
 }
 
-/// A module that takes no calls any more and waits for its leases to end.
+/// Module that accepts no calls and waits for its leases to end.
 pub(crate) struct ModuleUnload {
     job: UnloadJob,
     begun: Instant,
-    /// The thread on which it began to go.
+    /// Thread that started the unload.
     begun_on: String,
     stage: Stage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// A call that the host has let in is still there, or a thread of the module that may still call the host.
+    /// Calls into the module are active, or its threads may still call the host.
     Used,
-    /// The code has only itself to end.
+    /// Only the code itself must still end.
     Ending,
     Over,
 }
 
-/// How far one module has come.
 pub(super) enum JobStep {
     Waiting(Vec<Blocker>),
     Gone(Box<ModuleEnd>),
@@ -88,7 +79,7 @@ pub(super) enum JobStep {
 }
 
 impl ModuleUnload {
-    /// A module whose leases are sealed.
+    /// Creates the unload of a module whose leases are sealed.
     pub(crate) fn new(job: UnloadJob) -> Self {
         debug_assert!(job.leases.is_sealed(), "a lease taken now would come too late");
         Self { job, begun: Instant::now(), begun_on: this_thread_in_words(), stage: Stage::Used }
@@ -98,7 +89,6 @@ impl ModuleUnload {
         self.stage == Stage::Over
     }
 
-    /// Everything that keeps it.
     pub(super) fn blockers(&self) -> Vec<Blocker> {
         match self.stage {
             Stage::Used => {
@@ -116,13 +106,13 @@ impl ModuleUnload {
         Blocker { kind: LeaseKind::Call, owner, thread, age: self.begun.elapsed(), place: None }
     }
 
-    /// Goes on; none for a module that has ended before.
+    /// Continues the unload. `None` if it is already over.
     pub(super) fn advance(&mut self) -> Option<JobStep> {
         if self.stage == Stage::Used {
             if self.job.calls != 0 || self.job.leases.count() != 0 || !self.job.code.is_quiet() {
                 return Some(JobStep::Waiting(self.blockers()));
             }
-            // If its last functions panic it is over, and what is left of it stays.
+            // If the final functions of the module panic, the unload is over and the code stays.
             self.stage = Stage::Over;
             self.job.code.begin();
             self.stage = Stage::Ending;
@@ -142,7 +132,7 @@ impl ModuleUnload {
         }
     }
 
-    /// Leaves the code where it is; none for a module that has ended before. `above` are those it waits for with others.
+    /// Leaves the code mapped. `None` if the unload is already over. `above` are blockers shared with other modules.
     pub(super) fn park(&mut self, above: &[Blocker]) -> Option<ParkedImage> {
         if self.is_over() {
             return None;
@@ -156,7 +146,7 @@ impl ModuleUnload {
         Some(self.stays(code))
     }
 
-    /// The code stays, and so does what it may reach.
+    /// Leaks the leases on other modules, since the staying code may reach them.
     fn stays(&mut self, code: StayingCode) -> ParkedImage {
         self.stage = Stage::Over;
         std::mem::forget(std::mem::take(&mut self.job.keeps));

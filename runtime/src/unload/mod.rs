@@ -1,5 +1,5 @@
-//! How a generation and its images go, be it for an unload, a reload, a rollback or a shutdown: the steps in their order, the
-//! ticket of the host, what is left to do of each module, and the report. Nothing here depends on loading.
+//! Unload of a generation and its images, for an unload, a reload, a rollback or a shutdown: steps in order, the host's ticket,
+//! the jobs of the modules, and the report. Independent of loading.
 
 pub(crate) mod blockers;
 pub(crate) mod generation;

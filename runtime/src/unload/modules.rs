@@ -1,10 +1,8 @@
-//! The modules of one unload, behind their last finalizer: each goes as far as it can.
-
 use crate::conjugate::finalizer::Barrier;
 use crate::unload::job::{JobStep, ModuleUnload};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// The modules of a context that unloads, behind their last finalizer.
+/// Modules of an unloading context, which wait for its last finalizer.
 pub(crate) struct ModuleUnloads {
     finalizers: Option<Barrier>,
     /// Dependents first.
@@ -13,12 +11,12 @@ pub(crate) struct ModuleUnloads {
 }
 
 impl ModuleUnloads {
-    /// These modules, dependents first; `finalizers` is a mark behind their last one.
+    /// Creates the work for these modules, dependents first. `finalizers` is passed after their last finalizer.
     pub(crate) fn new(modules: Vec<ModuleUnload>, finalizers: Option<Barrier>) -> Box<Self> {
         Box::new(Self { finalizers, modules, unloaded: Unloaded::default() })
     }
 
-    /// These go as well, after those that are there.
+    /// Appends modules, to be unloaded after the existing ones.
     pub(crate) fn add(&mut self, modules: impl IntoIterator<Item = ModuleUnload>) {
         self.modules.extend(modules);
     }
@@ -28,7 +26,7 @@ impl UnloadWork for ModuleUnloads {
     fn advance(&mut self) -> Progress {
         if let Some(barrier) = &self.finalizers {
             if barrier.is_passed() {
-                // Whoever looks hears of this before any image goes.
+                // Reports the drained finalizers before any image is unmapped.
                 self.finalizers = None;
                 return Progress::Waiting { blockers: Vec::new(), drained: true };
             }

@@ -1,11 +1,11 @@
-//! How the game thread sleeps while it waits for what is about to end.
+//! Backoff of the game thread while it waits for an unload.
 
 use std::time::Duration;
 
-/// The shortest and the longest nap.
+/// Shortest and longest sleep.
 const NAPS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
-/// Naps that get longer.
+/// Sleeps of increasing length.
 pub(crate) struct Naps(Duration);
 
 impl Default for Naps {
@@ -15,7 +15,6 @@ impl Default for Naps {
 }
 
 impl Naps {
-    /// Sleeps for a moment.
     pub(crate) fn sleep(&mut self) {
         std::thread::sleep(self.0);
         self.0 = NAPS.1.min(self.0 * 2);

@@ -1,46 +1,45 @@
-//! How long an unload may take before it is called blocked, and before it is given up. This file decides; it reads no
-//! clock.
+//! Policy of unloads: when an unload counts as blocked, and when it is parked. Reads no clock.
 #![expect(unsafe_code, reason = "two of the things that a host may ask for are sound for some modules only")]
 
 use std::time::Duration;
 
 use alcedo_sys::{EndPolicy, ReferenceSearch};
 
-/// What the host does about unloads that do not come to their end by themselves.
+/// Settings of the host for unloads that do not complete by themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnloadPolicy {
-    /// How long [`Runtime::reload`](crate::Runtime::reload) and [`Runtime::unload_master`](crate::Runtime::unload_master)
-    /// wait for what is about to end, on the game thread. What is not gone then is looked at in every safe point, and is
-    /// called blocked. 50 ms unless said otherwise.
+    /// Maximum time for which [`Runtime::reload`](crate::Runtime::reload) and
+    /// [`Runtime::unload_master`](crate::Runtime::unload_master) wait on the game thread for images to be unmapped. Remaining
+    /// unloads count as blocked and are polled in every safe point. Default: 50 ms.
     pub grace: Duration,
-    /// How long after that a blocked context is given up: its images stay mapped, with the names of what kept them.
-    /// None waits for ever. 10 s by default.
+    /// Time after `grace` until a blocked context is parked: its images stay mapped, and the report names the blockers.
+    /// `None` waits without limit. Default: 10 s.
     pub park_after: Option<Duration>,
-    /// How many images may stay mapped on purpose; beyond it, no more modules are loaded. 64 unless said otherwise.
+    /// Maximum number of images parked on purpose; once exceeded, no more modules are loaded. Default: 64.
     pub parked_budget: usize,
-    /// How long the end of the host waits for what is still unloading. 5 s unless said otherwise.
+    /// Maximum time that the host's shutdown waits for unloading contexts. Default: 5 s.
     pub shutdown: Duration,
-    /// Whether processes that a module has started, and that it has not waited for, are waited for: those that have ended
-    /// when it goes, and the others in the safe point after their end. By default they are only reported, and
-    /// one that has ended then stays a zombie. For hosts where only the module waits for these.
+    /// Waits for child processes of a module that the module has not waited for: ended ones when the module is unloaded, the
+    /// others in the safe point after their end. By default they are only reported, and an ended one remains a zombie. For
+    /// hosts where no code except the module waits for these processes.
     pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,
     /// Set by [`UnloadPolicy::close_fds`].
     close_fds: bool,
-    /// Whether blocks of the C heap that a module left are freed. They are, unless said otherwise, but for a module that
-    /// may have given some away: one that links a library of its own dynamically, or calls `getline`.
+    /// Frees blocks of the C heap that a module left, unless the module may have passed some to other code: modules that
+    /// dynamically link a library of their own, or call `getline`. Default: true.
     pub free_c_heap: bool,
-    /// For which modules the memory of the process is looked through, before an image goes, for what still leads into it: a
-    /// callback that was left in a table of a library, for one. As long as there is such a thing the image is kept, and a
-    /// report says where that is and what it leads to. For those that use libraries of the system unless said otherwise, and
-    /// for all in [development](crate::Builder::development).
+    /// Modules for which the memory of the process is searched for references to the image before it is unmapped, such as a
+    /// callback registered in a table of a library. While a reference exists the image stays mapped, and a report states its
+    /// location and target. Default: modules that use system libraries; in [development](crate::Builder::development) all
+    /// modules.
     ///
-    /// A look took 0.3 to 0.5 ms in a small host, and 0.8 s where variables of a library led to 100 MB on the C heap in blocks
-    /// of 1 kB (a debug build); it stops after 64 MiB, 262,144 blocks or a second; the image then stays, and a report states the limit. What only the program leads to
-    /// is not followed, and from the C library's variables little is. A word that means nothing any more may look like an
-    /// address; then an image that could go is kept.
+    /// A search took 0.3 to 0.5 ms in a small host, and 0.8 s where variables of a library pointed to 100 MB on the C heap in
+    /// blocks of 1 kB (debug build). It stops after 64 MiB, 262,144 blocks or one second; the image then stays mapped, and a
+    /// report states the limit. Pointers in the program's own variables are not followed, and few of those in the C library's.
+    /// An unrelated value may look like an address and keep an image mapped.
     pub look_for_references: ReferenceSearch,
 }
 
@@ -61,35 +60,35 @@ impl Default for UnloadPolicy {
 }
 
 impl UnloadPolicy {
-    /// After how long threads that a module left in a blocking system call are led out of it by force. What is on their
-    /// stacks is not dropped, so this is for plugins that cannot be made to stop their threads. Never, unless said
-    /// otherwise. Their thread-locals are forgotten. A thread that blocks all signals, or waits for a condition variable of
-    /// the C library, is not led out: its image stays.
+    /// Sets the time after which threads that a module left in a blocking system call are evicted by force. Default: never.
+    /// Values on their stacks and their thread-locals are not dropped, so this is for plugins whose threads cannot be stopped
+    /// otherwise. Threads that block all signals, or wait for a condition variable of the C library, cannot be evicted: the
+    /// image stays mapped.
     ///
     /// # Safety
     ///
-    /// No address in the stack of such a thread is used once it is gone. A thread that waits in
-    /// [`std::thread::scope`] has lent its stack to others.
+    /// No address in the stack of an evicted thread is used afterwards. A thread that waits in [`std::thread::scope`] has
+    /// borrowed its stack to other threads.
     pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
         self.evict_after = after;
     }
 
-    /// Whether file descriptors that a module left open are closed. They are only reported unless said otherwise.
+    /// Sets if file descriptors left open by a module are closed. By default they are only reported.
     ///
     /// # Safety
     ///
-    /// No descriptor that a module has opened belongs to other code by now, as one does that was sent to the host or to
-    /// another module.
+    /// No descriptor that a module has opened belongs to other code by then, such as one passed to the host or to another
+    /// module.
     pub unsafe fn close_fds(&mut self, closes: bool) {
         self.close_fds = closes;
     }
 
-    /// Whether a context that has been unloading for so long, and does not come to its end, is given up.
+    /// Checks if a context has been unloading for so long that it is parked.
     pub(crate) fn gives_up(&self, age: Duration) -> bool {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
-    /// How one image ends. The code that drives an unload does the waiting, so a look at it never sleeps.
+    /// Returns the policy of one image. Its grace period is zero: the driver of the unload waits, polling never does.
     pub(crate) fn of_an_image(&self) -> EndPolicy {
         EndPolicy {
             grace: Duration::ZERO,
@@ -102,7 +101,7 @@ impl UnloadPolicy {
         }
     }
 
-    /// Whether so many parked images are more than the host's limit.
+    /// Checks if this number of parked images exceeds the budget.
     pub(crate) fn is_spent(&self, parked: usize) -> bool {
         parked > self.parked_budget
     }

@@ -1,6 +1,6 @@
-//! Drives unloads that no thread waits for. Its threads are there only while there is something to drive, and sleep
-//! most of that time: a blocked context is looked at some fifty times a second. One thread sees to it that another one
-//! looks: what runs in a look, an exit hook or a listener, may never return, and then a new one looks after the others.
+//! Background unloader: drives unloads that no thread waits for. Its threads exist only during unloads; a blocked context is
+//! polled about fifty times per second. A supervisor thread replaces the polling thread if that does not return, since polling
+//! may run an exit hook or a listener.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,12 @@ use crate::trap;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// How long it sleeps at first after something new came, and at most.
+/// Initial and maximum sleep.
 const NAPS: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
 
-/// So long a look at all of them may take, before another thread looks.
+/// Maximum time to poll all tickets, after which another thread polls.
 const LONGEST_LOOK: Duration = Duration::from_millis(250);
 
-/// Tickets that are not over.
 #[derive(Default)]
 pub(crate) struct Reaper {
     kept: Mutex<Kept>,
@@ -28,12 +27,12 @@ pub(crate) struct Reaper {
 struct Kept {
     tickets: Vec<UnloadTicket>,
     is_running: bool,
-    /// After how long a context is given up.
+    /// Age at which a context is parked.
     park_after: Option<Duration>,
 }
 
 impl Reaper {
-    /// Looks after an unload until it is over.
+    /// Drives an unload until it is over.
     pub(crate) fn watch(self: &Arc<Self>, ticket: UnloadTicket) {
         let mut kept = self.lock();
         kept.tickets.push(ticket);
@@ -49,7 +48,7 @@ impl Reaper {
         }
     }
 
-    /// From now on contexts that do not end are given up after this long.
+    /// Sets the age at which contexts are parked.
     pub(crate) fn set_park_after(&self, park_after: Option<Duration>) {
         self.lock().park_after = park_after;
     }
@@ -91,7 +90,7 @@ impl Reaper {
     }
 }
 
-/// Tickets to be looked at, and when to give one up.
+/// Tickets to poll, and the age at which one is parked.
 struct Round {
     tickets: Vec<UnloadTicket>,
     park_after: Option<Duration>,
@@ -100,7 +99,7 @@ struct Round {
 impl Round {
     fn look(self) {
         for ticket in self.tickets {
-            // What a subscriber or a callback of the host does ends no look at the others.
+            // A panic of a subscriber or of a callback of the host does not stop the polling of the others.
             let looked = trap::caught(|| {
                 let state = ticket.poll();
                 if !is_over(state) && self.park_after.is_some_and(|after| ticket.age() >= after) {
@@ -114,14 +113,14 @@ impl Round {
     }
 }
 
-/// The thread that looks. It ends when this is dropped, and comes back.
+/// Polling thread. Exits when this value is dropped and its current round returns.
 struct Looker {
     rounds: Sender<Round>,
     done: Receiver<()>,
 }
 
 impl Looker {
-    /// None where the system has no more threads.
+    /// Starts the thread. `None` if the system cannot create one.
     fn start() -> Option<Self> {
         let ((rounds, to_do), (is_done, done)) = (channel::<Round>(), channel());
         let work = move || {
@@ -136,7 +135,7 @@ impl Looker {
         Some(Self { rounds, done })
     }
 
-    /// Has it look; none if it did not come back in time.
+    /// Polls one round. `None` if the thread did not return in time.
     fn look(self, round: Round) -> Option<Self> {
         self.rounds.send(round).ok()?;
         self.done.recv_timeout(LONGEST_LOOK).ok()?;

@@ -1,4 +1,4 @@
-//! What is said of an unload: what it left when it is over, and what keeps it while it is not. Data and its printing.
+//! Reports of completed and of blocked unloads, and their formatting.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,153 +10,150 @@ use crate::lease::Blocker;
 use crate::unload::blockers::ways_out;
 use crate::unload::state::ContextState;
 
-/// What a module whose image is gone had left behind, and what became of it. All of it is the host's work: a plugin
-/// that ends what it begins leaves none.
+/// Resources that an unmapped module had left, and how the host released them. Modules that release their own resources leave
+/// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleEnd {
-    /// The module.
+    /// Name of the module.
     pub module: String,
-    /// Destructors of thread-locals that ran on their own threads.
+    /// Number of thread-local destructors run on their own threads.
     pub thread_locals_run: u64,
-    /// Threads that had ended and were never joined.
+    /// Number of ended threads that had not been joined.
     pub threads_joined: u64,
-    /// Threads that did not stop and were taken out of their system call, because the host allows that.
+    /// Number of threads evicted from a system call, if the host allows this.
     pub threads_evicted: u64,
-    /// Handlers for the end of the process, which ran now.
+    /// Number of process exit handlers, run during the unload.
     pub exit_handlers: u64,
-    /// Signal handlers that were taken out.
+    /// Number of removed signal handlers.
     pub signals: u64,
-    /// Keys of thread-specific data that were deleted.
+    /// Number of deleted keys of thread-specific data.
     pub keys: u64,
-    /// Bytes of the module's own heap that were not freed: `forget`, `leak`, statics.
+    /// Bytes not freed on the module's own heap: `forget`, `leak`, statics.
     pub leaked_heap_bytes: u64,
-    /// Bytes that were taken from the C heap and not given back, and are freed.
+    /// Bytes of the C heap freed by the host.
     pub c_heap_bytes: u64,
-    /// Blocks of the C heap that were not given back, and are freed.
+    /// Blocks of the C heap freed by the host.
     pub c_heap_blocks: u64,
-    /// Bytes of the C heap that were not given back and stay, because they may belong to other code by now.
+    /// Bytes of the C heap that are kept, because they may belong to other code by now.
     #[serde(default)]
     pub c_heap_kept_bytes: u64,
-    /// Blocks of the C heap that stay.
+    /// Blocks of the C heap that are kept.
     #[serde(default)]
     pub c_heap_kept_blocks: u64,
-    /// Why they stay; empty if none do.
+    /// Reason for keeping them; empty if none are kept.
     #[serde(default)]
     pub c_heap_kept_for: String,
-    /// Unwind tables that were left with the unwinder, and were taken back.
+    /// Number of unwind tables deregistered from the unwinder.
     #[serde(default)]
     pub frames: u64,
-    /// Addresses that led into the module from the environment or from variables of the C library (`putenv`, `stdout`), and
-    /// lead elsewhere now.
+    /// Number of addresses in the module that were replaced in the environment or in variables of the C library (`putenv`,
+    /// `stdout`).
     #[serde(default)]
     pub addresses: u64,
-    /// Limits of the process that raise signals which the module has handled, and timers that it has set by bare system
-    /// calls: each with what became of it, in words.
+    /// Process limits whose signals the module has handled, and timers set by direct system calls, each with its outcome.
     #[serde(default)]
     pub put_back: Vec<String>,
-    /// How often memory was looked through for what still leads into the module.
+    /// Number of memory searches for references to the module.
     #[serde(default)]
     pub looks: u64,
-    /// How long that took in all.
+    /// Total time of these searches.
     #[serde(default)]
     pub look_took: Duration,
-    /// Bytes of memory maps that were not given back.
+    /// Bytes of memory maps released by the host.
     pub maps_bytes: u64,
-    /// Memory maps that stay and that the module's memory led to: it has made them past its hooks, by system calls of its
-    /// own, or they are the host's. Which is unknown, so they are not given back.
+    /// Number of memory maps kept because their owner is unknown: the module referenced them, but created them by direct system
+    /// calls, or the host owns them.
     #[serde(default)]
     pub maps_unknown: u64,
-    /// Bytes of those.
+    /// Bytes of these maps.
     #[serde(default)]
     pub maps_unknown_bytes: u64,
-    /// Open file descriptors that the module left.
+    /// File descriptors that the module left open.
     pub fds_left: Vec<OpenFile>,
-    /// File descriptors that were closed, because the host allows that.
+    /// Number of file descriptors closed, if the host allows this.
     pub fds_closed: u64,
-    /// Processes that the module had started and that were not waited for.
+    /// Child processes of the module that were not waited for.
     pub children_left: Vec<UnwaitedProcess>,
-    /// Such processes that had ended and were waited for, because the host has set that.
+    /// Number of ended child processes waited for, if the host enables this.
     pub children_reaped: u64,
 }
 
-/// A file descriptor that a module has opened and left open.
+/// File descriptor that a module has opened and left open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenFile {
-    /// Its number.
+    /// Number of the descriptor.
     pub fd: i32,
-    /// What it leads to, as the kernel says it: a path, `socket:[4711]`.
+    /// Target as named by the kernel: a path, `socket:[4711]`.
     pub leads_to: String,
 }
 
-/// A process that a module has started and that was not waited for.
+/// Child process that a module has not waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnwaitedProcess {
-    /// Its number.
+    /// Process id.
     pub pid: i32,
-    /// Its name, and whether it has ended.
+    /// Name and state of the process.
     pub is: String,
 }
 
-/// An image that stays mapped until the process ends.
+/// Image that stays mapped until the process ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedImage {
-    /// The module.
+    /// Name of the module.
     pub module: String,
-    /// The file name of the private copy it was mapped from.
+    /// File name of the private copy it was mapped from.
     pub file: String,
-    /// Why.
+    /// Reason why the image stays mapped.
     pub reason: String,
 }
 
-/// An unload that came to its end: the images are gone.
+/// Report of a completed unload, whose images are gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnloadReport {
-    /// What was unloaded: `generation 3`, `Slim "reports"`.
+    /// Subject of the unload: `generation 3`, `Slim "reports"`.
     pub subject: String,
-    /// What its modules had left behind.
+    /// Resources that each module had left.
     pub modules: Vec<ModuleEnd>,
-    /// What went wrong on the way and stopped nothing: callbacks, exit hooks and finalizers that panicked, and resources
-    /// that have no end.
+    /// Non-fatal problems: panics of callbacks, exit hooks and finalizers, and resources that cannot be released.
     pub problems: Vec<String>,
-    /// Tasks, timers and posted closures that had not ended, and were dropped. Slims have none.
+    /// Tasks, timers and posted closures that were dropped. Empty for Slims.
     #[serde(default)]
     pub jobs: Vec<JobCount>,
-    /// From the seal until the last image was gone.
+    /// Time from sealing to the unmapping of the last image.
     pub took: Duration,
 }
 
-/// An unload that has not come to its end, and what keeps it from it.
+/// Report of an incomplete unload, with its blockers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockerReport {
-    /// What is to be unloaded: `generation 3`, `Slim "reports"`.
+    /// Subject of the unload: `generation 3`, `Slim "reports"`.
     pub subject: String,
-    /// How far it has come.
+    /// State of the unload.
     pub state: ContextState,
-    /// How long ago the unload began.
+    /// Time since the unload began.
     pub since: Duration,
-    /// What keeps it, longest first.
+    /// Blockers, longest first.
     pub blockers: Vec<Blocker>,
-    /// Images that stay mapped for good.
+    /// Images that stay mapped permanently.
     pub parked: Vec<ParkedImage>,
-    /// What went wrong on the way and stopped nothing.
+    /// Non-fatal problems.
     pub problems: Vec<String>,
-    /// Tasks, timers and posted closures that had not ended, and were dropped. Slims have none.
+    /// Tasks, timers and posted closures that were dropped. Empty for Slims.
     #[serde(default)]
     pub jobs: Vec<JobCount>,
 }
 
-/// An unload that takes no longer is not reported as blocked: a thread that ends takes some milliseconds.
+/// Shorter unloads are not reported as blocked: a thread needs some milliseconds to end.
 const ORDINARY_UNLOAD: Duration = Duration::from_secs(1);
 
 impl BlockerReport {
-    /// Returns whether the unload has taken so long that its blockers are worth a warning.
+    /// Checks if the unload has taken so long that its blockers warrant a warning.
     pub(crate) fn is_late(&self) -> bool {
         self.since >= ORDINARY_UNLOAD
     }
 }
 
 impl ParkedImage {
-    /// The image as one line of a report.
     pub(crate) fn line(&self, subject: &str) -> String {
         format!("{} of {subject} stays mapped ({}): {}", self.module, self.file, self.reason)
     }
@@ -198,12 +195,12 @@ impl fmt::Display for UnloadReport {
     }
 }
 
-/// Bytes of heap that statics of a plugin and of its crates keep: lazily made values, registries of loggers.
+/// Heap bytes that statics of a plugin and its crates usually keep, such as lazy values and logger registries.
 const ORDINARY_HEAP: u64 = 64 << 10;
 
 impl ModuleEnd {
-    /// Lists what the module left, in one line. Returns none for a module without remains, or with those that any module has: memory of
-    /// its statics, and destructors of its thread-locals.
+    /// Formats what the module left as one line. Returns `None` if nothing is left except for resources that every module
+    /// leaves: heap of statics and thread-local destructors.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         let ordinary = Self {

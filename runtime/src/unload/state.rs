@@ -1,72 +1,72 @@
-//! Where a load context stands between its construction and the proof that its image is gone. This file decides; the
-//! unloader drains, counts leases and unmaps, and reports here what it found.
+//! State machine of a load context, from construction to the unmapping of its image. The unloader counts leases and unmaps, and
+//! passes the results as events.
 
 use thiserror::Error;
 
-/// How far a context's life has come.
+/// State of a load context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextState {
-    /// Takes calls, loads and leases.
+    /// Accepts calls, loads and leases.
     Alive,
-    /// Sealed: its callbacks, finalizers and exit hooks run, then its leases are counted and its image is unmapped.
+    /// Sealed: callbacks, finalizers and exit hooks run, then leases are counted and the image is unmapped.
     Unloading,
-    /// Something keeps the image: a lease, or the platform's loader. It can be tried again.
+    /// A lease or the platform's loader holds the image. The unload is tried again.
     Blocked,
-    /// The image stays mapped on purpose and for ever.
+    /// The image stays mapped permanently, on purpose.
     Parked,
     /// The image is gone.
     Dead,
 }
 
-/// A generation of the Master that is not dead.
+/// Generation of the Master that is not dead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct GenerationInfo {
-    /// Its number.
+    /// Number of the generation.
     pub number: u64,
-    /// How far its life has come.
+    /// State of the generation.
     pub state: ContextState,
 }
 
-/// What happens to a context.
+/// Event of a load context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StateChange {
     /// An unload was requested.
     BeginUnload,
-    /// Leases were counted, and some are held.
+    /// Leases are held.
     LeasesRemain,
-    /// Leases were counted, and none is held: the image may be unmapped.
+    /// All leases have ended: the image may be unmapped.
     LeasesGone,
-    /// The image was looked for and is no longer mapped.
+    /// The image is verified to be unmapped.
     ImageGone,
-    /// The image was unmapped, looked for, and is still there.
+    /// The image is still mapped after unmapping.
     ImageStays,
-    /// The host gives up on unmapping it.
+    /// The host stops trying to unmap the image.
     Park,
 }
 
-/// An event that may not happen to a context in this state.
+/// Event that is invalid in the current state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("the context is {state} and cannot {event}: {}", state.way_out())]
 pub struct ContextStateError {
-    /// Where it stood, and still stands.
+    /// Unchanged state.
     pub state: ContextState,
-    /// What was tried.
+    /// Rejected event.
     pub event: StateChange,
 }
 
 impl ContextState {
-    /// The state after `event`, or why there is none.
+    /// Returns the state after `event`.
     ///
     /// # Errors
-    /// `ContextStateError`; the state stays as it was.
+    /// If the event is invalid in this state.
     pub fn step(self, event: StateChange) -> Result<Self, ContextStateError> {
         match (self, event) {
             (Self::Alive, StateChange::BeginUnload) => Ok(Self::Unloading),
             (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageStays) => Ok(Self::Blocked),
-            // The last lease went: go on with unmapping, or begin with it.
+            // The last lease has ended: continue or start unmapping.
             (Self::Unloading | Self::Blocked, StateChange::LeasesGone) => Ok(Self::Unloading),
-            // A blocked context is looked at again and again, and mostly nothing has changed.
+            // A blocked context is polled repeatedly, usually without a change.
             (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageStays) => Ok(Self::Blocked),
             (Self::Unloading | Self::Blocked, StateChange::ImageGone) => Ok(Self::Dead),
             (Self::Blocked, StateChange::Park) => Ok(Self::Parked),
@@ -125,7 +125,7 @@ mod tests {
         StateChange::Park,
     ];
 
-    /// Rows are states, columns events, in the order above; `-` is refused.
+    /// Rows are states, columns events, in the order above; `-` is rejected.
     const TABLE: [&str; 5] = [
         "unloading - - - - -",
         "- blocked unloading dead blocked -",

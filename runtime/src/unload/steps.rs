@@ -1,54 +1,50 @@
-//! In which order a generation is unloaded, whatever for. This file decides; `generation.rs`, `under_way.rs` and, for Slims,
-//! `load/context/unloading.rs` act on it. The rule behind the order: nothing of a module runs after something has gone that it
-//! may refer to. So what runs code of the module comes first, and what that code may look at comes after it.
+//! Order of the unload steps, per cause. `generation.rs`, `under_way.rs` and, for Slims, `load/context/unloading.rs` perform
+//! the steps. No code of a module may run after something that it may access is gone, so steps that run module code precede
+//! steps that destroy what it accesses.
 
-/// What a generation is unloaded for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadCause {
-    /// The Master is unloaded, or its host ends.
+    /// The Master is unloaded, or its host shuts down.
     Unloaded,
-    /// A reload has put another one in its place.
+    /// A reload has replaced the generation.
     Replaced,
-    /// A reload failed: it is the new one that goes.
+    /// A reload failed, and the new generation is unloaded.
     RolledBack,
     /// The Master could not be created.
     NotCreated,
-    /// Some of its modules were mapped, and another could not be.
+    /// Some modules were mapped, and mapping another one failed.
     NotStaged,
-    /// A Slim is unloaded or replaced. It has no objects, values or jobs.
+    /// A Slim is unloaded or replaced. Slims have no objects, values or jobs.
     Slim,
 }
 
-/// One step of an unload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadStep {
-    /// No new lease is given.
+    /// Rejects new leases.
     Seal,
-    /// Listeners, unloading callbacks and the listeners for the end of an object are called. All is there yet, and
-    /// every call still works.
+    /// Calls unloading listeners, unloading callbacks and object end listeners. All objects exist, and all calls work.
     Tell,
-    /// No call gets in any more: a new one fails with `Unavailable`. What the module owns is still its own. Its threads
-    /// are asked to stop.
+    /// Closes the gates: new calls fail with `Unavailable`. Values owned by the module remain. Requests its threads to stop.
     ShutGates,
-    /// Tasks, timers and posted closures are dropped.
     DropJobs,
-    /// The objects that end with the generation are destroyed, and what belongs to their classes.
+    /// Destroys the objects of the generation and the state of their classes.
     EndObjects,
-    /// Nothing that it handed out leads anywhere any more; plugin parts go to the finalizer thread.
+    /// Invalidates all references to the modules and passes plugin parts to the finalizer thread.
     ReleasePluginParts,
-    /// The generation that was set aside answers again.
+    /// Makes the suspended generation callable again.
     Resume,
-    /// The finalizers run, as long as the host's patience lasts. One that hangs does not keep the others from their end.
+    /// Waits for finalizers, up to the host's limit. A hanging finalizer does not prevent the remaining steps.
     AwaitFinalizers,
-    /// Exit hooks of modules whose mains have returned, dependents first, and what was left to each module to drop.
+    /// Runs exit hooks of modules whose mains have returned, dependents first, and drops values deferred to the exit of each
+    /// module.
     ExitHooks,
-    /// Thread-locals of the thread that does this. Those of the finalizer thread end behind its last finalizer.
+    /// Drops thread-locals of the current thread. Those of the finalizer thread are dropped after its last finalizer.
     EndThreadLocals,
-    /// Values in host memory that it owns; once every finalizer has run or was given up.
+    /// Drops owned values in host memory, once every finalizer has run or was abandoned.
     EndBlacks,
-    /// The numbers of the types of those values.
+    /// Frees the type ids of these values.
     EndTypeNumbers,
-    /// Its images, as soon as they are not used.
+    /// Unmaps the images once they are unused.
     EndImages,
 }
 
@@ -57,11 +53,10 @@ use UnloadStep::{
     ReleasePluginParts, Resume, Seal, ShutGates, Tell,
 };
 
-/// The last steps of the end of a generation, which may come later than the call that began it.
+/// Final steps, which may run after the call that began the unload.
 pub(crate) const LATER: [UnloadStep; 3] = [EndBlacks, EndTypeNumbers, EndImages];
 
 impl UnloadCause {
-    /// The steps, first to last.
     pub(crate) fn steps(self) -> Vec<UnloadStep> {
         let all = [
             Seal,
@@ -84,10 +79,10 @@ impl UnloadCause {
     fn has(self, step: UnloadStep) -> bool {
         match step {
             Seal | ShutGates | ExitHooks | EndThreadLocals | EndImages => true,
-            // The listeners of a generation that is replaced were called when it was set aside.
+            // A replaced generation called these listeners when it was suspended.
             Tell => self == Self::Unloaded,
             Resume => self == Self::RolledBack,
-            // No type of it was declared and no main has run.
+            // No type was declared and no main has run.
             EndObjects => !matches!(self, Self::NotStaged | Self::Slim),
             DropJobs | ReleasePluginParts | AwaitFinalizers | EndBlacks | EndTypeNumbers => self != Self::Slim,
         }
@@ -107,7 +102,7 @@ mod tests {
         UnloadCause::Slim,
     ];
 
-    /// What runs code of the module.
+    /// Steps that run module code.
     const RUNS: [UnloadStep; 5] = [
         UnloadStep::Tell,
         UnloadStep::DropJobs,
@@ -116,7 +111,7 @@ mod tests {
         UnloadStep::EndThreadLocals,
     ];
 
-    /// What such code may look at, and goes.
+    /// Steps that destroy what module code may access.
     const GOES: [UnloadStep; 3] = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
     fn at(end: UnloadCause, step: UnloadStep) -> Option<usize> {

@@ -1,8 +1,6 @@
-//! A ticket for an unload: the caller that requested one gets it at once, and can look at it, drive it and wait on it
-//! from any thread, whether a generation of the Master goes or a Slim.
-//!
-//! Any thread can drive an unload: each look takes it as far as it goes and no further. What runs then is what is left
-//! when the game thread has done its part, so it needs no game thread.
+//! Ticket of an unload of a generation or a Slim, returned immediately when the unload is requested. Any thread can check,
+//! drive and wait for the unload: polling continues it as far as possible without blocking. The remaining work does not need
+//! the game thread.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -19,14 +17,13 @@ use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// How long a waiter sleeps at most before it looks again: what it waits for may be a thread that ends, which
-/// signals nothing.
+/// Maximum sleep of a waiter before it polls again, since an ending thread signals no condition.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
-/// A look that takes longer is named in reports: code that ends a module, or a listener, does not return.
+/// Reports name the driving thread if polling takes longer: an exit hook, a destructor or a listener does not return.
 const LONG_LOOK: Duration = Duration::from_millis(100);
 
-/// How long giving an unload up waits for the look of another thread.
+/// Maximum time that a park waits for another driving thread.
 const PARK_WAIT: Duration = Duration::from_secs(1);
 
 struct Told {
@@ -42,24 +39,22 @@ struct Told {
 struct Shared {
     subject: String,
     begun: Instant,
-    /// For how long it is not reported as blocked.
+    /// Time during which the unload is not reported as blocked.
     patience: Duration,
     told: Mutex<Told>,
     changed: Condvar,
     work: Mutex<Work>,
-    /// It is to be given up as soon as the look that is under way is over.
+    /// Requests to give the unload up once the current poll ends.
     is_to_be_parked: AtomicBool,
 }
 
-/// What is left to do. The thread that drives it takes it out, so that no lock is held while code of a module runs.
+/// Remaining work. The driving thread takes it out, so that no lock is held while module code runs.
 enum Work {
     Here(Box<dyn UnloadWork>),
-    /// A thread has it.
     Driven(Driver),
     Gone,
 }
 
-/// The thread that takes an unload further now.
 #[derive(Clone)]
 struct Driver {
     thread: Thread,
@@ -76,7 +71,7 @@ impl Driver {
         self.thread.id() == thread::current().id()
     }
 
-    /// What reports say of one that does not come back.
+    /// Returns the blocker to report if the driving thread does not return.
     fn blocker(&self) -> Blocker {
         Blocker {
             kind: LeaseKind::Call,
@@ -88,14 +83,15 @@ impl Driver {
     }
 }
 
-/// A look that is under way. What is left to do goes back when it is over, also when code of the module panics in it: else
-/// waiting threads would wait for ever.
+/// Poll in progress. Returns the work to the ticket on drop, also if module code panics; otherwise waiting threads would block
+/// permanently.
 struct Look<'a> {
     ticket: &'a UnloadTicket,
     work: Option<Box<dyn UnloadWork>>,
 }
 
-/// An unload that has begun. A clone is the same ticket; it may be kept for ever and dropped at any time. Any thread.
+/// Handle of an unload that has begun. Clones share the unload; a ticket may be kept without limit and dropped at any time. Any
+/// thread.
 #[derive(Clone)]
 #[must_use = "the unload has begun; the ticket tells whether it ends"]
 pub struct UnloadTicket {
@@ -103,7 +99,7 @@ pub struct UnloadTicket {
 }
 
 impl UnloadTicket {
-    /// A ticket for `work`, which begins now. Until `patience` has passed it counts as unloading, then as blocked.
+    /// Creates a ticket for `work`, starting now. The unload counts as unloading until `patience` has passed, then as blocked.
     pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn UnloadWork>) -> Self {
         let told = Told {
             state: ContextState::Unloading,
@@ -126,31 +122,31 @@ impl UnloadTicket {
         Self { shared: Arc::new(shared) }
     }
 
-    /// What is unloaded: `generation 3`, `Slim "reports"`.
+    /// Returns the subject of the unload: `generation 3`, `Slim "reports"`.
     #[must_use]
     pub fn subject(&self) -> &str {
         &self.shared.subject
     }
 
-    /// How far it has come, as of the last look.
+    /// Returns the state as of the last poll.
     #[must_use]
     pub fn state(&self) -> ContextState {
         self.told().state
     }
 
-    /// How long ago it began.
+    /// Returns the time since the unload began.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.shared.begun.elapsed()
     }
 
-    /// Looks, takes the unload as far as it goes without waiting, and says how far that is.
+    /// Continues the unload as far as possible without blocking, and returns its state.
     ///
-    /// Destructors of a module's thread-locals on the calling thread, its exit handlers and its finalisers may run in
-    /// here.
+    /// Destructors of a module's thread-locals on the calling thread, its exit handlers and its finalizers may run inside this
+    /// call.
     pub fn poll(&self) -> ContextState {
         let Some(mut look) = self.take_work() else { return self.state() };
-        // No lock is held from here on: code of the module runs, and a listener to that may look at this very ticket.
+        // No lock is held here: module code runs, and a listener of its events may poll this ticket.
         match look.work().advance() {
             Progress::Waiting { blockers, drained } => {
                 let mut told = self.told();
@@ -161,7 +157,8 @@ impl UnloadTicket {
                 told.blockers = blockers;
                 drop(told);
                 drop(look);
-                // Only now: a park that came before the work was back has left this, and a later one takes the work itself.
+                // Checked after the work was returned: an earlier park request is stored in the flag, and a later one takes the
+                // work itself.
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
                     && let Some(look) = self.take_work()
                 {
@@ -177,13 +174,13 @@ impl UnloadTicket {
         self.state()
     }
 
-    /// Waits until the images are gone, `deadline` has passed, or the host has given up on it.
+    /// Waits until the images are gone, `deadline` has passed, or the host has parked the unload.
     ///
-    /// On the game thread of a Master it may be waited as well, though what only the next safe point can end is not
-    /// ended then; the events of the Master are raised at the next safe point in any case.
+    /// May be called on the game thread of a Master, but work that requires a safe point does not run during the wait. Events
+    /// of the Master are always raised at the next safe point.
     ///
     /// # Errors
-    /// What keeps it, when it is not gone.
+    /// The blockers, if the images are not gone.
     pub fn wait(&self, deadline: Duration) -> Result<UnloadReport, BlockerReport> {
         let until = deadline::after(deadline);
         loop {
@@ -193,7 +190,7 @@ impl UnloadTicket {
                 return self.end_report().ok_or_else(|| self.report());
             }
             let told = self.told();
-            // Another driver may have ended it since it was looked at.
+            // A different thread may have completed the unload since the poll.
             if !matches!(told.state, ContextState::Dead | ContextState::Parked) {
                 let nap = left.min(LOOK_AGAIN);
                 drop(self.shared.changed.wait_timeout(told, nap).unwrap_or_else(PoisonError::into_inner));
@@ -201,10 +198,10 @@ impl UnloadTicket {
         }
     }
 
-    /// What keeps it, as of the last look. Empty for one that is dead.
+    /// Returns the blockers as of the last poll; empty if the context is dead.
     #[must_use]
     pub fn report(&self) -> BlockerReport {
-        // Whoever looks may ask what it sees.
+        // Excludes this thread: module code may request the report inside a poll.
         let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_LOOK);
         let told = self.told();
         let mut blockers = told.blockers.clone();
@@ -220,7 +217,7 @@ impl UnloadTicket {
         }
     }
 
-    /// What it left, once it is dead.
+    /// Returns the resources that the modules had left, once the context is dead.
     #[must_use]
     pub fn end_report(&self) -> Option<UnloadReport> {
         let told = self.told();
@@ -233,29 +230,29 @@ impl UnloadTicket {
         })
     }
 
-    /// Whether every finalizer of it has run.
+    /// Checks if every finalizer has run.
     pub(crate) fn is_drained(&self) -> bool {
         self.told().drained
     }
 
-    /// Adds something that went wrong and stopped nothing.
+    /// Adds a non-fatal problem.
     pub(crate) fn note(&self, problem: String) {
         self.told().problems.push(problem);
     }
 
-    /// Adds what had still to be done.
+    /// Adds the dropped jobs.
     pub(crate) fn note_jobs(&self, ended: Vec<JobCount>) {
         self.told().jobs.extend(ended);
     }
 
-    /// Gives up: what is not gone stays mapped, and the reason names what kept it. Without effect on one that has
-    /// ended. Waits a second for another thread that drives it at this moment; if that one does not come back, or is
-    /// this thread further out, it is given up as soon as that look is over.
+    /// Gives the unload up: remaining images stay mapped, with their blockers as reason. No effect on a completed unload. Waits
+    /// up to one second for another driving thread; if that thread does not return, or the caller is inside a poll, the unload
+    /// is parked once that poll ends.
     pub(crate) fn park(&self) {
         self.park_within(PARK_WAIT);
     }
 
-    /// The same, with so long a wait.
+    /// Does the same as [`UnloadTicket::park`], with a given maximum wait.
     pub(crate) fn park_within(&self, wait: Duration) {
         let until = Instant::now() + wait;
         loop {
@@ -269,14 +266,13 @@ impl UnloadTicket {
             };
             if is_late {
                 self.shared.is_to_be_parked.store(true, Ordering::Release);
-                // The look may have ended between the two.
+                // The poll may have ended before the flag was set.
                 return self.take_work().map_or((), |look| self.give_up(look));
             }
             thread::sleep(LOOK_AGAIN);
         }
     }
 
-    /// The thread that takes it further now.
     fn driver(&self) -> Option<Driver> {
         match &*self.work() {
             Work::Driven(driver) => Some(driver.clone()),
@@ -284,7 +280,7 @@ impl UnloadTicket {
         }
     }
 
-    /// What is left to do, for this thread to drive; nothing while another look is under way, and when all is done.
+    /// Takes the remaining work to drive it on this thread. `None` during another poll and after completion.
     fn take_work(&self) -> Option<Look<'_>> {
         let mut work = self.work();
         match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {
@@ -307,7 +303,6 @@ impl UnloadTicket {
         self.shared.changed.notify_all();
     }
 
-    /// The images that stay, one line each.
     pub(crate) fn parked_lines(&self) -> Vec<String> {
         let told = self.told();
         told.unloaded.parked.iter().map(|image| image.line(&self.shared.subject)).collect()
@@ -351,7 +346,6 @@ impl Look<'_> {
         &mut **self.work.as_mut().expect("it is taken out only by `end`, which ends the look")
     }
 
-    /// Nothing is left to do.
     fn end(mut self) {
         self.work = None;
     }

@@ -1,6 +1,5 @@
-//! Generations of the Master that unload, and what becomes of them: what is not gone in a short while is looked at in every
-//! safe point, and given up when the policy of the host says so. The game thread sleeps in the first look only, and never
-//! long.
+//! Unloads of generations in progress: polls them in every safe point and parks them when the policy requires it. The game
+//! thread sleeps in the first poll only, for a short time.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,8 +16,8 @@ use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadMo
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::OneUnload;
 
-/// What is left of an unload when no code of its modules has anything to do on the game thread any more: goes as far as it can
-/// within the grace that began with the unload, and leaves the rest to the safe points.
+/// Starts the remaining unload once no module code needs the game thread. Continues within the grace period that began with the
+/// unload, and leaves the rest to the safe points.
 pub(super) fn hand_over<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -28,19 +27,19 @@ pub(super) fn hand_over<M: UnloadModule>(
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
     let unloads = host.unloads();
-    // What exit hooks and objects of other modules ended meanwhile.
+    // Releases values that exit hooks and objects of other modules dropped since.
     core.finalizer.release();
     let policy = &unloads.policy;
     let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));
     let jobs = jobs.collect();
     let thread_locals: Vec<_> = modules.iter().rev().filter_map(|module| module.thread_locals()).collect();
     let ids: Vec<_> = modules.iter().map(|module| module.id()).collect();
-    // A thread-local that a finalizer used can end on the finalizer thread only.
+    // Thread-locals used by a finalizer can be dropped on the finalizer thread only.
     let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
         thread_locals.iter().for_each(|end_here| end_here());
     });
     let work = ModuleUnloads::new(jobs, Some(barrier));
-    // As long as this function itself looks.
+    // Remaining grace period of this function.
     let patience = unloads.policy.grace.saturating_sub(begun.elapsed());
     let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);
     unloads.begin_unload(generation, &ticket);
@@ -73,13 +72,13 @@ pub(super) fn hand_over<M: UnloadModule>(
     ticket
 }
 
-/// Looks at every generation that is on its way out. Does not sleep. The caller stands at a safe point.
+/// Polls every unloading generation. Does not sleep. The caller is at a safe point.
 pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     let unloads = host.unloads();
     if !unloads.is_busy() {
         return;
     }
-    // A listener may look at the list while it is called.
+    // A listener may access the list while it is called.
     let under_way = unloads.under_way.borrow().clone();
     for unload in under_way {
         if !tend(core, host, &unload) && unloads.policy.gives_up(unload.ticket.age()) {
@@ -89,8 +88,7 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     unloads.under_way.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
 }
 
-/// Waits until every generation that is on its way out has come to its end, as far as `deadline` allows; returns whether
-/// all have. Posted closures go on running.
+/// Waits until all generations are unloaded or `deadline` has passed; returns true if all are. Posted closures still run.
 pub(crate) fn settle(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
     let mut naps = Naps::default();
@@ -107,7 +105,7 @@ pub(crate) fn settle(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> 
     }
 }
 
-/// Gives up one generation, or all that are on their way out. Returns how many there were.
+/// Gives up one generation, or all unloading ones. Returns their number.
 pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>) -> usize {
     let under_way = host.unloads().under_way.borrow().clone();
     let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);
@@ -118,18 +116,18 @@ pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>)
 
 fn give_up(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
     end_values(core, unload);
-    // Names the finalizer that runs, so before that is given up.
+    // Precedes giving up the finalizers, so that the report names the running one.
     unload.ticket.park();
     core.finalizer.give_up(&unload.modules);
     tend(core, host, unload);
 }
 
-/// Every finalizer has run, or was given up: what its modules own goes. Once.
+/// Destroys values owned by the modules, after all finalizers have run or were abandoned. Acts once.
 fn end_values(core: &Core, unload: &OneUnload) {
     unload.left.take().iter().for_each(|step| step_later(core, &unload.modules, *step));
 }
 
-/// Takes one generation as far as it goes and calls the listeners; whether it has come to its end.
+/// Polls one generation and calls the listeners. Returns true if the unload is over.
 fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();
@@ -186,12 +184,12 @@ fn is_over(state: ContextState) -> bool {
     matches!(state, ContextState::Dead | ContextState::Parked)
 }
 
-/// The steps that wait until every finalizer has run or was given up. Game thread.
+/// Runs the steps that follow the end or abandonment of all finalizers. Game thread.
 fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
     match step {
         UnloadStep::EndBlacks => drop(core.blacks.end_modules(&modules.iter().copied().collect())),
         UnloadStep::EndTypeNumbers => modules.iter().for_each(|module| core.value_types.end_module(*module)),
-        // The ticket does this one, which needs no game thread.
+        // Performed by the ticket, without the game thread.
         UnloadStep::EndImages => {}
         UnloadStep::Seal
         | UnloadStep::Tell

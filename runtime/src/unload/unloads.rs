@@ -1,5 +1,5 @@
-//! The state of the generations of the Master until they are gone: how far each has come, its ticket, and what went
-//! wrong before it had one. The listeners to unloads and the images that stay are here as well.
+//! State of the Master's generations until they are gone: tickets, problems noted before a ticket exists, unloading callbacks,
+//! and parked images.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,72 +14,66 @@ use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
 
-/// How much of what went wrong is kept of a generation that goes on.
+/// Maximum number of problems kept for a live generation.
 const MOST_PROBLEMS: usize = 32;
 
-/// A function of the host that is called before a generation ends, with the generation's number.
+/// Host callback called before a generation ends, with its number.
 pub(crate) type UnloadingCallback = Rc<dyn Fn(u64)>;
 
-/// A generation that unloads.
 pub(super) struct OneUnload {
     pub(super) generation: Generation,
-    /// Its modules that go: a reload may have kept others.
+    /// Unloading modules; a reload may have kept others of this generation.
     pub(super) modules: Vec<ModuleId>,
     pub(super) ticket: UnloadTicket,
-    /// The steps that are still to be done.
     pub(super) left: Cell<&'static [UnloadStep]>,
-    /// Whether a listener was called for the generation: one that never started ends without events.
+    /// Set if a listener was called for the generation. Generations that never started end without events.
     pub(super) is_known: bool,
     pub(super) said_unloaded: Cell<bool>,
     pub(super) said_blocked: Cell<bool>,
-    /// Set when the log has the blockers.
     pub(super) logged_blocked: Cell<bool>,
-    /// A listener may cause another look at this while it is called for the end.
+    /// Prevents a second report if a listener polls the unload while it is called for the end.
     pub(super) said_over: Cell<bool>,
 }
 
-/// Where a generation stands.
 enum GenerationState {
     Alive,
     Unloading(UnloadTicket),
 }
 
-/// Generations and their unloads. Game thread only.
+/// State of all generations. Game thread only.
 #[derive(Default)]
 pub(crate) struct Unloads {
-    /// What the host does about unloads that do not end.
     pub policy: UnloadPolicy,
     lives: RefCell<BTreeMap<Generation, GenerationState>>,
     pub(super) under_way: RefCell<Vec<Rc<OneUnload>>>,
     pub(crate) callbacks: Callbacks<UnloadingCallback>,
-    /// What went wrong before there was a ticket to write it on.
+    /// Problems noted before the generation had a ticket.
     problems: RefCell<BTreeMap<Generation, Vec<String>>>,
-    /// Tasks, timers and posted closures that ended before there was a ticket to write them on.
+    /// Tasks, timers and posted closures dropped before the generation had a ticket.
     jobs: RefCell<BTreeMap<Generation, Vec<JobCount>>>,
     parked: RefCell<Vec<String>>,
 }
 
 impl Unloads {
-    /// The generation has begun to live.
     pub(crate) fn begin_life(&self, generation: Generation) {
         self.lives.borrow_mut().insert(generation, GenerationState::Alive);
     }
 
-    /// Nothing of the generation is mapped: it was refused before that, or its images are gone. Nothing is kept of it.
+    /// Removes a generation that was rejected before it was mapped, or whose images are gone.
     pub(crate) fn forget(&self, generation: Generation) {
         let ended = self.lives.borrow_mut().remove(&generation);
         self.problems.borrow_mut().remove(&generation);
         self.jobs.borrow_mut().remove(&generation);
-        // This may be the last share of its ticket.
+        // Dropped after the borrow has ended, since this may be the last clone of the ticket.
         drop(ended);
     }
 
-    /// Whether anything of the generation is left.
+    /// Checks if anything of the generation is left.
     pub(crate) fn is_known(&self, generation: Generation) -> bool {
         self.lives.borrow().contains_key(&generation)
     }
 
-    /// Every generation that is not dead, and how far its life has come.
+    /// Returns every generation that is not dead, with its state.
     pub(crate) fn states(&self) -> Vec<(Generation, ContextState)> {
         let lives = self.lives.borrow();
         let states = lives.iter().map(|(generation, lives)| match lives {
@@ -89,7 +83,7 @@ impl Unloads {
         states.filter(|(_, state)| *state != ContextState::Dead).collect()
     }
 
-    /// The tickets of generations that are not dead, oldest first.
+    /// Returns the tickets of unloading generations that are not dead, oldest first.
     pub(crate) fn tickets(&self) -> Vec<UnloadTicket> {
         let lives = self.lives.borrow();
         let tickets = lives.values().filter_map(|lives| match lives {
@@ -99,19 +93,17 @@ impl Unloads {
         tickets.filter(|ticket| ticket.state() != ContextState::Dead).collect()
     }
 
-    /// Images that stay mapped, and why.
     pub(crate) fn parked(&self) -> Vec<String> {
         self.parked.borrow().clone()
     }
 
-    /// The images that stay, where these are more than the host's limit: no other is loaded then.
+    /// Returns the parked images if they exceed the host's budget, in which case no more modules are loaded.
     pub(crate) fn beyond_budget(&self) -> Option<Vec<String>> {
         let parked = self.parked.borrow();
         self.policy.is_spent(parked.len()).then(|| parked.clone())
     }
 
-    /// Calls every callback, each isolated from the panics of the others, which go to the ticket. Their priorities, in
-    /// order.
+    /// Calls every callback. A panic does not prevent the others and is noted on the ticket. Returns the priorities, in order.
     pub(crate) fn call_back(&self, generation: Generation) -> Vec<i32> {
         let mut called = Vec::new();
         self.callbacks.each(|priority, callback| {
@@ -129,8 +121,8 @@ impl Unloads {
         called
     }
 
-    /// Writes down what went wrong with a generation and stopped nothing. Of one that is gone it stands only in the
-    /// log: a module that a reload has kept may outlive the generation it was mapped in.
+    /// Notes a non-fatal problem. Problems of a generation that is gone appear in the log only: a kept module may outlive the
+    /// generation it was mapped in.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
         match self.lives.borrow().get(&generation) {
             Some(GenerationState::Alive) => {}
@@ -139,35 +131,32 @@ impl Unloads {
         }
         let mut problems = self.problems.borrow_mut();
         let problems = problems.entry(generation).or_default();
-        // A plugin part that fails to end may do so every frame; the log has them all.
+        // A plugin part may fail to drop in every frame; the log contains all failures.
         if problems.len() < MOST_PROBLEMS {
             problems.push(problem);
         }
     }
 
-    /// Writes down what a generation had still to do when it ended.
     pub(crate) fn note_jobs(&self, generation: Generation, ended: Vec<JobCount>) {
         self.jobs.borrow_mut().entry(generation).or_default().extend(ended);
     }
 
-    /// What went wrong with a generation that has no ticket.
+    /// Takes the problems of a generation without a ticket.
     pub(crate) fn take_problems(&self, generation: Generation) -> Vec<String> {
         self.problems.borrow_mut().remove(&generation).unwrap_or_default()
     }
 
-    /// The generation has begun to unload: what was noted of it goes to its ticket.
+    /// Moves the notes of a generation to its ticket.
     pub(super) fn begin_unload(&self, generation: Generation, ticket: &UnloadTicket) {
         self.take_problems(generation).into_iter().for_each(|problem| ticket.note(problem));
         ticket.note_jobs(self.jobs.borrow_mut().remove(&generation).unwrap_or_default());
         self.lives.borrow_mut().insert(generation, GenerationState::Unloading(ticket.clone()));
     }
 
-    /// These images stay, one line each.
     pub(super) fn note_parked(&self, lines: &[String]) {
         self.parked.borrow_mut().extend(lines.iter().cloned());
     }
 
-    /// Whether any generation is on its way out.
     pub(crate) fn is_busy(&self) -> bool {
         !self.under_way.borrow().is_empty()
     }

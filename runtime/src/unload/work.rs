@@ -1,35 +1,28 @@
-//! What a ticket drives: what is left to do of an unload, and how far that has come.
-
 use crate::lease::Blocker;
 use crate::unload::report::{ModuleEnd, ParkedImage};
 
-/// What is left to do of an unload, none of which needs the game thread.
+/// Remaining work of an unload. Does not need the game thread.
 pub(crate) trait UnloadWork: Send {
-    /// Goes as far as it can without waiting.
+    /// Continues as far as possible without blocking.
     fn advance(&mut self) -> Progress;
 
-    /// Gives up on what is not gone: those images stay mapped.
+    /// Gives up: the remaining images stay mapped.
     fn park(&mut self) -> Unloaded;
 }
 
-/// How far a work has come.
 pub(crate) enum Progress {
-    /// It has to wait.
     Waiting {
-        /// What it waits for; empty when only another look is needed.
+        /// Blockers; empty if only another poll is needed.
         blockers: Vec<Blocker>,
-        /// Whether every finalizer has run.
+        /// Set if every finalizer has run.
         drained: bool,
     },
-    /// There is nothing left to do.
     Ended(Unloaded),
 }
 
-/// How the modules of a context ended.
 #[derive(Debug, Default)]
 pub(crate) struct Unloaded {
-    /// What those left whose image is gone.
+    /// Resources left by modules whose images are gone.
     pub modules: Vec<ModuleEnd>,
-    /// Images that stay.
     pub parked: Vec<ParkedImage>,
 }

@@ -1,6 +1,6 @@
-//! Texts from outside, mutated at random: values, types, signatures, paths and ZCall names. No text may panic, run for long or
-//! become another thing on its way back: what is read prints as a text that reads as the same. Each round can be played again
-//! by the seed and number that its failure prints.
+//! Random mutations of external strings: values, types, signatures, paths and ZCall names. Parsing must not panic or take long,
+//! and a parsed value must print as a string that parses to an equal value. A failure prints the seed and the number of its
+//! round for replay.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -15,7 +15,6 @@ use crate::object::type_text::{SignatureText, TypeText};
 use crate::object::value::Value;
 use crate::zcall::name::ZCallName;
 
-/// A name of a protocol that is built in.
 #[derive(PartialEq, Debug)]
 struct BuiltIn(ZCallName);
 
@@ -33,7 +32,7 @@ impl Display for BuiltIn {
     }
 }
 
-/// Pieces that mean something in one of the languages, and letters that mean nothing anywhere.
+/// Tokens of the languages, and arbitrary characters.
 const PIECES: [&str; 44] = [
     "(",
     ")",
@@ -81,7 +80,7 @@ const PIECES: [&str; 44] = [
     "\u{301}",
 ];
 
-/// A text that is nearly one of `seeds`.
+/// Returns a mutation of one of `seeds`.
 fn mutant(dice: &mut Dice, seeds: &[String]) -> String {
     let mut text: Vec<char> = seeds[dice.roll(seeds.len())].chars().collect();
     for _ in 0..1 + dice.roll(4) {
@@ -107,7 +106,7 @@ fn mutant(dice: &mut Dice, seeds: &[String]) -> String {
     text.into_iter().collect()
 }
 
-/// What an error says is one line without commands to a terminal, however long and strange the text was.
+/// Checks that an error message is one line without control characters, regardless of the parsed string.
 fn check_error(error: &impl Display, text: &str) {
     let told = error.to_string();
     assert!(!told.contains(char::is_control) && told.len() < 2000, "{text:?}: {told:?}");

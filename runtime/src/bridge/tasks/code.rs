@@ -1,5 +1,4 @@
-//! The way into the code of a job: a red frame, the module's gate, the module's own function. Nothing else of the
-//! host follows these addresses.
+//! Entry into the code of a job, through a red frame and the module's gate. No other code follows these addresses.
 #![expect(unsafe_code, reason = "enters module code through the functions that a job brought along")]
 
 use std::rc::Rc;
@@ -13,7 +12,7 @@ use crate::bridge::tasks::waking::Waking;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 
-/// What a job consists of, on the module's side. Not dropped by itself: [`Code::end`] does it, once.
+/// Module side of a job. Not dropped automatically: [`Code::end`] does it, once.
 #[derive(Clone, Copy)]
 pub(crate) struct Code {
     data: *mut (),
@@ -21,24 +20,22 @@ pub(crate) struct Code {
     drop: JobDrop,
 }
 
-// SAFETY: only posted jobs change threads before the host has them, and of those a module promises (`task::post`
-// demands `Send`) that they may. Wherever they are, the addresses are followed on the game thread only.
+// SAFETY: only posted jobs change threads before the host receives them, and the module promises that these may (`task::post`
+// requires `Send`). The addresses are followed on the game thread only.
 unsafe impl Send for Code {}
 
 impl Code {
-    /// What a module hands over.
+    /// Takes ownership of a module's job.
     ///
     /// # Safety
-    /// The job is whole, and the host has become its owner: the module will neither use nor drop it.
+    /// The job must be complete and owned by the host: the module neither uses nor drops it.
     pub(crate) unsafe fn of(job: &Job<'_>) -> Self {
         Self { data: job.data, run: job.run, drop: job.drop }
     }
 
-    /// Runs it once, in a red frame. Whether it is done. It must not be running, nor be ended, and `gate` is its
-    /// module's, whose image stays mapped as long as the job is not ended.
-    ///
-    /// # Errors
-    /// What it failed with; and when the gate is shut.
+    /// Runs the job once, in a red frame. Returns true if it is done. The job must not be running or ended, and `gate` must be
+    /// its module's, whose image stays mapped until the job is ended. Returns the error of the job, and an error if the gate is
+    /// closed.
     pub(super) fn run(
         self,
         red: &RedStack,
@@ -49,23 +46,21 @@ impl Code {
         let waker = waking.map_or(std::ptr::null(), Waking::lend);
         let mut step = JobStep::FAILED;
         red.call_module(gate, what, |failure| {
-            // SAFETY: the gate is open, so the image is mapped; `data` is the module's own and nobody else runs it; the waker
-            // is held by the caller for the call.
+            // SAFETY: the gate is open, so the image is mapped; `data` belongs to the module and is not used by other code
+            // during the run; the waker is held by the caller for the call.
             step = unsafe { (self.run.0)(self.data, waker, failure) };
             if step == JobStep::FAILED { Status::FAILED } else { Status::OK }
         })?;
         Ok(step == JobStep::DONE)
     }
 
-    /// Drops it, in a red frame. The last that happens to it; the gate may be shut by now, the image is still mapped.
-    ///
-    /// # Errors
-    /// The panic of what was dropped.
+    /// Drops the job in a red frame, as its last use. The gate may be closed, but the image is still mapped. Returns a panic of
+    /// the drop as an error.
     pub(super) fn end(self, red: &RedStack, what: &Rc<str>) -> Result<(), CallError> {
         red.enter(what, || {
             let drop = |failure: &mut Failure| {
-                // SAFETY: the image is mapped, since no job outlives its generation's end, which comes before the
-                // unmapping; the caller gives the job up.
+                // SAFETY: the image is mapped, since all jobs end before the unmapping of their generation; the caller does not
+                // use the job afterwards.
                 unsafe { (self.drop.0)(self.data, failure) }
             };
             from_module(drop)

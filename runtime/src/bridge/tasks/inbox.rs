@@ -1,7 +1,7 @@
-//! What other threads may do: post, wake, cancel. They leave a message; the game thread reads it when it is at that.
+//! Operations for other threads: post, wake, cancel. They send messages that the game thread processes later.
 //!
-//! A post is sent under the lock that the end of its module takes to write: either the end finds the message, or the
-//! post finds the module gone. So no job is left behind whose code is not there any more.
+//! A post holds the read lock of the modules, and the end of a module takes the write lock: either the end finds the message,
+//! or the post fails. So no job remains whose code is gone.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -16,110 +16,94 @@ use crate::bridge::tasks::place_of;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind, Leases};
 
-/// A closure of the host's own; it is given the host as the root made it known.
+/// Closure of the host; receives the host as registered by the root.
 pub(crate) type HostJob = Box<dyn FnOnce(&dyn Any) + Send>;
 
-/// A closure of a module on its way to the game thread.
+/// Closure of a module, sent to the game thread.
 pub(super) struct Posted {
-    /// Whose it is.
     pub module: ModuleId,
-    /// The object it lives with, or none.
+    /// Owning object, or `NONE`.
     pub object: ObjectHandle,
-    /// Where it was asked for.
+    /// Location of the request.
     pub place: Arc<str>,
-    /// What runs.
     pub code: Code,
-    /// Whether it runs after a commit, or never.
     pub timing: Timing,
-    /// Why its module stays.
+    /// Lease on the module.
     pub lease: Lease,
 }
 
-/// Whether what was asked for depends on a commit.
+/// Dependency of a job on a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timing {
-    /// It was asked for on the game thread before a commit: it waits for that, and ends in a rollback.
+    /// Requested on the game thread before a commit: waits for the commit, and ends in a rollback.
     Staged,
-    /// It runs when its turn comes.
+    /// Runs without a commit.
     Certain,
 }
 
-/// A message to the game thread.
 pub(super) enum Message {
-    /// Run this task again.
     Wake(JobId),
-    /// End this job.
     Cancel(JobId),
-    /// Run this closure of a module.
     Post(Posted),
-    /// Run this closure of the host.
     Host(HostJob),
 }
 
-/// Where messages come in. Any thread.
+/// Receiver of messages. Any thread.
 pub(crate) struct Inbox {
     sender: Sender<Message>,
     modules: RwLock<BTreeMap<ModuleId, Arc<Leases>>>,
 }
 
 impl Inbox {
-    /// An empty one, and its reader's end.
+    /// Creates an inbox, and the receiving end.
     pub(super) fn new() -> (Arc<Self>, Receiver<Message>) {
         let (sender, receiver) = unbounded();
         (Arc::new(Self { sender, modules: RwLock::default() }), receiver)
     }
 
-    /// From now on this module may post.
     pub(super) fn admit(&self, module: ModuleId, leases: Arc<Leases>) {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).insert(module, leases);
     }
 
-    /// From now on it may not; what it has posted is in the inbox.
+    /// Rejects further posts of a module. Earlier ones are in the inbox.
     pub(super) fn expel(&self, module: ModuleId) {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).remove(&module);
     }
 
-    /// Takes a lease on a module for a job.
-    ///
-    /// # Errors
-    /// When the module is over, or unloading.
+    /// Takes a lease on a module for a job. Returns an error if the module has ended or is unloading.
     pub(super) fn lease(&self, module: ModuleId, kind: LeaseKind, place: &Arc<str>) -> Result<Lease, CallError> {
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         take(modules.get(&module), kind, place)
     }
 
-    /// Leaves a module's closure for the game thread.
-    ///
-    /// # Errors
-    /// When the module is over, or unloading; the closure is still the module's then, and its code is not called.
+    /// Posts a module's closure to the game thread. Returns an error if the module has ended or is unloading; the module then
+    /// still owns the closure, and its code is not called.
     pub(crate) fn post(&self, module: ModuleId, job: &Job<'_>, code: Code, timing: Timing) -> Result<(), CallError> {
         let (object, place) = (job.object, place_of(job));
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         let lease = take(modules.get(&module), LeaseKind::Posted, &place)?;
-        // The reader lives as long as the word through which the module reached this inbox.
+        // The receiver exists as long as the word through which the module accessed this inbox.
         let _read = self.sender.send(Message::Post(Posted { module, object, place, code, timing, lease }));
         drop(modules);
         Ok(())
     }
 
-    /// Leaves a closure of the host for the game thread. Whether there is one any more.
+    /// Posts a closure of the host to the game thread. Returns false if the receiver is gone.
     pub(crate) fn post_host(&self, job: HostJob) -> bool {
         self.sender.send(Message::Host(job)).is_ok()
     }
 
-    /// Asks for the end of a job.
     pub(crate) fn cancel(&self, job: JobId) {
-        // A runtime that is gone has ended it.
+        // A runtime that has ended has already ended the job.
         let _gone = self.sender.send(Message::Cancel(job));
     }
 
-    /// For the wakers of tasks.
     pub(super) fn sender(&self) -> Sender<Message> {
         self.sender.clone()
     }
 }
 
-/// A lease whose place is the module's own line, not one of this file.
+/// Takes a lease whose location is the module's line instead of one in this file.
 fn take(leases: Option<&Arc<Leases>>, kind: LeaseKind, place: &Arc<str>) -> Result<Lease, CallError> {
     let leases = leases.ok_or_else(|| CallError::Unavailable { what: format!("the module of a {kind}") })?;
     leases

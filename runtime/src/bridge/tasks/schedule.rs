@@ -1,10 +1,10 @@
-//! Game time, and what is due when. Time is what the host's ticks say, never a clock on the wall: a host that stops
-//! ticking stops every timer, and one that runs at double speed runs them so. This file decides; it runs nothing.
+//! Game time and due times. Time advances by the host's ticks only, never by a wall clock: a host that stops ticking stops
+//! every timer, and one that runs at double speed runs timers accordingly. Decides only, runs nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What waits for its time. What is due at the same time comes in the order it was made.
+/// Scheduled items. Items with equal due time are ordered by creation.
 #[derive(Debug)]
 pub(super) struct Schedule<K> {
     now: Duration,
@@ -12,40 +12,38 @@ pub(super) struct Schedule<K> {
 }
 
 impl<K: Copy> Schedule<K> {
-    /// Nothing waits, and no time has gone by.
     pub(super) const fn new() -> Self {
         Self { now: Duration::ZERO, due: BTreeMap::new() }
     }
 
-    /// Game time since the host began.
+    /// Returns the game time since the host began.
     pub(super) fn now(&self) -> Duration {
         self.now
     }
 
-    /// So many seconds go by. What is no length of time is none.
+    /// Advances the time. Invalid durations count as zero.
     pub(super) fn advance(&mut self, seconds: f32) {
         let step = Duration::try_from_secs_f32(seconds).unwrap_or_default();
         self.now = self.now.saturating_add(step);
     }
 
-    /// From now on `key`, which was made as the `made`-th, is due at `due`.
+    /// Schedules `key`, created as the `made`-th item, at `due`.
     pub(super) fn put(&mut self, due: Duration, made: u64, key: K) {
         self.due.insert((due, made), key);
     }
 
-    /// It is not due any more.
     pub(super) fn remove(&mut self, due: Duration, made: u64) {
         self.due.remove(&(due, made));
     }
 
-    /// What is due by now, the longest overdue first. It stays until it is removed.
+    /// Returns the due items, longest overdue first. They remain until they are removed.
     pub(super) fn due(&self) -> Vec<K> {
         self.due.range(..=(self.now, u64::MAX)).map(|(_, key)| *key).collect()
     }
 }
 
-/// When a timer that was due at `due` and repeats every `period` is due next: the rhythm is kept, and what a long tick
-/// left out is not made up for. A period of zero is every tick.
+/// Returns the next due time of a repeating timer: the phase is kept, and periods missed in a long tick are skipped. A period
+/// of zero means every tick.
 pub(super) fn next_due(due: Duration, period: Duration, now: Duration) -> Duration {
     if period.is_zero() {
         return now;

@@ -1,5 +1,4 @@
-//! The entries behind [`super::Tasks`], and what may happen to each: waiting, running, cancelled while it ran. Nothing
-//! here runs code of a module: what has to be dropped there is handed out.
+//! Entries of [`super::Tasks`] and their state transitions. Runs no code of modules: entries to be dropped are returned.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -22,34 +21,29 @@ use crate::object::World;
 use crate::object::objects::Objects;
 
 new_key_type! {
-    /// A job. Stale once it ended; never another one.
+    /// Key of a job. Stale once the job has ended, and never reused.
     pub(super) struct JobKey;
 }
 
-/// The number of a job as it crosses the border.
+/// Converts a key to the id that crosses the ABI boundary.
 pub(super) fn id_of(key: JobKey) -> JobId {
     JobId(key.data().as_ffi())
 }
 
-/// Back from the number. One that was never given out is the key of nothing.
+/// Converts an id to a key. An id that was never assigned becomes a key without an entry.
 pub(super) fn key_of(job: JobId) -> JobKey {
     KeyData::from_ffi(job.0).into()
 }
 
-/// What a job lives with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JobOwner {
-    /// Its module.
     Module,
-    /// An object, as long as it has the very plugin part that it had when the job was asked for.
+    /// An object, while it has the plugin part that it had when the job was requested.
     Object(ObjectHandle, u64),
 }
 
 impl JobOwner {
-    /// The life of this object; of the module for none.
-    ///
-    /// # Errors
-    /// When the object is gone.
+    /// Returns the object as owner, or the module for `NONE`. Returns an error if the object is destroyed.
     pub(super) fn of(objects: &Objects, object: ObjectHandle) -> Result<Self, CallError> {
         if object.is_none() {
             return Ok(Self::Module);
@@ -66,18 +60,14 @@ impl JobOwner {
     }
 }
 
-/// Where a job is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// It is not on the stack.
     Waiting,
-    /// It is.
     Running,
-    /// It is, and ends when it returns.
+    /// On the stack; ends when it returns.
     Cancelled,
 }
 
-/// One job.
 pub(super) struct Entry {
     pub gate: Rc<Gate>,
     pub kind: LeaseKind,
@@ -85,32 +75,30 @@ pub(super) struct Entry {
     pub place: Arc<str>,
     pub life: JobOwner,
     pub code: Code,
-    /// The how-manieth job it is.
+    /// Creation number of the job.
     pub made: u64,
-    /// For a timer, when it is due.
+    /// Due time of a timer.
     pub due: Option<Duration>,
-    /// For a timer that repeats, how often.
+    /// Period of a repeating timer.
     pub repeats: Option<Duration>,
-    /// For a task, its wakers; they keep its lease.
+    /// Wakers of a task; they keep its lease.
     pub waking: Option<Arc<Waking>>,
     pub state: State,
-    /// Whether it waits for a commit.
+    /// Dependency on a commit.
     pub timing: Timing,
-    /// The tick it had its turn in.
+    /// Last tick in which the job ran.
     pub ran_in: u64,
-    /// For all but a task.
+    /// `None` for a task.
     pub _lease: Option<Lease>,
 }
 
-/// What waits for a safe point.
+/// Closure waiting for a safe point.
 pub(super) enum Waiting {
-    /// A closure of a module.
     Module(JobKey),
-    /// A closure of the host's.
     Host(HostJob),
 }
 
-/// What is needed to run a job while the store is not borrowed.
+/// Data to run a job while the store is not borrowed.
 pub(super) struct Turn {
     pub code: Code,
     pub gate: Rc<Gate>,
@@ -118,26 +106,24 @@ pub(super) struct Turn {
     pub waking: Option<Arc<Waking>>,
 }
 
-/// Whether a job may run.
+/// Result of starting a job.
 pub(super) enum Begin {
     Run(Turn),
-    /// It ended meanwhile.
+    /// The job has ended.
     Gone,
-    /// It had its turn in this tick, is on the stack, or its generation is set aside or not committed.
+    /// The job has run in this tick, is on the stack, or its generation is suspended or not committed.
     NotNow,
-    /// Its object is gone.
     Expired(Box<Entry>),
 }
 
-/// All jobs of a host.
 pub(super) struct Store {
     pub entries: SlotMap<JobKey, Entry>,
     pub schedule: Schedule<JobKey>,
-    /// Tasks that were woken, in that order.
+    /// Woken tasks, in the order of waking.
     pub ready: VecDeque<JobKey>,
     pub posted: VecDeque<Waiting>,
     pub tick: u64,
-    /// Whether timers and tasks are being run.
+    /// Set while timers and tasks are being run.
     pub is_running: bool,
     made: u64,
     deaths_seen: u64,
@@ -159,19 +145,18 @@ impl Default for Store {
 }
 
 impl Store {
-    /// The number of the next job.
     pub(super) fn next_number(&mut self) -> u64 {
         self.made += 1;
         self.made
     }
 
-    /// A closure that another thread has sent. One whose object is gone ends when its turn comes.
+    /// Adds a closure sent by another thread. If its object is gone, the closure ends at its turn.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
         let Posted { object, place, code, timing, lease, .. } = posted;
-        // The conjugate is that of now: it was not looked up when the closure was sent, on whatever thread that was.
+        // Uses the current conjugate, since the sending thread could not resolve it.
         let life = JobOwner::of(&world.objects, object).unwrap_or(JobOwner::Object(object, 0));
         let made = self.next_number();
-        // A rollback reads the inbox, so what comes later comes after the commit.
+        // A rollback processes the inbox, so later messages arrive after the commit.
         let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),
@@ -193,20 +178,19 @@ impl Store {
         self.posted.push_back(Waiting::Module(key));
     }
 
-    /// A task is to be run again.
     pub(super) fn wake(&mut self, key: JobKey) {
         if self.entries.get(key).is_some_and(|entry| entry.kind == LeaseKind::Task) {
             self.ready.push_back(key);
         }
     }
 
-    /// Whether a timer is due: it may have been cancelled, or put off, by one before it.
+    /// Checks if a timer is still due: an earlier one may have cancelled or postponed it.
     pub(super) fn is_due(&self, key: JobKey) -> bool {
         let due = self.entries.get(key).and_then(|entry| entry.due);
         due.is_some_and(|due| due <= self.schedule.now())
     }
 
-    /// The entry, if it can be dropped now; one that runs is dropped when it has returned.
+    /// Returns the entry if it can be dropped now; a running entry is dropped when it has returned.
     pub(super) fn cancel(&mut self, key: JobKey) -> Option<Entry> {
         let entry = self.entries.get_mut(key)?;
         if entry.state == State::Waiting {
@@ -216,7 +200,6 @@ impl Store {
         None
     }
 
-    /// Marks it as running.
     pub(super) fn begin(&mut self, key: JobKey, world: &World) -> Begin {
         let tick = self.tick;
         let Some(entry) = self.entries.get_mut(key) else { return Begin::Gone };
@@ -243,7 +226,7 @@ impl Store {
         })
     }
 
-    /// It has returned. The entry, if that was its last turn.
+    /// Ends a turn. Returns the entry if this was its last turn.
     pub(super) fn finish(&mut self, key: JobKey, is_done: bool) -> Option<Entry> {
         let now = self.schedule.now();
         let entry = self.entries.get_mut(key)?;
@@ -261,32 +244,32 @@ impl Store {
         None
     }
 
-    /// Every job whose object is gone, the first made first. They are looked for only after something died.
+    /// Removes every job whose object is gone, in order of creation. Checks only after an object was destroyed.
     pub(super) fn take_expired(&mut self, world: &World) -> Vec<Entry> {
         let deaths = world.counters.deaths.get();
         if std::mem::replace(&mut self.deaths_seen, deaths) == deaths {
             return Vec::new();
         }
-        // Those of a generation that is set aside are judged when it is back: until then its objects have other plugin parts.
+        // Jobs of a suspended generation are checked when it is resumed: until then its objects have other plugin parts.
         self.take(|entry| entry.gate.is_open() && entry.life.is_over(&world.objects))
     }
 
-    /// What waited for a commit waits no more.
+    /// Makes all jobs independent of the commit.
     pub(super) fn commit(&mut self) {
         self.entries.values_mut().for_each(|entry| entry.timing = Timing::Certain);
     }
 
-    /// Every job that waits for a commit, the first made first.
+    /// Removes every job that waits for a commit, in order of creation.
     pub(super) fn take_staged(&mut self) -> Vec<Entry> {
         self.take(|entry| entry.timing == Timing::Staged)
     }
 
-    /// Every job of a module, the first made first.
+    /// Removes every job of a module, in order of creation.
     pub(super) fn take_module(&mut self, module: ModuleId) -> Vec<Entry> {
         self.take(|entry| entry.gate.tag().id == module)
     }
 
-    /// What waits, in the order it was made.
+    /// Lists the jobs in order of creation.
     pub(super) fn infos(&self) -> Vec<JobInfo> {
         let mut entries: Vec<_> = self.entries.values().collect();
         entries.sort_by_key(|entry| entry.made);

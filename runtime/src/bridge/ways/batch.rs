@@ -1,4 +1,4 @@
-//! Many objects in one crossing: the short way into a method, with the row of objects it is called on.
+//! Batch calls on many objects in one boundary crossing.
 #![expect(unsafe_code, reason = "calls the batch shells of modules")]
 
 use std::mem::MaybeUninit;
@@ -10,25 +10,24 @@ use alcedo_abi::host::Directory;
 use super::{MethodWay, Ways, failed};
 use crate::border::CallError;
 
-/// How a batch went on.
 pub(crate) struct Went {
-    /// What the first object behind the ones that are done has failed with; none when all are done.
+    /// Error of the object at `at`; `None` if all objects are done.
     pub(crate) failed: Option<CallError>,
-    /// Where to go on.
+    /// Index at which to continue.
     pub(crate) at: usize,
-    /// How many had ended.
     pub(crate) ended: usize,
-    /// How many did not meet the condition.
     pub(crate) unmet: usize,
 }
 
 impl Ways {
-    /// Calls a method on these objects from `at` on, in one crossing, until one fails. None where it is to go the long way.
+    /// Calls a method on these objects from `at` on, in one boundary crossing, until one fails. `None` if the calls must take
+    /// the slow path.
     ///
     /// # Safety
-    /// Each item has the memory of an object of the way's class and its part for the class that declares what answers, and was found
-    /// so since the last safe point, or while [`Ways::population`] has not changed since. All were there at the count `ends` of the directory.
-    /// `condition`, if there is one, is the offset of a byte in objects of the class.
+    /// Each item must have the memory of an object of the fast path's class and its part for the class that declares the
+    /// target, and must have been resolved since the last safe point, or at the current [`Ways::population`]. All objects must
+    /// have been alive at the count `ends` of the directory. `condition`, if any, must be the offset of a byte in objects of
+    /// the class.
     pub(in crate::bridge) unsafe fn call_batch(
         &self,
         way: &MethodWay,
@@ -58,8 +57,8 @@ impl Ways {
             unmet: 0,
             failure: failure.as_mut_ptr(),
         };
-        // SAFETY: as in `call_on`, for each object that has not ended since the items were found, as the caller promises; the module
-        // looks that up. All that is lent stays where it is.
+        // SAFETY: as in `call_on`, for each object that has not been destroyed since the items were resolved, as the caller
+        // promises; the module checks this. All borrowed data persists during the call.
         let status = unsafe { (way.batch.0)(&mut batch) };
         // Read first, as in `call`.
         let failed = (status != Status::OK).then(|| *failed(&failure));

@@ -1,18 +1,18 @@
-//! The row, as modules read it.
+//! Table of blacks as read by modules.
 #![expect(unsafe_code, reason = "reads the row as modules do")]
 
 use alcedo_abi::handles::ConjugateHandle;
 
 use super::BlackRow;
 
-/// Serial and address of an entry, read as a module reads it, and how many have ended.
+/// Reads serial and address of an entry like a module, and the number of ended entries.
 fn read(row: &BlackRow, index: u32) -> (u32, usize, u32) {
-    // SAFETY: the row is there, and is not written meanwhile.
+    // SAFETY: the table exists, and is not written during the read.
     let head = unsafe { row.head().read() };
     assert!(index < head.len);
     // SAFETY: the index is below the length.
     let at = unsafe { head.entries.add(index as usize) };
-    // SAFETY: the row has an entry at each index below its length, and is not written meanwhile.
+    // SAFETY: the table has an entry at each index below its length, and is not written during the read.
     let entry = unsafe { at.read() };
     (entry.serial, entry.at.addr(), head.ends)
 }

@@ -1,4 +1,4 @@
-//! Blacks without a module: gates and leases as a module has them, drops as its threads send them.
+//! Tests blacks without a module: with gates and leases like those of a module, and drops sent by threads.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
@@ -19,7 +19,6 @@ use crate::object::property::PropertyType;
 use crate::object::testing::structure;
 use crate::object::value::Value;
 
-/// A module as far as blacks go.
 struct Module {
     id: ModuleId,
     gate: Rc<Gate>,
@@ -53,7 +52,7 @@ fn text() -> PropertyType {
     PropertyType::Text
 }
 
-/// A struct with a text and a reference.
+/// Returns a struct type with a string and a reference.
 fn pair() -> PropertyType {
     let fields = [
         PropertyDecl::new("label", PropertyKind::STRING),
@@ -66,7 +65,7 @@ fn lives(blacks: &Blacks, black: BlackHandle) -> bool {
     blacks.open(black.into()).is_some()
 }
 
-/// Drops blacks on so many threads, each its share.
+/// Drops blacks on several threads, each its share.
 fn drop_on_threads(blacks: &Blacks, handles: &[BlackHandle], threads: usize) {
     std::thread::scope(|scope| {
         for share in handles.chunks(handles.len().div_ceil(threads).max(1)) {
@@ -104,7 +103,7 @@ fn what_eight_threads_drop_is_released_by_the_game_thread() {
         (1000, 1000),
         "nothing is released off the game thread"
     );
-    // Time stands still: a flush has time for all.
+    // The clock is frozen, so a flush has time for all.
     blacks.flush(&mut || Duration::ZERO);
     assert_eq!((blacks.report().count(), blacks.report().queued), (0, 0));
     assert_eq!(module.leases.count(), 0);
@@ -252,7 +251,7 @@ fn sites_are_kept_while_somebody_asks() {
     assert_eq!(blacks.report().undropped[0].sites, made_there(1));
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, equal in every run.
 struct Random(u64);
 
 impl Random {
@@ -264,7 +263,7 @@ impl Random {
     }
 }
 
-/// Makes, drops twice, drops on threads, sets aside, takes back and ends, at random; a model says what is to be there.
+/// Randomly creates, drops once or twice, drops on threads, suspends, resumes and ends; compares the store with a model.
 fn drive(seed: u64, operations: usize, last_serial: u32) {
     let blacks = Blacks::with_last_serial(last_serial);
     let types = [text(), pair(), PropertyType::Name];

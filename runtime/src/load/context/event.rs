@@ -1,4 +1,4 @@
-//! What happens to load contexts, for listeners, in one set of terms for all of them.
+//! Events of load contexts, in common terms for all kinds.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,70 +7,69 @@ use crate::callback::Callbacks;
 use crate::load::context::home::Home;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
-/// Something happened to a load context: a Slim, a pinned one, the Default or the Master.
+/// Event of a load context: a Slim, a pinned one, the Default or the Master.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContextEvent {
-    /// To which generation of which context.
+    /// Generation of the context.
     pub id: ContextId,
-    /// What sort of context that is.
+    /// Kind of the context.
     pub kind: ContextKind,
-    /// Its name.
+    /// Name of the context.
     pub name: String,
-    /// What happened.
+    /// Kind of the event.
     pub event: ContextEventKind,
-    /// The way back to it.
     pub(super) home: Home,
 }
 
-/// What can happen to a load context. The words are those of [`MasterEvent`](crate::MasterEvent), which says the same to
-/// listeners on the game thread; here the generation stands in [`ContextEvent::id`].
+/// Kinds of events of a load context. The names match [`MasterEvent`](crate::MasterEvent), which reports the same events to
+/// listeners on the game thread; here the generation is stored in [`ContextEvent::id`].
 ///
-/// | here | [`MasterEvent`](crate::MasterEvent) | told of | state from then on |
+/// | here | [`MasterEvent`](crate::MasterEvent) | raised for | resulting state |
 /// | --- | --- | --- | --- |
 /// | `PreStartup` | `PreStartup` | the Master | `Alive` |
 /// | `Kept(modules)` | `Kept` | the Master | |
 /// | `Startup(module)` | `Startup` | the Master | |
 /// | `PostStartup` | `PostStartup` | the Master | |
-/// | `Loaded(module)`, for each that came up | `Loaded`, for all of them | all | |
+/// | `Loaded(module)`, for each new module | `Loaded`, for all of them | all | |
 /// | `Unloading` | `Unloading` | all | `Unloading` |
 /// | `Resumed` | `Resumed` | the Master | `Alive` |
 /// | `Unloaded` | `Unloaded` | the Master | |
 /// | `Blocked(blockers)` | `Blocked` | the Master | `Blocked` |
-/// | `Dead` | `Dead` | all that are collectible | `Dead` |
-/// | `Parked(images)` | `Parked` | all that are collectible | `Parked` |
+/// | `Dead` | `Dead` | all collectible contexts | `Dead` |
+/// | `Parked(images)` | `Parked` | all collectible contexts | `Parked` |
 ///
-/// A generation of the Master comes up in public, step by step; that of a Slim is reported when it is there. In a
-/// reload the old generation of the Master is `Alive` until the new one is loaded, since it may resume. Whether a Slim
-/// is blocked, its ticket says.
+/// Startup of a Master generation is reported step by step; a Slim generation is reported once it is complete. During a reload
+/// the old generation of the Master is `Alive` until the new one is loaded, since it may resume. A blocked Slim is reported by
+/// its ticket only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ContextEventKind {
-    /// A generation is about to start; none of its mains has run.
+    /// A generation is about to start; no main has run.
     PreStartup,
-    /// These modules of older generations stay, and belong to this one.
+    /// These modules of older generations are kept in this generation.
     Kept(Vec<String>),
     /// The main of a module has returned; the generation is not complete.
     Startup(String),
     /// All mains have returned.
     PostStartup,
-    /// A module has been loaded, and its main has returned. Of the Master, when the generation is complete and live.
+    /// A module has been loaded, and its main has returned. For the Master, raised when the generation is complete and live.
     Loaded(String),
-    /// It takes nothing new any more; raised once. For the Default, when the host shuts down.
+    /// The generation accepts no new loads, calls or leases; raised once. For the Default, when the host shuts down.
     Unloading,
-    /// A reload did not come to pass: the generation goes on as it was.
+    /// A reload failed, and the old generation continues.
     Resumed,
-    /// Every conjugate and finalizer of the generation has ended.
+    /// All conjugates and finalizers of the generation have ended.
     Unloaded,
-    /// Something keeps images of the generation: these. Raised once.
+    /// These blockers hold images of the generation. Raised once.
     Blocked(Vec<String>),
-    /// Its images left the process.
+    /// The images of the generation are unmapped.
     Dead,
-    /// Images of it stay mapped: which, and why.
+    /// These images of the generation stay mapped, with the reasons.
     Parked(Vec<String>),
 }
 
 impl ContextEventKind {
-    /// Prints what happened, to `subject`.
+    /// Formats the event of `subject`.
     pub(in crate::load) fn show(&self, f: &mut fmt::Formatter<'_>, subject: &dyn fmt::Display) -> fmt::Result {
         match self {
             Self::PreStartup => write!(f, "PreStartup {subject}"),
@@ -94,13 +93,13 @@ impl fmt::Display for ContextEvent {
     }
 }
 
-/// A listener. Called on the thread on which the event happens.
+/// Listener, called on the thread that raises the event.
 pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 
-/// Listeners in the order they came, or by priority where they have one.
+/// Listeners in order of registration, or by priority if they have one.
 pub(super) type Listeners = Callbacks<Arc<Listener>>;
 
-/// Calls all of them; the panic of one does not reach the others. Returns what went wrong.
+/// Calls all listeners; a panic does not prevent the others. Returns the problems.
 pub(super) fn tell(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
     let mut problems = Vec::new();
     listeners.each(|priority, listener| {

@@ -1,6 +1,6 @@
-//! A context as it is found by its name: generation follows generation, one of them is the current one. Callers read
-//! which without a lock; a replacement puts the new one there first and seals the old one then, so that a caller that
-//! finds a shut gate looks again and finds an open one.
+//! Context as a sequence of generations, one of which is current. Callers read the current one without a lock. A replacement
+//! first installs the new generation and then seals the old one, so that a caller which finds a closed gate retries with an
+//! open one.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -20,35 +20,29 @@ use crate::load::error::context::{ContextError, Wanted};
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// One context through all its generations. Any thread.
+/// A context with all its generations. Any thread.
 pub(super) struct FreeContext {
-    /// The number of the context.
     pub(super) index: u64,
-    /// What sort of context it is.
     pub(super) kind: ContextKind,
-    /// Its name.
     pub(super) name: Arc<str>,
-    /// Its resolvers.
     pub(super) resolvers: Arc<Resolvers>,
-    /// The listeners for its unload.
     pub(super) unloading: Listeners,
     current: ArcSwapOption<FreeGeneration>,
-    /// Distinguishes its replacements from those of others.
+    /// Distinguishes replacements of this context from those of others.
     place: u64,
     life: Mutex<Generations>,
-    /// The handles that keep it from unloading.
+    /// Handles that keep the context from unloading.
     handle: Mutex<Above>,
 }
 
 struct Generations {
     /// Generations that are not dead, oldest first.
     generations: Vec<Arc<FreeGeneration>>,
-    /// The unload of the whole context.
     unload: Option<(Instant, UnloadTicket)>,
 }
 
 impl FreeContext {
-    /// A context with an empty first generation, of the registry that `registry` is.
+    /// Creates a context of `registry` with an empty first generation.
     pub(super) fn new(registry: Above, index: u64, kind: ContextKind, name: &str) -> Arc<Self> {
         let name: Arc<str> = name.into();
         Arc::new_cyclic(|own: &Weak<Self>| {
@@ -68,7 +62,7 @@ impl FreeContext {
         })
     }
 
-    /// Lets its callbacks go: it has ended, or its host has. `host` is what they may own handles to.
+    /// Drops the callbacks at the end of the context or its host. `host` is the target of handles they may own.
     pub(super) fn let_go(&self, host: HostId) {
         let (modules, natives) = self.resolvers.take();
         let_go(host, self.unloading.take());
@@ -76,7 +70,7 @@ impl FreeContext {
         let_go(host, natives);
     }
 
-    /// Whether nothing is left of it but what stays for ever, once `ended` has come to its end.
+    /// Checks if only permanent images are left of the context once `ended` has ended.
     pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
         let stays = |generation: &FreeGeneration| {
             generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
@@ -86,71 +80,65 @@ impl FreeContext {
             && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || stays(generation))
     }
 
-    /// The handles that keep it from unloading.
+    /// Returns the handles that keep the context from unloading.
     pub(super) fn handle<K: Any + Send + Sync>(&self) -> Option<Arc<K>> {
         home::upgrade(&self.handle.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// From now on these handles keep it.
     pub(super) fn set_handle(&self, handle: Above) {
         *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = handle;
     }
 
-    /// How errors and reports name it.
     pub(super) fn title(&self) -> String {
         title(self.kind, &self.name)
     }
 
-    /// The current generation, without a lock and without a share of it; none once the context unloads.
+    /// Returns the current generation without a lock or a reference count. `None` once the context is unloading.
     pub(super) fn load_current(&self) -> arc_swap::Guard<Option<Arc<FreeGeneration>>> {
         self.current.load()
     }
 
-    /// The current generation; none once the context unloads.
+    /// Returns the current generation. `None` once the context is unloading.
     pub(super) fn current(&self) -> Option<Arc<FreeGeneration>> {
         self.current.load_full()
     }
 
-    /// The current generation.
-    ///
-    /// # Errors
-    /// [`ContextError::ContextUnloading`] once the context unloads.
+    /// Returns the current generation, or [`ContextError::ContextUnloading`] once the context is unloading.
     pub(super) fn open(&self, action: impl Into<String>) -> Result<Arc<FreeGeneration>, ContextError> {
         self.current().ok_or_else(|| self.unloading(action))
     }
 
-    /// The error for what came too late.
+    /// Returns the error for an operation on an unloading context.
     pub(super) fn unloading(&self, action: impl Into<String>) -> ContextError {
         let since = self.life().unload.as_ref().map_or(Duration::ZERO, |(since, _)| since.elapsed());
         ContextError::ContextUnloading { context: self.title(), since, action: action.into() }
     }
 
-    /// Whether it takes loads and calls.
+    /// Checks if the context accepts loads and calls.
     pub(super) fn is_open(&self) -> bool {
         self.life().unload.is_none()
     }
 
-    /// Whether its name is taken: until it is dead, or given up.
+    /// Checks if the name is in use: until the context is dead or parked.
     pub(super) fn has_name(&self) -> bool {
         !matches!(self.state(), ContextState::Dead | ContextState::Parked)
     }
 
-    /// How far the life of the whole context has come.
     pub(super) fn state(&self) -> ContextState {
         self.life().unload.as_ref().map_or(ContextState::Alive, |(_, ticket)| ticket.state())
     }
 
-    /// The generations that are not dead, oldest first.
+    /// Returns the generations that are not dead, oldest first.
     pub(super) fn generations(&self) -> Vec<Arc<FreeGeneration>> {
         self.life().generations.clone()
     }
 
-    /// The tickets of generations that were replaced and are not dead.
+    /// Returns the tickets of replaced generations that are not dead.
     pub(super) fn old_tickets(&self) -> Vec<UnloadTicket> {
         self.life().generations.iter().filter_map(|generation| generation.ticket().cloned()).collect()
     }
 
-    /// Gives up on whatever is unloading: those images stay mapped.
+    /// Parks all unloading generations: their images stay mapped.
     pub(super) fn park(&self) {
         self.old_tickets().iter().for_each(UnloadTicket::park);
     }
@@ -160,24 +148,22 @@ impl FreeContext {
         Work::new(self.place, self.title(), Wanted::Replacement)
     }
 
-    /// An empty generation that is to follow `current`.
+    /// Creates an empty generation to follow `current`.
     pub(super) fn next_to(&self, current: &FreeGeneration) -> Arc<FreeGeneration> {
         let id = ContextId { index: self.index, generation: current.id.generation + 1 };
         FreeGeneration::new(id, self.kind, &self.name, &self.resolvers)
     }
 
-    /// Makes a generation the current one, and returns the one before; none once the context unloads. Then `next` never was
-    /// the current one, and is listed until it has ended.
+    /// Makes a generation the current one, and returns the previous one. `None` once the context is unloading; `next` is then
+    /// listed until it has ended.
     pub(super) fn set_current(&self, next: &Arc<FreeGeneration>) -> Option<Arc<FreeGeneration>> {
         let mut life = self.life();
         life.generations.push(Arc::clone(next));
         life.unload.is_none().then(|| self.current.swap(Some(Arc::clone(next)))).flatten()
     }
 
-    /// Takes the current generation away, and keeps the ticket that `begin` makes for it.
-    ///
-    /// # Errors
-    /// With the ticket of the unload, once that has begun.
+    /// Removes the current generation, and stores the ticket that `begin` creates for it. Returns the existing ticket as an
+    /// error if the unload has already begun.
     pub(super) fn take_current(
         &self,
         begin: impl FnOnce(&Arc<FreeGeneration>) -> (UnloadTicket, bool),
@@ -186,24 +172,22 @@ impl FreeContext {
         if let Some((_, ticket)) = &life.unload {
             return Err(ticket.clone());
         }
-        // Taken away only here, under this lock.
+        // Removed only here, under this lock.
         let generation = self.current.swap(None).expect("a context that does not unload has a current generation");
         let begun = begin(&generation);
         life.unload = Some((Instant::now(), begun.0.clone()));
         Ok((generation, begun))
     }
 
-    /// A generation is gone. Whether that was the last of a context that unloads.
+    /// Removes a generation that is gone. Returns true for the last one of an unloading context.
     pub(super) fn forget(&self, generation: &Arc<FreeGeneration>) -> bool {
         let mut life = self.life();
         life.generations.retain(|known| !Arc::ptr_eq(known, generation));
         life.unload.is_some() && life.generations.is_empty()
     }
 
-    /// Checks that it may be replaced and unloaded.
-    ///
-    /// # Errors
-    /// [`ContextError::NotCollectible`] for the Default and pinned ones.
+    /// Checks that the context can be replaced and unloaded. Returns [`ContextError::NotCollectible`] for the Default and
+    /// pinned contexts.
     pub(super) fn expect_collectible(&self) -> Result<(), ContextError> {
         match self.kind {
             ContextKind::Slim => Ok(()),

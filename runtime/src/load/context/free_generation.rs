@@ -1,4 +1,4 @@
-//! One generation of a context that belongs to no thread: its modules, the gate for calls, and the leases that keep it.
+//! Generation of a context for any thread: its modules, the gate for calls, and its leases.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -23,42 +23,35 @@ use crate::load::module::info::ModuleInfo;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// One generation. Any thread.
 pub(super) struct FreeGeneration {
-    /// Which.
     pub id: ContextId,
-    /// What sort of context it is of.
     pub kind: ContextKind,
-    /// The context's name.
     pub name: Arc<str>,
-    /// Its resolvers.
     pub resolvers: Arc<Resolvers>,
-    /// Everything that keeps it, but calls that found a place.
+    /// Leases that keep the generation, except for calls that were recorded in the gate.
     pub leases: Arc<Leases>,
-    /// The gate of its calls.
     pub gate: Arc<EntryGate>,
-    /// Native libraries it looked up.
+    /// Native libraries found by the generation.
     pub natives: Natives,
-    /// Distinguishes its loads from those of others.
+    /// Distinguishes loads of this generation from those of others.
     place: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
-    /// Whether the telling that it unloads has begun: that is done once.
+    /// Set once the unloading listeners are being called, so that they are called once.
     pub is_told: AtomicBool,
-    /// Whether every listener was called for its unload, so that its images may go.
+    /// Set once every unloading listener was called, so that the images may be unmapped.
     pub announced: AtomicBool,
 }
 
 #[derive(Default)]
 struct Table {
-    /// Dependencies first; modules are added and never taken out, so that a place in here is a name.
+    /// Dependencies first. Modules are never removed, so that an index identifies a module.
     modules: Vec<Arc<FreeModule>>,
-    /// What a resolver found in another context, and what keeps it there.
+    /// Modules of other contexts that resolvers have returned, with the leases that keep them.
     foreign: Vec<Foreign>,
-    /// Ranges that a resolver has answered, by module, though the version is another.
+    /// Ranges that a resolver has answered with a version outside of them, by module.
     granted: HashMap<String, Vec<VersionReq>>,
-    /// Whether its modules were taken to be ended. One that came in afterwards would never end, and neither would what it
-    /// depends on.
+    /// Set once the modules were taken for unloading. A module added later, and its dependencies, would never be unloaded.
     is_closed: bool,
 }
 
@@ -68,24 +61,19 @@ struct Foreign {
     _need: Need,
 }
 
-/// A function, and the generation that has it: calls go through the gate of that one. It keeps nothing alive.
+/// Function, and the generation that owns it, whose gate calls pass. Keeps nothing alive.
 pub(super) struct Target {
-    /// The gate of that generation, which may be another context's.
     pub gate: Arc<EntryGate>,
-    /// The leases of that generation.
     pub leases: Arc<Leases>,
-    /// The number of that generation.
     pub home: ContextId,
-    /// The place of the function there.
+    /// Slot of the function in the owning generation.
     pub place: u64,
-    /// The place in the generation that searched; none for an own module of that generation.
+    /// Slot in the searching generation; `None` for an own module of that generation.
     pub lent: Option<u64>,
-    /// The function.
     pub export: FreeExport,
 }
 
 impl FreeGeneration {
-    /// An empty generation.
     pub(super) fn new(id: ContextId, kind: ContextKind, name: &Arc<str>, resolvers: &Arc<Resolvers>) -> Arc<Self> {
         let leases = Leases::new(title(kind, name));
         Arc::new(Self {
@@ -104,44 +92,42 @@ impl FreeGeneration {
         })
     }
 
-    /// How errors and reports name it.
     pub(super) fn title(&self) -> String {
         title(self.kind, &self.name)
     }
 
-    /// The same with its generation, where several may be meant.
+    /// Returns the name with the generation, for reports about several generations.
     pub(super) fn full_title(&self) -> String {
         format!("{} generation {}", self.title(), self.id.generation)
     }
 
-    /// Looking for a module of that name, or loading it, here.
+    /// Returns the work of resolving or loading a module of that name here.
     pub(super) fn module_work(&self, name: &str) -> Work {
         Work::new(self.place, self.title(), Wanted::Module(name.to_owned()))
     }
 
-    /// Looking for a native library of that name, for a module where one is named.
+    /// Returns the work of resolving a native library, optionally for one module.
     pub(super) fn native_work(&self, name: &str, for_module: Option<&str>) -> Work {
         let wanted = Wanted::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
         Work::new(self.place, self.title(), wanted)
     }
 
-    /// How far its life has come.
     pub(super) fn state(&self) -> ContextState {
         self.ticket.get().map_or(ContextState::Alive, UnloadTicket::state)
     }
 
-    /// A copy of its public data.
+    /// Returns a snapshot of the public data.
     pub(super) fn info(&self) -> ContextInfo {
         let modules = self.modules().iter().map(|module| module.summary()).collect();
         ContextInfo { id: self.id, kind: self.kind, name: self.name.to_string(), state: self.state(), modules }
     }
 
-    /// Its modules, dependencies first.
+    /// Returns the modules, dependencies first.
     pub(super) fn modules(&self) -> Vec<Arc<FreeModule>> {
         self.table().modules.clone()
     }
 
-    /// The module of that name, its own or one of another context that it depends on, and where that is.
+    /// Finds a module by name among its own and the borrowed ones, with the id of its owner.
     pub(super) fn find(&self, name: &str) -> Option<(Arc<FreeModule>, ContextId)> {
         let table = self.table();
         let own = table.modules.iter().find(|module| module.name() == name);
@@ -152,19 +138,19 @@ impl FreeGeneration {
         own.map(|module| (Arc::clone(module), self.id)).or_else(foreign)
     }
 
-    /// All that it has: its own modules, and those of other contexts that it depends on. With where each is.
+    /// Returns its own modules and the borrowed ones, with the ids of their owners.
     pub(super) fn held(&self) -> Vec<(Arc<FreeModule>, ContextId)> {
         let table = self.table();
         let own = table.modules.iter().map(|module| (Arc::clone(module), self.id));
         own.chain(table.foreign.iter().map(|foreign| (Arc::clone(&foreign.module), foreign.home))).collect()
     }
 
-    /// The ranges of that module which a resolver has answered though the version is another.
+    /// Returns the ranges of that module that a resolver has answered with a version outside of them.
     pub(super) fn granted(&self, name: &str) -> Vec<VersionReq> {
         self.table().granted.get(name).cloned().unwrap_or_default()
     }
 
-    /// A resolver has answered this range.
+    /// Records that a resolver has answered this range.
     pub(super) fn grant(&self, name: &str, range: &VersionReq) {
         let mut table = self.table();
         let granted = table.granted.entry(name.to_owned()).or_default();
@@ -173,10 +159,8 @@ impl FreeGeneration {
         }
     }
 
-    /// Modules that are complete belong to it from now on.
-    ///
-    /// # Errors
-    /// When it was given up while they were loaded: the caller has to end them.
+    /// Adds completely loaded modules. Returns an error if the generation was parked during their load; the caller must unload
+    /// them.
     pub(super) fn add(&self, modules: &[Arc<FreeModule>]) -> Result<(), ContextError> {
         let mut table = self.table();
         if table.is_closed {
@@ -187,35 +171,27 @@ impl FreeGeneration {
         Ok(())
     }
 
-    /// Its modules, dependencies first, for the caller to end. None is added afterwards.
+    /// Returns the modules, dependencies first, for the caller to unload. No module can be added afterwards.
     pub(super) fn close(&self) -> Vec<Arc<FreeModule>> {
         let mut table = self.table();
         table.is_closed = true;
         table.modules.clone()
     }
 
-    /// Whether what is loaded can still belong to it.
-    ///
-    /// # Errors
-    /// When it was given up.
+    /// Returns an error if the generation was parked, so that loaded modules cannot be added.
     pub(super) fn expect_open(&self, action: &str) -> Result<(), ContextError> {
         let is_closed = self.table().is_closed;
         if is_closed { Err(self.given_up(action.to_owned())) } else { Ok(()) }
     }
 
-    /// Checks that its unload has not begun.
-    ///
-    /// # Errors
-    /// When it is sealed.
+    /// Returns an error if the unload has begun.
     pub(super) fn expect_unsealed(&self, action: impl FnOnce() -> String) -> Result<(), ContextError> {
         self.ticket.get().map_or(Ok(()), |_| Err(self.given_up(action())))
     }
 
-    /// A resolver has found a module in another context; it stays there until this generation is on its way out and
-    /// no call is inside. From then on only the modules count that depend on it.
-    ///
-    /// # Errors
-    /// When that context is unloading, or this generation was given up meanwhile.
+    /// Borrows a module that a resolver has found in another context, until this generation is unloading and no call is active.
+    /// After that, only modules that depend on the borrowed one keep it. Returns an error if the other context is unloading, or
+    /// this generation was parked.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>, home: ContextId) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.lend(&format!("{}, which was given {name}", self.full_title()));
@@ -230,13 +206,12 @@ impl FreeGeneration {
         Ok(())
     }
 
-    /// What it has of other contexts may go.
     pub(super) fn return_borrowed(&self) {
         let foreign = std::mem::take(&mut self.table().foreign);
         drop(foreign);
     }
 
-    /// A function of a module of the generation `home`, for callers in this one; none if that has no such module.
+    /// Returns a function of a module of `home` as target of calls from this generation. `None` if `home` has no such module.
     pub(super) fn target(&self, home: &Self, module: &Arc<FreeModule>, export: usize) -> Option<Target> {
         let at = home.table().modules.iter().position(|known| Arc::ptr_eq(known, module))?;
         let lent = self.table().foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
@@ -250,7 +225,6 @@ impl FreeGeneration {
         })
     }
 
-    /// The function at a place of a [`Target`].
     fn function(&self, place: u64) -> Option<FreeExport> {
         let (at, export) = split(place & !LENT);
         let table = self.table();
@@ -261,7 +235,7 @@ impl FreeGeneration {
         module.exports().get(export).cloned()
     }
 
-    /// Every call inside and every holder of a lease, longest first.
+    /// Returns all active calls and lease holders, longest first.
     pub(super) fn held_by(&self) -> Vec<Blocker> {
         let name = |place| self.function(place).map_or_else(|| "a call".into(), |export| export.full);
         let mut blockers = self.gate.inside(name);
@@ -270,7 +244,7 @@ impl FreeGeneration {
         blockers
     }
 
-    /// The same, and the modules of other generations, and the contexts, that depend on modules of it.
+    /// Returns the same blockers, and the modules of other generations and the contexts that depend on its modules.
     pub(super) fn kept_by(&self) -> Vec<Blocker> {
         let mut blockers = self.held_by();
         let (modules, home) = (self.modules(), self.full_title());
@@ -282,12 +256,12 @@ impl FreeGeneration {
         blockers
     }
 
-    /// Its unload, once that has begun.
+    /// Returns the unload ticket, once the unload has begun.
     pub(super) fn ticket(&self) -> Option<&UnloadTicket> {
         self.ticket.get()
     }
 
-    /// From now on it takes nothing new. True for the one call that began this, which must announce it.
+    /// Seals the generation. Returns true for the first call, which must announce the unload.
     pub(super) fn seal(&self, ticket: impl FnOnce() -> UnloadTicket) -> (UnloadTicket, bool) {
         let mut is_first = false;
         let ticket = self.ticket.get_or_init(|| {
@@ -304,7 +278,7 @@ impl FreeGeneration {
         ContextError::ContextUnloading { context: self.title(), since, action }
     }
 
-    /// Calls listeners for an event of it. The log and the ticket, if there is one, name what fails.
+    /// Calls listeners for an event of the generation. Failures are logged and noted on the ticket, if one exists.
     pub(super) fn tell(&self, listeners: &Listeners, event: ContextEventKind) {
         let (name, home) = (self.name.to_string(), self.resolvers.home.clone());
         for problem in tell(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, home }) {
@@ -317,16 +291,16 @@ impl FreeGeneration {
     }
 }
 
-/// How reports name a module of the generation `home` that needs another one.
+/// Formats a module of the generation `home` that depends on another module, for reports.
 pub(super) fn dependent(info: &ModuleInfo, home: &str, needs: &str) -> String {
     let ModuleInfo { name, version, build_id, .. } = info;
     format!("{name} {version} (build {build_id:032x}) of {home}, which needs {needs}")
 }
 
-/// Marks the place of a function of a lent module.
+/// Marks the slot of a function of a borrowed module.
 const LENT: u64 = 1 << 63;
 
-/// A function's place: its module's in the context, and its own in the module.
+/// Combines the index of a module in the generation and that of a function in the module.
 fn join(module: usize, export: usize) -> u64 {
     (module as u64) << 32 | export as u64
 }

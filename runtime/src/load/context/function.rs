@@ -1,5 +1,5 @@
-//! Calls into contexts that belong to no thread. Each call is a lease first and a look at the address second; it finds
-//! the current generation without a lock, and goes on to the next one where it comes too late for the last.
+//! Calls into contexts of any thread. A call enters the gate of the current generation before it uses an address. Finding the
+//! generation takes no lock; a call that is too late for a generation continues with the next one.
 #![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
 
 use std::fmt;
@@ -31,30 +31,28 @@ use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::value::Value;
 use crate::signature::Signature;
 
-/// A function of a context, by name: whichever generation of the context is the current one answers. One that it has of
-/// another context is called there, and a call keeps that one. What the name was found to mean it means for the rest of
-/// the generation. It keeps nothing alive. Any thread; a clone is another handle to the same function, and costs one count.
+/// Function of a context, by name. Calls use the context's current generation. A function of a dependency in another context is
+/// called there, and a call keeps that context loaded. The resolved target is cached for the generation. Keeps nothing alive.
+/// Any thread; a clone refers to the same function and costs one reference count.
 #[derive(Clone)]
 pub struct ContextFunction {
     named: Arc<NamedFunction>,
 }
 
-/// A function as it was requested.
 struct NamedFunction {
     registry: Weak<ContextRegistry>,
     line: Arc<FreeContext>,
     type_path: String,
     method: String,
     signature: Signature,
-    /// Calls the generation of a scope of the context from a thread in that scope.
+    /// Calls the entered generation on threads in a scope of the context.
     follows_scope: bool,
-    /// What it was in the generation that answered last.
     bound: ArcSwapOption<Bound>,
 }
 
-/// A function as one generation has it.
+/// Function of one generation.
 struct Bound {
-    /// The number of the gate of the generation in which it was looked up.
+    /// Gate number of the generation in which the function was resolved.
     asked: u64,
     target: Target,
 }
@@ -68,7 +66,7 @@ impl Deref for Bound {
 }
 
 impl Bound {
-    /// Looks a function up in a generation, and compares the signature.
+    /// Resolves a function in a generation, and compares the signature.
     fn find(
         registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
         generation: &Arc<FreeGeneration>,
@@ -78,7 +76,7 @@ impl Bound {
     ) -> Result<Self, ContextError> {
         let target = lookup::function(generation, registry, type_path, method)?;
         let export = &target.export;
-        // Two signatures may have one number, by chance or on purpose; they have not one text.
+        // Fingerprints may collide, by chance or on purpose; the signatures are compared as well.
         let is_other = |words: Signature| words != *signature;
         if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
             return Err(CallError::Signature {
@@ -94,11 +92,9 @@ impl Bound {
 }
 
 impl ContextFunction {
-    /// Looks the function up, and compares the signature: in `here` if that is the generation whose scope this thread is in. Then
-    /// it is, on a thread in a scope of `line`, of the generation of that scope.
-    ///
-    /// # Errors
-    /// When the context is unloading, offers no such function, or offers it with another signature.
+    /// Resolves the function and compares the signature. If `here`, the generation whose scope this thread has entered, is
+    /// provided, the function is resolved in it, and calls on a thread in a scope of `line` use the generation of that scope.
+    /// Returns an error if the context is unloading, the function does not exist, or the signature differs.
     pub(super) fn new(
         registry: &ContextRegistry,
         line: &Arc<FreeContext>,
@@ -121,20 +117,20 @@ impl ContextFunction {
         Ok(Self { named: Arc::new(named) })
     }
 
-    /// Calls it on this thread, with text and plain values.
+    /// Calls the function on this thread, with strings and plain values.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once the context unloads; what the arguments do not fit; a function that the
-    /// current generation has no more, or with another signature; what the callee fails with, its panic included.
+    /// [`ContextError::ContextUnloading`] once the context is unloading; if the arguments do not fit, or the current generation
+    /// lacks the function or has it with another signature; errors and panics of the callee.
     #[track_caller]
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, ContextError> {
         self.named.call(arguments, Location::caller())
     }
 
-    /// The function's address in the current generation, which stays mapped while the guard is held.
+    /// Returns the function's address in the current generation, which stays mapped while the guard is held.
     ///
     /// # Errors
-    /// As [`ContextFunction::call`].
+    /// See [`ContextFunction::call`].
     #[track_caller]
     pub fn pointer(&self) -> Result<FunctionPointer, ContextError> {
         self.named.pointer(Location::caller())
@@ -148,8 +144,8 @@ impl NamedFunction {
             let owner = Arc::clone(&bound.export.full);
             let _inside = scope.again(LeaseKind::Call, owner, Some(place_of(from)));
             let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: the lease keeps the generation, and so the image, which is its own or one that it was lent. The
-                // slots were made by the signature whose fingerprint the function has.
+                // SAFETY: the lease keeps the generation, and so the image, which is the generation's own or borrowed by it.
+                // The slots were created from the signature whose fingerprint the function has.
                 unsafe { bound.export.call(buffer) }
             });
             return Ok(called?);
@@ -157,7 +153,7 @@ impl NamedFunction {
         loop {
             let current = self.line.load_current();
             let Some(generation) = &*current else { return Err(self.line.unloading(self.action())) };
-            // Nothing that threads share is written here: not even the count of a share.
+            // Writes no memory shared by threads, not even a reference count.
             let (cached, fresh) = (self.bound.load(), &mut None);
             let bound = match &*cached {
                 Some(bound) if bound.asked == generation.gate.number() => bound,
@@ -165,16 +161,16 @@ impl NamedFunction {
             };
             let calling = |function| Calling { function, from: Some(from) };
             let name = || Arc::clone(&bound.export.full);
-            // A generation keeps a module that it was lent, also while the lender unloads.
+            // A generation keeps a borrowed module, also while its owner is unloading.
             let lent = || bound.lent.and_then(|place| generation.gate.enter(calling(place), name));
             let Some(_inside) = bound.gate.enter(calling(bound.place), name).or_else(lent) else {
                 self.look_again(generation)?;
                 continue;
             };
             let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: this thread is inside the gate of the generation whose image it is, or of one that was lent the
-                // module and keeps it while calls are inside. So the image stays mapped until this thread leaves. The slots
-                // were made by the signature whose fingerprint the function has.
+                // SAFETY: this thread is inside the gate of the generation that owns the image, or of one that borrowed the
+                // module and keeps it while calls are active. So the image stays mapped until this thread leaves. The slots
+                // were created from the signature whose fingerprint the function has.
                 unsafe { bound.export.call(buffer) }
             });
             return Ok(called?);
@@ -205,13 +201,13 @@ impl NamedFunction {
         Ok(FunctionPointer { export, signature, context: bound.home, _lease: lease })
     }
 
-    /// The generation of this context whose scope the thread is in, and the lease of the scope.
+    /// Returns the generation of this context whose scope the thread has entered, and the lease of the scope.
     fn entered(&self) -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
         let is_of_context = |generation: &FreeGeneration| Arc::ptr_eq(&generation.resolvers, &self.line.resolvers);
         self.follows_scope.then(scope::entered).flatten().filter(|(generation, _)| is_of_context(generation))
     }
 
-    /// The generation in which it was looked up is sealed: checks that a newer one is there.
+    /// Checks that a newer generation exists after the bound one was sealed.
     fn look_again(&self, asked: &Arc<FreeGeneration>) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, asked) => Ok(()),
@@ -238,7 +234,7 @@ impl fmt::Debug for ContextFunction {
     }
 }
 
-/// The address of an exported function, and the lease that keeps it good. Any thread.
+/// Address of an exported function, with a lease that keeps it valid. Any thread.
 pub struct FunctionPointer {
     export: FreeExport,
     signature: Signature,
@@ -247,31 +243,31 @@ pub struct FunctionPointer {
 }
 
 impl FunctionPointer {
-    /// Where the function is. It takes a buffer of slots and a failure to fill, as every function called by name does,
-    /// and is good as long as this value lives.
+    /// Returns the address of the function. It takes a buffer of slots and a failure to fill, like every function called by
+    /// name, and is valid while this value exists.
     #[must_use]
     pub fn address(&self) -> *const () {
         self.export.address()
     }
 
-    /// The function itself, for callers that fill slots themselves.
+    /// Returns the function itself, for callers that fill slots themselves.
     #[must_use]
     pub fn invoke(&self) -> ZCallInvoke {
         self.export.invoke()
     }
 
-    /// Calls it on this thread.
+    /// Calls the function on this thread.
     ///
     /// # Errors
-    /// When the arguments do not fit, or the callee fails.
+    /// If the arguments do not fit, or the callee fails.
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, CallError> {
         dynamic_call::call_plainly(&self.export.full, &self.signature, arguments, |buffer| {
-            // SAFETY: the lease keeps the image; the slots were made by the signature whose fingerprint the function has.
+            // SAFETY: the lease keeps the image; the slots were created from the signature whose fingerprint the function has.
             unsafe { self.export.call(buffer) }
         })
     }
 
-    /// The generation it is of.
+    /// Returns the id of the function's generation.
     #[must_use]
     pub fn context(&self) -> ContextId {
         self.context
@@ -284,7 +280,7 @@ impl fmt::Debug for FunctionPointer {
     }
 }
 
-/// A module that implements a table, in one generation of a context.
+/// Module that implements a table, in one generation of a context.
 #[doc(hidden)]
 pub struct TableModule {
     registry: Arc<ContextRegistry>,
@@ -293,10 +289,8 @@ pub struct TableModule {
 }
 
 impl TableModule {
-    /// Finds the module in the current generation, and compares its table with that of the host.
-    ///
-    /// # Errors
-    /// When the context is unloading, has no such module, or that implements no such table or another one.
+    /// Finds the module in the current generation, and compares its table with the host's. Returns an error if the context is
+    /// unloading, the module is missing, or its table is missing or differs.
     pub(super) fn new(
         registry: &Arc<ContextRegistry>,
         line: &FreeContext,
@@ -319,10 +313,7 @@ impl TableModule {
         Ok(Self { registry: Arc::clone(registry), generation, module: module.to_owned() })
     }
 
-    /// Binds an entry of the table.
-    ///
-    /// # Errors
-    /// When the module does not have it with this signature.
+    /// Binds an entry of the table. Returns an error if the module lacks an entry with this signature.
     pub(crate) fn entry<A: ValueParams, R: NativeResult>(
         &self,
         table: &str,
@@ -337,20 +328,18 @@ impl TableModule {
     }
 }
 
-/// An entry of a table in one generation of a context. It keeps nothing alive. Any thread; a clone is the same.
+/// Entry of a table in one generation of a context. Keeps nothing alive. Any thread; clones refer to the same entry.
 #[derive(Clone)]
 pub(crate) struct TableEntry {
     bound: Arc<Bound>,
     shell: DirectShell,
-    /// Number of its parameters.
+    /// Number of parameters.
     count: usize,
 }
 
 impl TableEntry {
-    /// Runs `code` with the pointer of the entry. The unload of its generation waits until `code` has returned.
-    ///
-    /// # Errors
-    /// [`ContextError::ContextUnloading`] once its generation unloads.
+    /// Runs `code` with the pointer of the entry. The unload of its generation waits until `code` has returned. Returns
+    /// [`ContextError::ContextUnloading`] once the generation is unloading.
     #[inline]
     pub(crate) fn within<T>(
         &self,
@@ -361,15 +350,15 @@ impl TableEntry {
         let Some(_inside) = self.bound.gate.enter(calling, || Arc::clone(&self.bound.export.full)) else {
             return Err(self.gone());
         };
-        // SAFETY: this thread is inside the gate of the generation whose image it is, so that stays mapped until `code` has returned. The
-        // shell is that of the export, whose signature has so many parameters.
+        // SAFETY: this thread is inside the gate of the generation that owns the image, so it stays mapped until `code` has
+        // returned. The trampoline is that of the export, whose signature has this number of parameters.
         Ok(code(&unsafe { HotShell::new(self.shell, self.count) }))
     }
 
     #[cold]
     fn gone(&self) -> ContextError {
         let (leases, action) = (&self.bound.leases, format!("calling {}", self.bound.export.full));
-        // The gate is shut just before the leases are sealed.
+        // The gate is closed just before the leases are sealed.
         let just_now = || Sealed { owner: leases.owner().to_owned(), kind: LeaseKind::Call, since: Duration::ZERO };
         let sealed = leases.take(LeaseKind::Call, &*action).err().unwrap_or_else(just_now);
         ContextError::sealed(sealed, action)

@@ -1,19 +1,18 @@
-//! The way from what a callback is given back to the context that it is about. It keeps nothing alive, so whatever holds a
-//! request or an event closes no circle.
+//! Weak handles from events and requests to their context. They keep nothing alive, so that a callback which stores an event or
+//! a request creates no reference cycle.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// A share of what is made of the parts below: its type is known to the handles only.
+/// Weak reference of a type that only the handles know.
 pub(super) type Above = Weak<dyn Any + Send + Sync>;
 
-/// A context of a host. The one of nothing leads nowhere.
+/// Weak handles of a context and its registry. The default value refers to nothing.
 #[derive(Clone)]
 pub(super) struct Home {
-    /// The registry.
     pub(super) registry: Above,
-    /// The context, if it belongs to no thread.
+    /// `Weak` of the context; empty for the Master.
     pub(super) line: Above,
 }
 
@@ -23,12 +22,11 @@ impl Default for Home {
     }
 }
 
-/// The value itself, while it is there.
 pub(super) fn upgrade<T: Any + Send + Sync>(above: &Above) -> Option<Arc<T>> {
     above.upgrade()?.downcast().ok()
 }
 
-/// Two requests, or events, are equal by what they say.
+/// Events and requests are compared without their handles.
 impl PartialEq for Home {
     fn eq(&self, _other: &Self) -> bool {
         true

@@ -1,5 +1,5 @@
-//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. Where all values of
-//! one lie in slots, modules call its code directly: that of a leaf at its own address, that of another one through its body.
+//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. Functions
+//! whose values all fit in slots are called directly: a leaf at its own address, others through their body.
 #![expect(unsafe_code, reason = "follows the context of the code of direct calls")]
 
 use std::collections::HashMap;
@@ -21,16 +21,15 @@ use crate::signature::Signature;
 use crate::zcall::black_code::LeafCode;
 use crate::zcall::buffer::BufferMut;
 
-/// A function of the host. Any thread.
+/// Function of the host. Any thread.
 pub(crate) struct HostFunction {
     /// `ex:/name`, for errors.
     pub full: Arc<str>,
-    /// Fingerprint of its signature.
     pub fingerprint: u64,
-    /// The signature in words.
+    /// Signature as text.
     pub signature: Arc<str>,
     leaf: Option<LeafCode>,
-    /// Types of the slots, where all values lie in slots: of the parameters, and of the result.
+    /// Slot types of the parameters and of the result, if all values fit in slots.
     slots: Option<(Box<[SlotType]>, Option<SlotType>)>,
     site: Site,
     /// Removed when the host ends.
@@ -38,19 +37,16 @@ pub(crate) struct HostFunction {
 }
 
 impl HostFunction {
-    /// Calls it on this thread.
-    ///
-    /// # Errors
-    /// [`CallError::Unavailable`] once the host has ended; those of the body.
+    /// Calls the function on this thread. Returns [`CallError::Unavailable`] once the host has ended, and errors of the body.
     pub(crate) fn call(&self, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
-        // Kept for the call, without a count that threads share.
+        // Guards the body during the call without a shared reference count.
         let body = self.body.load();
         let body = body.as_ref().ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.full) })?;
         body(buffer)
     }
 
-    /// Returns its code for direct calls under a version of the word of its host; none where a value needs more than a slot. The context
-    /// is this function.
+    /// Returns the code for direct calls under a version of the host's word; `NONE` if a value needs more than a slot. The
+    /// context of the code is this function.
     pub(crate) fn direct(self: &Arc<Self>, version: u64) -> DirectCallee {
         let Some((parameters, _)) = self.slots.as_ref().filter(|_| version != CLOSED) else {
             return DirectCallee::NONE;
@@ -62,10 +58,7 @@ impl HostFunction {
         }
     }
 
-    /// Calls it with the bits of values in slots.
-    ///
-    /// # Errors
-    /// Returns the errors of [`HostFunction::call`].
+    /// Calls the function with the bits of values in slots. Returns the errors of [`HostFunction::call`].
     #[inline]
     fn call_bits(&self, bits: &[u64]) -> Result<u64, CallError> {
         let Some((parameters, result)) = &self.slots else {
@@ -81,23 +74,23 @@ impl HostFunction {
     }
 }
 
-/// The code of functions that take slots.
+/// Code of functions with values in slots only.
 struct InSlots;
 
 impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
     #[inline]
     unsafe fn run(context: *const (), _object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: `HostFunction::direct` returns the function as the context of this code. The calls of the module keep it as long as that
-        // is mapped.
+        // SAFETY: `HostFunction::direct` returns the function as the context of this code. The module's calls keep it while the
+        // module is mapped.
         let function = unsafe { &*context.cast::<HostFunction>() };
         guarded(|| function.call_bits(bits.words()).map_or_else(failed, DirectAnswer::done))
     }
 }
 
-/// All of a host. Any thread.
+/// All functions of a host. Any thread.
 pub(crate) struct HostFunctions {
     by_name: RwLock<HashMap<Box<str>, Arc<HostFunction>>>,
-    /// The word that modules compare before each direct call.
+    /// Word that modules compare before each direct call.
     word: Arc<AtomicU64>,
 }
 
@@ -108,7 +101,7 @@ impl Default for HostFunctions {
 }
 
 impl HostFunctions {
-    /// Adds a function under `ex:/name`, which no other one of the host has. A leaf has the code of its own that does what the body does.
+    /// Adds a function under a unique name `ex:/name`. The code of a leaf must be equivalent to the body.
     pub(crate) fn add(
         &self,
         name: &str,
@@ -134,12 +127,11 @@ impl HostFunctions {
         self.by_name.write().unwrap_or_else(PoisonError::into_inner).insert(name.into(), Arc::new(function));
     }
 
-    /// The function of that name, without `ex:/`.
+    /// Finds a function by name, without `ex:/`.
     pub(crate) fn find(&self, name: &str) -> Option<Arc<HostFunction>> {
         self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// The names of all, for errors.
     pub(crate) fn names(&self) -> Vec<Arc<str>> {
         let functions = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
         let mut names: Vec<_> = functions.values().map(|function| Arc::clone(&function.full)).collect();
@@ -152,7 +144,7 @@ impl HostFunctions {
         Arc::clone(&self.word)
     }
 
-    /// Drops the bodies, because the host has ended.
+    /// Drops the bodies at the end of the host.
     pub(crate) fn let_go(&self, host: HostId) {
         self.word.store(CLOSED, Ordering::SeqCst);
         let functions: Vec<_> = {

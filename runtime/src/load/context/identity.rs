@@ -1,5 +1,5 @@
-//! What is the same and what is not: a type belongs to the module that declares it, in the context that has it, so two
-//! contexts that load one file have two types of one name. And whose an address is.
+//! Identity of types and owners of addresses. A type belongs to the module that declares it and to its context, so two contexts
+//! that load one file have two distinct types of one name.
 
 use std::fmt;
 use std::path::Path;
@@ -7,22 +7,22 @@ use std::path::Path;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
 
-/// A type as one generation of one context has it. Two of them are the same type only when they are equal.
+/// Type in one generation of one context. Equal values denote the same type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeRef {
-    /// Its path: `/Script/Package.Type`, or `Type` for one that is no class or struct.
+    /// Path: `/Script/Package.Type`, or `Type` if the type is neither a class nor a struct.
     pub path: String,
-    /// The module that declares it.
+    /// Declaring module.
     pub module: ModuleSummary,
-    /// Its context, as that names itself.
+    /// Name of the context.
     pub context: String,
 }
 
 impl TypeRef {
-    /// Checks that a value of this type is one of `wanted`.
+    /// Checks that this type is `wanted`.
     ///
     /// # Errors
-    /// When that is another type, also where the names are equal.
+    /// If the types differ, even with equal names.
     pub fn expect(&self, wanted: &Self) -> Result<(), CastError> {
         match self == wanted {
             true => Ok(()),
@@ -37,13 +37,13 @@ impl fmt::Display for TypeRef {
     }
 }
 
-/// A value of one type was taken for one of another.
+/// Error of using a value as a value of another type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{found} is not {wanted}{}", way_out(found, wanted))]
 pub struct CastError {
-    /// The type of the value.
+    /// Type of the value.
     pub found: Box<TypeRef>,
-    /// The type requested.
+    /// Expected type.
     pub wanted: Box<TypeRef>,
 }
 
@@ -54,7 +54,7 @@ fn way_out(found: &TypeRef, wanted: &TypeRef) -> &'static str {
     }
 }
 
-/// The context that an image file is of, or one of its native libraries.
+/// Returns the context that owns an image file, as a module or a native library.
 pub(super) fn owner_of<'a>(
     image: &Path,
     contexts: &'a [ContextInfo],
@@ -75,7 +75,7 @@ mod tests {
     use crate::load::context_id::{ContextId, ContextKind, title};
     use crate::unload::state::ContextState;
 
-    /// A Slim whose modules are `name: types`.
+    /// Creates a Slim with modules listed as `name: types`.
     fn context(index: u64, modules: &[(&str, &[&str])]) -> ContextInfo {
         let id = ContextId { index, generation: 1 };
         let module = |(name, types): &(&str, &[&str])| ModuleSummary {

@@ -1,4 +1,4 @@
-//! What is known of contexts and their modules at one moment: copies that any thread may keep, print and compare.
+//! Snapshots of contexts and their modules, which any thread may keep, format and compare.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,38 +9,38 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::order::titled;
 use crate::unload::state::ContextState;
 
-/// A module of the living Master, as it was when it was looked at.
+/// Snapshot of a module of the living Master.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MasterModuleInfo {
-    /// Its name.
+    /// Name of the module.
     pub name: String,
-    /// Its version.
+    /// Version of the module.
     pub version: semver::Version,
-    /// The generation that it was loaded in; older than the Master's where a reload kept it.
+    /// Generation in which the module was loaded; older than the Master's if a reload kept the module.
     pub generation: u64,
 }
 
-/// A loaded module, as it was when it was looked at.
+/// Snapshot of a loaded module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleSummary {
-    /// Its name.
+    /// Name of the module.
     pub name: String,
-    /// Its version.
+    /// Version of the module.
     pub version: semver::Version,
-    /// Differs between builds that differ.
+    /// Id of the build; differs between different builds.
     pub build_id: u128,
-    /// The generation of the context it is in.
+    /// Generation that contains the module.
     pub context: ContextId,
-    /// The file it was loaded from; none for one that came as bytes.
+    /// Loaded file; `None` if the module was loaded from memory or a reader.
     pub origin: Option<PathBuf>,
-    /// The private copy that is mapped, as debuggers know it.
+    /// Mapped private copy, as seen by debuggers.
     pub image: PathBuf,
-    /// Paths of the types it declares, and of the types whose functions it offers.
+    /// Paths of declared types, and of types whose functions the module offers.
     pub types: Vec<String>,
 }
 
 impl ModuleSummary {
-    /// What a manifest says of a module that is in `context`.
+    /// Creates the summary of a module in `context` from its manifest.
     pub(crate) fn new(info: &ModuleInfo, context: ContextId, image: PathBuf) -> Self {
         Self {
             name: info.name.clone(),
@@ -53,7 +53,7 @@ impl ModuleSummary {
         }
     }
 
-    /// It offers functions of these types as well; functions name a type that the module declares by its bare name.
+    /// Adds types whose functions the module offers. Functions refer to declared types by their bare names.
     pub(crate) fn offering<'a>(mut self, types: impl Iterator<Item = &'a str>) -> Self {
         for ty in types.filter(|ty| !ty.is_empty()) {
             if !self.types.iter().any(|known| is_type(known, ty)) {
@@ -70,18 +70,18 @@ impl fmt::Display for ModuleSummary {
     }
 }
 
-/// One generation of a load context, as it was when it was looked at.
+/// Snapshot of one generation of a load context.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContextInfo {
-    /// Which.
+    /// Id of the generation.
     pub id: ContextId,
-    /// What sort.
+    /// Kind of the context.
     pub kind: ContextKind,
-    /// Its name: `Default`, `Master`, or what a Slim or a pinned one was created with.
+    /// Name: `Default`, `Master`, or the name passed on creation of a Slim or pinned context.
     pub name: String,
-    /// How far its life has come.
+    /// State of the generation.
     pub state: ContextState,
-    /// Its modules, dependencies first.
+    /// Modules, dependencies first.
     pub modules: Vec<ModuleSummary>,
 }
 

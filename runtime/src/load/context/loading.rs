@@ -1,5 +1,5 @@
-//! Brings modules into a context: a library and all that it needs, in the order of need, each main on this thread.
-//! Either all of them are in afterwards, or none.
+//! Loads a library and its dependencies into a context, in dependency order, with each main on this thread. Adds either all
+//! modules or none.
 
 use std::io::Read;
 use std::path::Path;
@@ -28,32 +28,23 @@ use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
 use crate::unload::ticket::UnloadTicket;
 
-/// A library that was read and admitted.
 pub(super) struct Library {
-    /// What it says of itself.
     pub info: ModuleInfo,
     image: ImageFile,
     symbols: Option<Vec<u8>>,
-    /// The versions that will do where it was requested by name: another build of it that has come meanwhile does as
-    /// well.
+    /// Accepted versions if the library was requested by name: another build loaded concurrently is then accepted as well.
     range: Option<VersionReq>,
 }
 
 impl Library {
-    /// From a file.
-    ///
-    /// # Errors
-    /// As [`peek::read_copy`].
+    /// Reads a library file. Returns the errors of [`peek::read_copy`].
     pub(super) fn read(path: &Path, dir: &StageDir) -> Result<Self, ContextError> {
         let (image, mut info) = peek::read_copy(path, dir)?;
         info.origin = Some(path.to_owned());
         Ok(Self { info, image, symbols: None, range: None })
     }
 
-    /// From memory.
-    ///
-    /// # Errors
-    /// As [`peek::copy_bytes`].
+    /// Reads a library from memory. Returns the errors of [`peek::copy_bytes`].
     pub(super) fn from_bytes(
         name: &str,
         image: &[u8],
@@ -64,10 +55,8 @@ impl Library {
         Ok(Self { info, image, symbols, range: None })
     }
 
-    /// From wherever it can be read, to the end.
-    ///
-    /// # Errors
-    /// As [`peek::copy_bytes`], and when a reader fails or does not end where the host has enough.
+    /// Reads a library to the end of a reader. Returns the errors of [`peek::copy_bytes`], and errors of a reader that fails or
+    /// exceeds the host's limit.
     pub(super) fn from_reader(
         name: &str,
         image: impl Read,
@@ -80,13 +69,13 @@ impl Library {
         Self::from_bytes(name, &image, symbols.transpose()?, dir)
     }
 
-    /// It is the answer to a question for a name and these versions.
+    /// Marks the library as the answer to a request by name with these versions.
     pub(super) fn found_for(self, range: &VersionReq) -> Self {
         Self { range: Some(range.clone()), ..self }
     }
 }
 
-/// At most `largest` bytes, and one more by which to see that there are more.
+/// Reads at most `largest` bytes, plus one to detect a longer source.
 fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, ContextError> {
     let mut bytes = Vec::new();
     let read = reader.take(largest.saturating_add(1)).read_to_end(&mut bytes);
@@ -97,11 +86,8 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
     }
 }
 
-/// Loads a library and what it needs into `generation`, which is to take the place of `old` if there is one: its modules are
-/// suspended before the first main, and resumed if the load fails after that.
-///
-/// # Errors
-/// Why not; nothing of it is in the context then.
+/// Loads a library and its dependencies into `generation`, which is to replace `old`, if any: modules of `old` are suspended
+/// before the first main, and resumed if the load fails after that. On an error the context is unchanged.
 pub(super) fn load(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -114,14 +100,14 @@ pub(super) fn load(
         return Ok(module);
     }
     let loading = under_way::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
-    // If another thread was bringing it up it is there by now, or failed.
+    // A concurrent load has ended by now, successfully or not.
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
     let mut plan = gather(registry, generation, library)?;
     let claimed = under_way::begin(Sort::Claiming, &plan.works(generation))?;
-    // From here on no other load brings in what is in the plan. What a resolver or another thread has brought in
-    // meanwhile is there already.
+    // No other load adds modules of the plan from here on. Modules added by a resolver or another thread before are now
+    // present.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }
@@ -134,10 +120,7 @@ pub(super) fn load(
     Ok(asked_for)
 }
 
-/// Loads what a name stands for.
-///
-/// # Errors
-/// As [`load`], and when the name is not found.
+/// Loads a module by name. Returns the errors of [`load`] and [`search`].
 pub(super) fn load_name(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -158,11 +141,8 @@ pub(super) fn load_name(
     }
 }
 
-/// Makes a new generation of `library` and its needs in the place of the current one of `line`, and begins to unload that. Until
-/// the new one is complete the old one answers, also after a failure.
-///
-/// # Errors
-/// Returns the error of the load, or that the context is unloading.
+/// Replaces the current generation of `line` by a new one with `library` and its dependencies, and starts to unload the current
+/// one. The old generation receives calls until the new one is complete, and after a failure.
 pub(super) fn replace(
     registry: &ContextRegistry,
     line: &FreeContext,
@@ -172,7 +152,7 @@ pub(super) fn replace(
     let _one_at_a_time = under_way::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
-    // An unload that begins now waits until the new generation is in its place, or is known as one that ends.
+    // An unload that starts now waits until the new generation is installed, or is known to be unloading.
     let busy = current.leases.take_inside(LeaseKind::Call, action.as_str());
     let busy = busy.map_err(|sealed| ContextError::sealed(sealed, action.as_str()))?;
     let next = line.next_to(&current);
@@ -182,7 +162,7 @@ pub(super) fn replace(
             drop(busy);
             Ok(line.seal(registry, &old))
         }
-        // Sealed while `busy` is held, so that the unload under way ends after this generation is known to it.
+        // Sealed while `busy` is held, so that an unload in progress ends after it has recorded this generation.
         None => {
             let _ticket = line.seal(registry, &next);
             Err(line.unloading(action))
@@ -190,14 +170,14 @@ pub(super) fn replace(
     }
 }
 
-/// A load keeps the context like a call: an unload that begins meanwhile waits until it is over.
+/// Leases the context for a load like for a call, so that an unload waits for the end of the load.
 fn busy(generation: &FreeGeneration, name: &str) -> Result<crate::lease::Lease, ContextError> {
     let action = format!("loading {name}");
     let lease = generation.leases.take_inside(LeaseKind::Call, action.as_str());
     lease.map_err(|sealed| ContextError::sealed(sealed, action))
 }
 
-/// The module, when this very build is there already, or one that will do for a request by name.
+/// Returns the module if this build is already present, or one that satisfies a request by name.
 fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<FreeModule>>, ContextError> {
     let Library { info, range, .. } = library;
     let loaded = generation.find(&info.name);
@@ -218,15 +198,14 @@ fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<
     }
 }
 
-/// What a load brings with it.
 struct Plan {
-    /// Libraries to load; the one that was requested is the first.
+    /// Libraries to load; the requested one is the first.
     libraries: Vec<Library>,
-    /// Modules that are there and are needed.
+    /// Required modules that are already loaded.
     present: Vec<Arc<FreeModule>>,
 }
 
-/// Finds everything that `library` needs.
+/// Finds the dependencies of `library`.
 fn gather(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -237,7 +216,7 @@ fn gather(
     while at < plan.libraries.len() {
         let info = plan.libraries[at].info.clone();
         let _loading = match at {
-            // That of the whole load.
+            // The step of the requested library covers the whole load.
             0 => None,
             _ => Some(under_way::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
         };
@@ -270,7 +249,7 @@ fn gather(
     Ok(plan)
 }
 
-/// Classes have objects, and objects have a game thread.
+/// Rejects modules with classes, since objects require a game thread.
 fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), ContextError> {
     match info.classes.first() {
         None => Ok(()),
@@ -283,12 +262,12 @@ fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), 
 }
 
 impl Plan {
-    /// Its libraries, the one that was requested first.
+    /// Returns the works of its libraries, the requested one first.
     fn works(&self, generation: &FreeGeneration) -> Vec<Work> {
         self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
     }
 
-    /// Takes the libraries out that are in the context by now; the module that was requested, if it is one of them.
+    /// Removes libraries whose modules are present by now. Returns the requested module if it is one of them.
     fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
         let mut there = Vec::new();
         for library in &self.libraries {
@@ -303,14 +282,14 @@ impl Plan {
         Ok(None)
     }
 
-    /// The places of the libraries in the order of their start.
+    /// Returns the indices of the libraries in their start order.
     fn order(&self, generation: &FreeGeneration) -> Result<Vec<usize>, ContextError> {
         let loaded: Vec<_> = self.libraries.iter().map(|library| &library.info).collect();
         let version = |name: &str| {
             let present = self.present.iter().map(|module| module.info());
             loaded.iter().copied().chain(present).find(|info| info.name == *name).map(|info| info.version.clone())
         };
-        // A range that a resolver has answered with another version is met by that.
+        // A version returned by a resolver satisfies the requested range.
         let met = |(name, range): &(String, VersionReq)| match version(name) {
             Some(found) if will_do(&found, range, &generation.granted(name)) => (name.clone(), VersionReq::STAR),
             _ => (name.clone(), range.clone()),
@@ -333,13 +312,13 @@ impl Plan {
     }
 }
 
-/// `*` matches no pre-release; the range has been compared with the whole version before.
+/// Removes the pre-release part, which `*` never matches. The range was already compared with the whole version.
 fn without_stage(version: &semver::Version) -> semver::Version {
     semver::Version::new(version.major, version.minor, version.patch)
 }
 
-/// Copies the libraries in this order, has a canary load the copies, maps them, runs their mains, and puts them into the
-/// context: all of them, and the one that was requested.
+/// Copies the libraries in this order, loads the copies in a canary, maps them, runs their mains, and adds them to the context.
+/// Returns all modules, and the requested one.
 fn bring_up(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -358,7 +337,7 @@ fn bring_up(
     }
     let (places, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
     staged.iter().for_each(|staged| registry.announce(&staged.info));
-    // Nothing was mapped in this process until here.
+    // Mapping in this process starts after the canary.
     let rehearsal = registry.rehearsal.with(generation.resolvers.canary());
     rehearsal.run(staged.iter().map(Staged::candidate).collect())?;
     generation.expect_open("mapping a library")?;
@@ -386,7 +365,7 @@ fn bring_up(
         .map_err(ContextError::from)
         .and_then(|()| generation.add(&opened));
     if let Err(error) = live {
-        // First the new one gives back what it has taken.
+        // The new modules release their resources before the old ones acquire them again.
         registry.abandon(generation, &opened);
         resume(&suspended);
         return Err(error);
@@ -395,8 +374,8 @@ fn bring_up(
     Ok((opened, asked_for))
 }
 
-/// Has the modules that are to be replaced give up what the new ones may need, dependents first; `called` are those that were
-/// asked, in order.
+/// Suspends modules to be replaced, dependents first, so that they release resources for the new ones. `called` receives the
+/// suspended modules, in order.
 fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Result<(), LoadError> {
     for module in before.iter().rev().filter(|module| module.code().suspends()) {
         called.push(Arc::clone(module));
@@ -405,7 +384,7 @@ fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Res
     Ok(())
 }
 
-/// Has them take it again, in the opposite order. One that cannot goes on all the same.
+/// Resumes the modules in reverse order. A module whose `resume` fails continues to run.
 fn resume(suspended: &[Arc<FreeModule>]) {
     for module in suspended.iter().rev() {
         if let Err(error) = module.code().resume() {
@@ -414,7 +393,6 @@ fn resume(suspended: &[Arc<FreeModule>]) {
     }
 }
 
-/// Runs the mains, dependencies first.
 fn start(registry: &ContextRegistry, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
     for module in modules {
         if let Err(error) = module.main(&registry.args) {

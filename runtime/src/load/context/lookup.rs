@@ -1,5 +1,5 @@
-//! Finds types and functions, in the order in which modules are found: what a context has itself or of others, what its
-//! resolver finds, what the Default has, what the handlers find. And what the Default has for modules of the Master.
+//! Finds types and functions, in the search order of modules: own and borrowed modules, the resolver, the Default, the
+//! handlers. Also finds modules of the Default for modules of the Master.
 
 use std::sync::Arc;
 
@@ -20,11 +20,9 @@ use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::LoadError;
 use crate::load::error::context::{Attempt, ContextError};
 
-/// Finds a function for `generation` by type and method; see [`TypeName`] for how types are named. A module that is named and
-/// not there is looked for like any dependency, and loaded where it is found.
-///
-/// # Errors
-/// When no module or more than one offers it, the module is not to be found, or the context is unloading.
+/// Finds a function for `generation` by type and method; see [`TypeName`] for the names of types. A named module that is not
+/// loaded is searched like a dependency and loaded. Returns an error if no module or more than one offers the function, the
+/// named module is not found, or the context is unloading.
 pub(super) fn function(
     generation: &Arc<FreeGeneration>,
     registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -64,16 +62,14 @@ pub(super) fn function(
     };
     let home = match home == generation.id {
         true => Arc::clone(generation),
-        // What it depends on stays, with the generation that it is of.
+        // A dependency keeps its generation alive.
         false => registry()?.generation(home).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
     generation.target(&home, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
 }
 
-/// Finds a type for `generation`.
-///
-/// # Errors
-/// When no module or more than one has it, the module is not to be found, or the context is unloading.
+/// Finds a type for `generation`. Returns an error if no module or more than one has the type, the named module is not found,
+/// or the context is unloading.
 pub(super) fn type_of(
     generation: &Arc<FreeGeneration>,
     registry: &Arc<ContextRegistry>,
@@ -88,10 +84,8 @@ pub(super) fn type_of(
     one_of(registry, context, path, found, &known)
 }
 
-/// Finds a type for a context that is known as a picture only, as the Master is: in its modules, then in the Default.
-///
-/// # Errors
-/// As [`type_of`].
+/// Finds a type for a context of which only a snapshot exists, such as the Master: in its modules, then in the Default. Returns
+/// the errors of [`type_of`].
 pub(super) fn type_in_picture(
     registry: &Arc<ContextRegistry>,
     info: &ContextInfo,
@@ -116,7 +110,7 @@ pub(super) fn type_in_picture(
             (_, Some(_)) => Vec::new(),
         };
         found = types_in(step, &held, &name, &mut known);
-        // A module that is there is the one that was meant.
+        // A named module that is present ends the search.
         if name.module.is_some() && !held.is_empty() {
             break;
         }
@@ -125,18 +119,15 @@ pub(super) fn type_in_picture(
     one_of(registry, context, path, found, &known)
 }
 
-/// A module of the Default that one of the Master depends on, as far as it concerns that.
+/// Module of the Default that a module of the Master depends on.
 pub(crate) struct Lent {
-    /// Its name.
     pub name: String,
-    /// Each dependent holds one.
     pub leases: Arc<Leases>,
 }
 
-/// What the Default has for a module of the Master that needs it, after the Master's own modules did not have it.
-///
-/// # Errors
-/// With the ordered trace when the Default does not know it either; when it has another version; when its resolver fails.
+/// Returns a module of the Default for a module of the Master, after the Master's own modules were searched. Returns an error
+/// with the ordered trace if the Default does not find the module; also if the version differs, or the Default's resolver
+/// fails.
 pub(crate) fn lend_to_master(
     registry: &ContextRegistry,
     needed_by: &str,
@@ -149,7 +140,7 @@ pub(crate) fn lend_to_master(
     Ok(Lent { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
 }
 
-/// For a context that is known as a picture only: it is the Default that looks.
+/// Creates a request of a context of which only a snapshot exists; the Default performs the search.
 fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
     ModuleRequest {
         name: name.to_owned(),
@@ -172,7 +163,7 @@ fn from_default(
     Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 
-/// What the first step that has any of it has, as `pick` finds it among the modules of a step.
+/// Returns the results of the first step with any, as selected by `pick` from the modules of the step.
 fn first<T>(
     generation: &Arc<FreeGeneration>,
     registry: &impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -214,7 +205,7 @@ fn read<'a>(path: &'a str, context: impl FnOnce() -> String) -> Result<TypeName<
     })
 }
 
-/// The types of these modules that are meant, and in `known` what there was to choose from.
+/// Returns the matching types of these modules, and adds the available ones to `known`.
 fn types_in(
     step: Step,
     held: &[ModuleSummary],
@@ -231,7 +222,7 @@ fn types_in(
     found
 }
 
-/// What there was to choose from in a step, in words. A Default without modules goes without saying.
+/// Describes the available names of a step. Omits a Default without modules.
 fn told(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
     let who = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
     match (all.is_empty(), name.module, step) {

@@ -1,5 +1,5 @@
-//! Load contexts that belong to no thread: the Default, which stays, and Slims, which come, are replaced and go while
-//! other threads call them. The Master is beside them, and only its picture is kept here.
+//! Load contexts for any thread: the permanent Default, pinned contexts, and Slims, which are created, replaced and unloaded
+//! while other threads call them. The Master is separate; only a snapshot of it is stored here.
 
 mod at_exit;
 pub(crate) mod event;

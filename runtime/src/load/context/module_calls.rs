@@ -1,10 +1,10 @@
-//! Calls by name from a module of a Slim, a pinned context or the Default to what its context has: first what is its
-//! own, then what it has of other contexts, then what the Default has, then functions of the host. A call passes the gate of the generation
-//! that has the function, like one of the host, so it never meets an image that is gone. Once that gate is shut, a call
-//! passes for as long as the caller keeps the module: its generation was lent it, or the caller depends on it.
+//! Calls by name from a module of a Slim, a pinned context or the Default. Targets are searched in the caller's generation, its
+//! borrowed modules, the Default, and the functions of the host, in this order. A call passes the gate of the generation that
+//! owns the function, like a call of the host, so its image stays mapped. After that gate is closed, calls pass while the
+//! caller keeps the module: its generation has borrowed the module, or the caller depends on it.
 //!
-//! It loads nothing: a module that calls may be in the middle of a load itself. What a name was found to mean it means
-//! for the rest of the caller's life.
+//! Calls load no modules, since the calling module may be inside a load. A resolved name is cached for the lifetime of the
+//! caller.
 #![expect(unsafe_code, reason = "calls functions whose image a gate keeps, with slots that fit their fingerprint")]
 
 use std::collections::HashMap;
@@ -30,49 +30,46 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::free::FreeCalls;
 use crate::zcall::name::ZCallName;
 
-/// The calls of one module. Any thread; no lock is held while a callee runs.
+/// Calls of one module. Any thread; no lock is held while a callee runs.
 pub(super) struct ModuleCalls {
-    /// The generation that the module is of.
+    /// Generation of the module.
     generation: Weak<FreeGeneration>,
     registry: Weak<ContextRegistry>,
-    /// The word of the host for direct calls.
+    /// Word of the host for direct calls.
     word: Arc<AtomicU64>,
-    /// The module, once it is mapped, and what it depends on.
+    /// The module, once it is mapped, and its dependencies.
     caller: OnceLock<(Weak<FreeModule>, Vec<Weak<FreeModule>>)>,
     table: RwLock<Table>,
 }
 
 #[derive(Default)]
 struct Table {
-    /// Handle -1 is the first: a module implements what is called.
+    /// Handle -1 is the first entry: the calls are implemented by modules.
     bound: Vec<Arc<Bound>>,
     handles: HashMap<ZCallName, ZCallHandle>,
 }
 
-/// Target of a name.
 enum Bound {
     Module(Exported),
     Host(Arc<HostFunction>),
 }
 
-/// A function as the generation has it that answers.
 struct Exported {
     target: Target,
-    /// The possible callers of its module.
     users: Arc<Leases>,
 }
 
-/// A module, and the generation that it is of.
+/// Module, with the id of its generation.
 type Held = (Arc<FreeModule>, ContextId);
 
 impl ModuleCalls {
-    /// None yet, for a module of `generation`.
+    /// Creates an empty table for a module of `generation`.
     pub(super) fn new(generation: &Arc<FreeGeneration>, registry: &ContextRegistry) -> Arc<Self> {
         let (generation, registry, word) = (Arc::downgrade(generation), registry.weak(), registry.functions.word());
         Arc::new(Self { generation, registry, word, caller: OnceLock::new(), table: RwLock::default() })
     }
 
-    /// Names the module whose calls these are, and what it depends on.
+    /// Sets the calling module and its dependencies.
     pub(super) fn set_caller(&self, module: &Arc<FreeModule>, needs: Vec<Weak<FreeModule>>) {
         let _first = self.caller.set((Arc::downgrade(module), needs));
     }
@@ -83,7 +80,7 @@ impl ModuleCalls {
         caller.upgrade()?.use_again(&bound.users, &bound.target.export.full)
     }
 
-    /// Returns the modules of its generation, and those that the module depends on.
+    /// Returns the modules of its generation, and the dependencies of the module.
     fn held(&self, generation: &FreeGeneration) -> Vec<Held> {
         let mut held = generation.held();
         let needs = self.caller.get().into_iter().flat_map(|(_caller, needs)| needs).filter_map(Weak::upgrade);
@@ -131,16 +128,16 @@ impl ModuleCalls {
         let calling = |function| Calling { function, from: None };
         let name = || Arc::clone(&bound.export.full);
         let inside = bound.gate.enter(calling(bound.place), name);
-        // The caller's generation keeps lent modules until no call is inside.
+        // The caller's generation keeps borrowed modules until no call is active.
         let own = if inside.is_none() && bound.lent.is_some() { self.generation.upgrade() } else { None };
         let lent = own.as_deref().zip(bound.lent).and_then(|(own, place)| own.gate.enter(calling(place), name));
         let used = if inside.is_none() && lent.is_none() { self.use_again(exported) } else { None };
         if inside.is_none() && lent.is_none() && used.is_none() {
             return Err(CallError::Unavailable { what: format!("`{}`", bound.export.full) });
         }
-        // SAFETY: the image stays mapped until this returns. Either this thread is inside the gate of the generation whose
-        // image it is, or inside that of a generation that keeps the module, or it holds a lease of one of its users. The
-        // caller made the slots for the fingerprint that was compared when the name was resolved.
+        // SAFETY: the image stays mapped until this returns: this thread is inside the gate of the generation that owns the
+        // image, or of a generation that keeps the module, or holds a lease of one of its users. The caller created the slots
+        // for the fingerprint that was compared when the name was resolved.
         unsafe { bound.export.call(buffer) }
     }
 }
@@ -154,7 +151,7 @@ impl FreeCalls for ModuleCalls {
         let bound = self.bind(&name)?;
         bound.agree(fingerprint)?;
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have come first; then its answer is the one.
+        // Keeps the result of a thread that has bound the name concurrently.
         if let Some(&handle) = table.handles.get(&name) {
             return table.find(handle).map_or(Ok(()), |bound| bound.agree(fingerprint)).map(|()| handle);
         }
@@ -176,7 +173,7 @@ impl FreeCalls for ModuleCalls {
         bound.agree(fingerprint)?;
         Ok(match &*bound {
             Bound::Module(_) => DirectCallee::NONE,
-            // The table keeps it.
+            // The table keeps the function alive.
             Bound::Host(function) => function.direct(self.word.load(Ordering::SeqCst)),
         })
     }
@@ -194,10 +191,8 @@ impl Table {
 }
 
 impl Bound {
-    /// Whether a caller of that fingerprint may call it, and whether modules without objects can call it at all.
-    ///
-    /// # Errors
-    /// [`CallError::Signature`] when it cannot.
+    /// Checks the fingerprint of a caller. Returns [`CallError::Signature`] if it differs, and an error for zero, which means
+    /// values of any type: modules without objects cannot pass these.
     fn agree(&self, wanted: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {
@@ -220,14 +215,13 @@ impl Bound {
     }
 }
 
-/// Result of a search.
 enum Found {
-    /// The module, its generation, and the place of the function in the module.
+    /// Module, its generation, and the index of the function in the module.
     Export(Arc<FreeModule>, ContextId, usize),
     Host(Arc<HostFunction>),
 }
 
-/// The function of that name, in the first step that has it.
+/// Finds a function by name, in the first step that has it.
 fn find(
     generation: &FreeGeneration,
     held: Vec<Held>,
@@ -258,7 +252,7 @@ fn find(
         });
         let mut found: Vec<_> = all.filter(|(module, _, _, export)| is_meant(module, export)).collect();
         match found.len() {
-            // A module that is named and there is the one that was meant.
+            // A named module that is present ends the search.
             0 if names_one_of(name, held) => break,
             0 => {}
             1 => {

@@ -1,5 +1,5 @@
-//! Native libraries that the modules of a context need: kept with the context, and closed after it only where the host
-//! vouches that they can be closed. How one is looked up in a place and opened is `alcedo-sys`'s.
+//! Native libraries used by modules of a context. They are kept with the context, and closed after it only if the host declares
+//! this safe. `alcedo-sys` finds and opens them.
 #![expect(unsafe_code, reason = "vouches for the native libraries that the host's configuration names")]
 
 use std::collections::BTreeMap;
@@ -12,46 +12,45 @@ use alcedo_sys::{NativeError, NativeFailure, NativePlace};
 use crate::load::context_id::ContextId;
 use crate::load::error::context::ContextError;
 
-/// An open native library, by the name it was requested by.
 struct Opened {
     name: String,
     library: alcedo_sys::NativeLibrary,
 }
 
-/// A native library that a context has found. A clone is the same one; it stays open while any of them is there, and
-/// after that unless it was marked unloadable. Any thread.
+/// Native library found by a context. Clones share it; it stays open while a clone exists, and permanently unless it was marked
+/// unloadable. Any thread.
 #[derive(Clone)]
 pub struct NativeLibrary {
     opened: Arc<Opened>,
 }
 
 impl NativeLibrary {
-    /// The name it was requested by.
+    /// Returns the requested name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.opened.name
     }
 
-    /// Where it was found, or the name given to the system's loader.
+    /// Returns the path, or the name passed to the system's loader.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.opened.library.path()
     }
 
-    /// The address of a symbol. It is good as long as this library is open.
+    /// Returns the address of a symbol, valid while this library is open.
     ///
     /// # Errors
-    /// When it has no such symbol.
+    /// If the library has no such symbol.
     pub fn symbol(&self, name: &str) -> Result<*const (), ContextError> {
         self.opened.library.symbol(name).map_err(|error| refused(self.path(), &error))
     }
 
-    /// Says that it may be closed once its context is dead and no handle is left.
+    /// Allows closing the library once its context is dead and no handle is left.
     ///
     /// # Safety
-    /// It has no thread, handler or destructor that would run afterwards, and no address in it is used then.
+    /// The library has no thread, handler or destructor that would run afterwards, and no address in it is used then.
     pub unsafe fn mark_unloadable(&self) {
-        // SAFETY: our caller vouches for the same.
+        // SAFETY: the caller promises the same.
         unsafe { self.opened.library.mark_unloadable() };
     }
 }
@@ -62,63 +61,58 @@ impl fmt::Debug for NativeLibrary {
     }
 }
 
-/// A native library that a context holds, or has left open behind it.
+/// Native library that a context holds, or has left open.
 #[derive(Clone, Debug)]
 pub struct RetainedNative {
-    /// The generation that looked it up.
+    /// Generation that requested the library.
     pub context: ContextId,
-    /// The name it was requested by.
+    /// Requested name.
     pub name: String,
-    /// Where it was found.
+    /// Path of the library.
     pub path: PathBuf,
-    /// Whether it is closed after its context.
+    /// Set if the library is closed after its context.
     pub unloadable: bool,
-    /// Open for ever, or as long as there is a handle.
+    /// Set for a closable library after its context; `None` while the library is held or if it stays open permanently.
     open: Option<Weak<Opened>>,
 }
 
 impl RetainedNative {
-    /// Whether it is still open.
     pub(super) fn is_open(&self) -> bool {
         self.open.as_ref().is_none_or(|open| open.strong_count() != 0)
     }
 }
 
-/// The place that a library is opened from.
 pub(super) enum Source<'a> {
     Place(NativePlace<'a>),
     File(&'a Path),
 }
 
-/// The native libraries of one generation.
 #[derive(Default)]
 pub(super) struct Natives {
     found: Mutex<BTreeMap<String, NativeLibrary>>,
 }
 
 impl Natives {
-    /// What the generation holds.
+    /// Lists the held libraries.
     pub(super) fn list(&self, generation: ContextId) -> Vec<RetainedNative> {
         self.found().values().map(|library| retained(generation, library, true)).collect()
     }
 
-    /// The generation is over: what may be closed is, once no handle is left; the rest stays open and is listed.
+    /// Releases the libraries at the end of the generation. Unloadable ones are closed once no handle is left; the others stay
+    /// open. Returns the list.
     pub(super) fn retire(&self, generation: ContextId) -> Vec<RetainedNative> {
         let found = std::mem::take(&mut *self.found());
         found.values().map(|library| retained(generation, library, false)).collect()
     }
 
-    /// The one of that name that it holds.
     pub(super) fn get(&self, name: &str) -> Option<NativeLibrary> {
         self.found().get(name).cloned()
     }
 
-    /// Opens a library, and holds it under `name`; none where the place has none.
-    ///
-    /// # Errors
-    /// When the loader refuses what is there.
+    /// Opens a library and holds it under `name`. `None` if the location has no such library. Returns an error if the loader
+    /// rejects the library.
     pub(super) fn open(&self, name: &str, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
-        // SAFETY: the host's configuration, or its own resolver, names the library; it is run as its author meant.
+        // SAFETY: the library is named by the host's configuration or by its resolver, and is run as its author intended.
         let found = unsafe {
             match source {
                 Source::Place(place) => alcedo_sys::NativeLibrary::find(place, name),
@@ -130,7 +124,7 @@ impl Natives {
         let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
         Ok(found.map(|library| {
             let opened = Arc::new(Opened { name: name.to_owned(), library });
-            // One library per name: the first stays, also that of another thread.
+            // Keeps one library per name: the first, which may be from another thread.
             self.found().entry(name.to_owned()).or_insert(NativeLibrary { opened }).clone()
         }))
     }

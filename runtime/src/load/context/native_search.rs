@@ -1,5 +1,5 @@
-//! Finds native libraries for a context, in a fixed order: what it holds, the resolver of the module, its own, the folders of
-//! its modules and the system, the handlers.
+//! Search for native libraries in a fixed order: open libraries, the resolver of the module, the resolver of the context, the
+//! folders of the modules and the system, the handlers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,10 +16,8 @@ use crate::load::context::waits::Sort;
 use crate::load::error::context::{Attempt, ContextError};
 use crate::load::paths::ensure_absolute;
 
-/// Finds a native library for `generation`, and for one of its modules where that is named.
-///
-/// # Errors
-/// Returns an error when there is none, a resolver fails or returns a relative path, or the loader refuses the library.
+/// Finds a native library for `generation`, optionally for one of its modules. Returns an error if no library is found, a
+/// resolver fails or returns a relative path, or the loader rejects the library.
 pub(super) fn find(
     generation: &Arc<FreeGeneration>,
     name: &str,
@@ -30,7 +28,7 @@ pub(super) fn find(
     let _busy = lease.map_err(|sealed| ContextError::sealed(sealed, action))?;
     let mut search = Search { generation, name, trace: Vec::new() };
     if name.is_empty() {
-        // To the system's loader that would be this very program.
+        // The system's loader resolves an empty name to this program.
         let trace = vec![Attempt::new("the name", "is empty")];
         return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
     }
@@ -70,7 +68,6 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Asks a resolver, which answers with a path.
     fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
         let Some(path) = ask(&self.generation.title(), who, self.name, || resolver(self.name))? else {
             self.trace.push(Attempt::new(who, "did not have it"));
@@ -80,7 +77,7 @@ impl Search<'_> {
         self.open(Source::File(&path))
     }
 
-    /// Tries the places without a resolver: the name as a path, the folders of the modules, the system.
+    /// Searches the locations without a resolver: the name as a path, the folders of the modules, the system.
     fn probe(&mut self, module: Option<&str>) -> Result<Option<NativeLibrary>, ContextError> {
         let path = Path::new(self.name);
         if path.is_absolute() {

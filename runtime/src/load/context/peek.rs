@@ -1,4 +1,4 @@
-//! What a library says of itself, read without mapping it: no code of it runs, not even an initialiser.
+//! Reads the manifest of a library without mapping it, so that no code of it runs, initializers included.
 
 use std::path::{Path, PathBuf};
 
@@ -15,25 +15,25 @@ impl ManifestInfo {
     /// Reads the manifest of a library file. Any thread.
     ///
     /// # Errors
-    /// When the path is not absolute, there is no file, or it is no module that this host could map.
+    /// If the path is not absolute, the file does not exist, or is not a module that this host could map.
     pub fn peek(path: &Path) -> Result<Self, ContextError> {
         ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         check(path, ImageFile::read(path)).map(|(_image, info)| Self::of(info))
     }
 
-    /// Reads the manifest of a library that is in memory; `name` stands for its path in errors. Any thread.
+    /// Reads the manifest of a library in memory; errors report `name` as its path. Any thread.
     ///
     /// # Errors
-    /// When it is no module that this host could map.
+    /// If the library is not a module that this host could map.
     pub fn peek_bytes(name: &str, bytes: &[u8]) -> Result<Self, ContextError> {
         let name = Path::new(name);
         check(name, ImageFile::from_bytes(name, bytes.to_vec())).map(|(_image, info)| Self::of(info))
     }
 
-    /// Reads the manifest of a library file, and from its constants what it declares: no code of it runs. Any thread.
+    /// Reads the manifest and the declarations of a library file from its constants, without running its code. Any thread.
     ///
     /// # Errors
-    /// As [`ManifestInfo::peek`], and when a description cannot be read.
+    /// See [`ManifestInfo::peek`]; also if a description cannot be read.
     pub fn peek_declared(path: &Path) -> Result<(Self, Declared), ContextError> {
         ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         let (image, info) = check(path, ImageFile::read(path))?;
@@ -43,19 +43,14 @@ impl ManifestInfo {
     }
 }
 
-/// Copies a file for a context and checks the copy.
-///
-/// # Errors
-/// As [`ManifestInfo::peek`], and when it cannot be copied or is not what the host demands.
+/// Copies a file for a context and checks the copy. Returns the errors of [`ManifestInfo::peek`], and an error if the file
+/// cannot be copied or violates the host's requirements.
 pub(super) fn read_copy(path: &Path, dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
     ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
     check(path, ImageFile::read_copy(path, dir))
 }
 
-/// Writes bytes into a copy for a context and checks that.
-///
-/// # Errors
-/// As [`read_copy`].
+/// Writes bytes into a copy for a context and checks it. Returns the errors of [`read_copy`].
 pub(super) fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
     check(name, ImageFile::copy_bytes(name, bytes, dir))
 }
@@ -75,7 +70,7 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
     let path: PathBuf = path.to_owned();
     match error {
         ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ContextError::NoFile { path },
-        // About the host, its disk or the moment, and not about what the file is.
+        // Concerns the host, its disk or the timing, not the content of the file.
         error @ (ImageError::NotTrusted { .. }
         | ImageError::TooLarge { .. }
         | ImageError::Copy { .. }

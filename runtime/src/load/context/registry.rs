@@ -1,5 +1,5 @@
-//! Where the contexts of one runtime meet that belong to no thread: the Default, every Slim, and a picture of the
-//! Master for threads that may not look at it. A value that its runtime and all handles share; no static holds it.
+//! Registry of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master for
+//! other threads. Shared by the runtime and all handles; not a static.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -34,41 +34,32 @@ use crate::unload::reaper::Reaper;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// Names that no other context can have.
 const RESERVED: [&str; 2] = ["Default", "Master"];
 
-/// The most bytes of a name.
 const LONGEST_NAME: usize = 255;
 
 const NAME: &str = "a name is 1 to 255 bytes of letters that show themselves, without `:` and `/`";
 
-/// Whether a context may have that name: it stands in calls, errors, logs and lines of a console.
+/// Checks the name of a context, which appears in calls, errors, logs and lines of a console.
 fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(|c| shows_itself(c) && c != ':' && c != '/')
 }
 
-/// The contexts of one runtime. Any thread.
 pub(crate) struct ContextRegistry {
     own: Weak<Self>,
-    /// What modules of these contexts get as their host, but for the calls that each of them makes.
+    /// Host interface of modules of these contexts, except for the calls of each module.
     pub(super) host_context: Arc<SharedHostContext>,
-    /// Where they log.
+    /// Receiver of log records.
     pub(super) logs: Arc<Logs>,
-    /// Private copies of libraries.
     pub(super) stage_dir: Arc<StageDir>,
-    /// Arguments of their mains.
     pub(super) args: Vec<String>,
-    /// Whether unsealed libraries are refused.
     pub(super) require_seal: bool,
-    /// Which process loads new modules first, also those of the Master.
+    /// Canary process that loads new modules first, including those of the Master.
     pub(crate) rehearsal: Rehearsal,
-    /// The listeners to all of them.
     pub(super) listeners: Listeners,
-    /// Functions of the host that their modules call.
+    /// Host functions that modules of these contexts call.
     pub(crate) functions: HostFunctions,
-    /// Tables of functions that the host offers and expects.
     pub(crate) tables: HostTables,
-    /// What drives unloads that are not over at once.
     pub(super) reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
@@ -76,22 +67,21 @@ pub(crate) struct ContextRegistry {
     slims: Mutex<Slims>,
     master: Mutex<BTreeMap<Generation, Picture>>,
     retained: Mutex<Vec<RetainedNative>>,
-    /// Images that stay, one line each.
+    /// Parked images, one line each.
     parked: Mutex<Vec<String>>,
-    /// What the log has said of images that will stay.
+    /// Warnings that were logged for images that stay mapped.
     told: Told,
-    /// Whether the runtime has ended: what was waited for once is not waited for again.
+    /// Set once the runtime has ended, so that a second close does not wait.
     pub(super) has_closed: AtomicBool,
 }
 
-/// So many unloads may be driven one inside the other on one thread.
 const DEEPEST: u32 = 16;
 
 thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// One of them, until this is dropped.
+/// Guard of one nested unload.
 struct Inside;
 
 impl Inside {
@@ -110,18 +100,17 @@ impl Drop for Inside {
     }
 }
 
-/// Contexts with names: Slims, and pinned ones.
+/// Contexts with names: Slims and pinned contexts.
 #[derive(Default)]
 struct Slims {
     last: u64,
     lines: BTreeMap<u64, Arc<FreeContext>>,
 }
 
-/// What is known of a generation of the Master outside the game thread.
+/// Snapshot of a generation of the Master, for other threads.
 #[derive(Default)]
 struct Picture {
     modules: Vec<(ModuleId, ModuleSummary)>,
-    /// Its unload, once that has begun.
     ticket: Option<UnloadTicket>,
 }
 
@@ -132,7 +121,7 @@ impl Picture {
 }
 
 impl ContextRegistry {
-    /// No Slim yet, and an empty Default.
+    /// Creates a registry with an empty Default and no Slims.
     pub(crate) fn new(
         core: &Core,
         stage_dir: &Arc<StageDir>,
@@ -177,10 +166,8 @@ impl ContextRegistry {
         }
     }
 
-    /// A new Slim, or a pinned context: both have names, and no two of them the same.
-    ///
-    /// # Errors
-    /// When the name is taken by a living one, or is none.
+    /// Creates a Slim or a pinned context with a unique name. Returns an error if the name is invalid or used by a living
+    /// context.
     pub(super) fn create(&self, kind: ContextKind, name: &str) -> Result<Arc<FreeContext>, ContextError> {
         let refuse = |reason: String| ContextError::Name { kind, name: name.to_owned(), reason };
         if RESERVED.contains(&name) {
@@ -203,22 +190,20 @@ impl ContextRegistry {
         Ok(line)
     }
 
-    /// The Default.
     pub(super) fn default_context(&self) -> &Arc<FreeContext> {
         &self.default
     }
 
-    /// The one generation of the Default.
     pub(super) fn default_generation(&self) -> Arc<FreeGeneration> {
         self.default.current().expect("the Default has one generation, which never ends")
     }
 
-    /// The living Slim, or the pinned context, of that name.
+    /// Finds the living Slim or the pinned context of that name.
     pub(super) fn named(&self, name: &str) -> Option<Arc<FreeContext>> {
         self.slims().lines.values().find(|line| *line.name == *name && line.is_open()).cloned()
     }
 
-    /// Every generation of every context that is not dead.
+    /// Lists every generation of every context that is not dead.
     pub(super) fn all(&self) -> Vec<ContextInfo> {
         let mut all: Vec<_> = self.default.generations().iter().map(|generation| generation.info()).collect();
         all.extend(self.masters());
@@ -241,29 +226,28 @@ impl ContextRegistry {
         pictures.iter().map(picture).collect()
     }
 
-    /// The module that a summary is of, while it is in a context that belongs to no thread.
+    /// Returns the module of a summary while it is loaded in a context for any thread.
     pub(super) fn module(&self, summary: &ModuleSummary) -> Option<Arc<FreeModule>> {
         let generation = self.generation(summary.context)?;
         generation
             .modules()
             .into_iter()
-            // Each module has a copy of its own in this process; one of another runtime may agree in all else.
+            // Each module has its own copy in this process; a module of another runtime may agree in all other fields.
             .find(|module| module.name() == summary.name && module.summary().image == summary.image)
     }
 
-    /// Checks that a summary is of a module of the Master.
+    /// Checks that a summary belongs to a module of the Master.
     pub(super) fn is_of_master(&self, summary: &ModuleSummary) -> bool {
         let pictures = self.pictures();
         let mut modules = pictures.values().flat_map(|picture| &picture.modules);
         modules.any(|(_, known)| known.name == summary.name && known.image == summary.image)
     }
 
-    /// The generation with that number.
     pub(super) fn generation(&self, id: ContextId) -> Option<Arc<FreeGeneration>> {
         self.line(id)?.generations().into_iter().find(|generation| generation.id == id)
     }
 
-    /// The context that a generation is of, if it belongs to no thread.
+    /// Returns the context of a generation, except for the Master.
     pub(super) fn line(&self, id: ContextId) -> Option<Arc<FreeContext>> {
         match id.index == self.default.index {
             true => Some(Arc::clone(&self.default)),
@@ -271,39 +255,37 @@ impl ContextRegistry {
         }
     }
 
-    /// How errors name a generation.
     pub(super) fn title_of(&self, id: ContextId) -> String {
         let known = self.generation(id).map(|generation| generation.title());
         known.unwrap_or_else(|| if id.index == 1 { "Master".into() } else { format!("a context that is gone ({id})") })
     }
 
-    /// The number of the next module of any context.
+    /// Returns the id of the next module of any context.
     pub(super) fn next_module(&self) -> ModuleId {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Calls every listener for an event of a generation of the Master. Only on the game thread.
+    /// Calls every listener for an event of a generation of the Master. Game thread only.
     pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextEventKind) {
         let home = Home { registry: self.weak(), ..Home::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
-        // What goes wrong stands in the log.
+        // The problems were logged.
         let _problems = tell(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, home });
     }
 
-    /// What the host does about unloads that do not end by themselves.
     pub(super) fn policy(&self) -> UnloadPolicy {
         self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sets what the host does about unloads that do not end by themselves.
+    /// Sets the policy for unloads that do not complete by themselves.
     pub(crate) fn set_policy(&self, policy: &UnloadPolicy) {
         *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = policy.clone();
     }
 
-    /// Takes an unload as far as it goes at once, and leaves the rest to the reaper.
+    /// Continues an unload as far as possible, and passes the rest to the background unloader.
     ///
-    /// The end of a context drops its callbacks, and these may own the last handle to another one, which ends in here then:
-    /// of a long row of these the rest is the reaper's, so that it takes no stack.
+    /// The end of a context drops its callbacks, which may own the last handle to another context, whose unload then nests
+    /// here. Deep nesting is passed to the background unloader to limit the use of stack.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
         let is_over = Inside::enter().is_some_and(|_inside| {
             let state = ticket.poll();
@@ -314,15 +296,12 @@ impl ContextRegistry {
         }
     }
 
-    /// Images of these contexts that stay mapped, and why.
+    /// Returns the parked images of these contexts, with reasons.
     pub(crate) fn parked(&self) -> Vec<String> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the host's limit allows another image that may stay.
-    ///
-    /// # Errors
-    /// When too many have stayed.
+    /// Returns an error if more images are parked than the host allows.
     pub(super) fn check_budget(&self) -> Result<(), LoadError> {
         let (policy, parked) = (self.policy(), self.parked());
         match policy.is_spent(parked.len()) {
@@ -331,7 +310,6 @@ impl ContextRegistry {
         }
     }
 
-    /// A generation has come to its end.
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
         self.retained().extend(generation.natives.retire(generation.id));
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).extend(parked.iter().cloned());
@@ -344,28 +322,26 @@ impl ContextRegistry {
         let line = line.filter(|line| line.is_over(generation));
         let event = if parked.is_empty() { ContextEventKind::Dead } else { ContextEventKind::Parked(parked) };
         generation.tell(&self.listeners, event);
-        // They are not called any more. One that owns a handle to the context would keep it in memory for ever.
+        // Callbacks that own a handle to the context would keep it in memory permanently.
         line.iter().for_each(|line| line.let_go(self.id()));
     }
 
-    /// Drops every callback, because the host has ended.
+    /// Drops every callback at the end of the host.
     pub(crate) fn let_go(&self) {
         self.lines().iter().chain([&self.default]).for_each(|line| line.let_go(self.id()));
         let_go(self.id(), self.listeners.take());
         self.functions.let_go(self.id());
     }
 
-    /// The way to it that keeps nothing alive.
     pub(super) fn weak(&self) -> Weak<Self> {
         Weak::clone(&self.own)
     }
 
-    /// Which host it is the registry of.
     pub(crate) fn id(&self) -> HostId {
         HostId::of(&self.own)
     }
 
-    /// Native libraries that are there, and whose contexts hold them or have gone without closing them.
+    /// Lists native libraries that contexts hold or have left open.
     pub(super) fn natives(&self) -> Vec<RetainedNative> {
         self.retained().retain(RetainedNative::is_open);
         let mut natives = self.retained().clone();
@@ -375,35 +351,32 @@ impl ContextRegistry {
         natives
     }
 
-    /// A generation of the Master has begun to live.
     pub(crate) fn master_begins(&self, generation: Generation) {
         self.pictures().insert(generation, Picture::default());
     }
 
-    /// A generation of the Master is on its way out.
+    /// Records the unload ticket of a generation of the Master.
     pub(crate) fn master_unloads(&self, generation: Generation, ticket: &UnloadTicket) {
         if let Some(picture) = self.pictures().get_mut(&generation) {
             picture.ticket = Some(ticket.clone());
         }
     }
 
-    /// Nothing of a generation of the Master is mapped, or ever was: its entry here is removed. Its ticket still gives the
-    /// report.
+    /// Removes a generation of the Master that is not mapped, or never was. Its ticket still returns the report.
     pub(crate) fn master_is_gone(&self, generation: Generation) {
         let gone = self.pictures().remove(&generation);
-        // Not under the lock: this may be the last share of the ticket.
+        // Dropped outside of the lock, since this may be the last clone of the ticket.
         drop(gone);
     }
 
-    /// The modules of a generation of the Master.
     pub(crate) fn set_master_modules(&self, generation: Generation, modules: Vec<(ModuleId, ModuleSummary)>) {
         if let Some(picture) = self.pictures().get_mut(&generation) {
             picture.modules = modules;
         }
     }
 
-    /// The generation of the Master that a module is in. While a reload is under way, or an old generation has not gone, a
-    /// module that stays is in two: `living`, the generation of the living Master, goes first, then the latest.
+    /// Returns the generation of the Master that contains a module. A kept module is in two generations during a reload, and
+    /// until the old one is gone: prefers `living`, the generation of the living Master, then the latest.
     pub(crate) fn master_with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
         let pictures = self.pictures();
         let mut having =
@@ -412,7 +385,7 @@ impl ContextRegistry {
         having.find(|(generation, _)| Some(**generation) == living).or(latest).map(|(generation, _)| *generation)
     }
 
-    /// Every unload that has begun and is not over, or was given up.
+    /// Lists every unload that is unfinished or parked.
     pub(super) fn unloads(&self) -> Vec<(ContextId, UnloadTicket)> {
         let masters: Vec<_> = {
             let pictures = self.pictures();
@@ -427,7 +400,6 @@ impl ContextRegistry {
         all.filter(|(_, ticket)| ticket.state() != ContextState::Dead).collect()
     }
 
-    /// Contexts with names.
     pub(super) fn lines(&self) -> Vec<Arc<FreeContext>> {
         self.slims().lines.values().cloned().collect()
     }

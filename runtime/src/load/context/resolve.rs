@@ -1,46 +1,38 @@
-//! In which order a name is looked up, a module's, a type's or a function's, and what each answer means. This file
-//! decides; `search` looks for modules, `lookup` for types and functions.
+//! Search order for names of modules, types and functions, and evaluation of the answers. `search` applies it to modules,
+//! `lookup` to types and functions.
 //!
-//! Own modules, the context's resolver, the Default, the handlers in the order they came; the first answer wins, and an
-//! answer that is wrong ends the search instead of being passed over.
+//! The order is: own modules, the context's resolver, the Default, the handlers in order of registration. The first answer is
+//! used, and an invalid answer ends the search instead of being skipped.
 
 use semver::{Version, VersionReq};
 
-/// Where is searched next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Step {
-    /// The modules the context has.
     Own,
-    /// The resolver that was set for the context.
     Resolver,
-    /// The modules of the Default.
     Default,
-    /// A handler, by its place in the order.
     Handler(usize),
-    /// Nowhere: the name is not found.
+    /// End of the search: the name is not found.
     NotFound,
 }
 
-/// What a context has to look with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Guidance {
-    /// Whether this is the Default itself, which is not searched twice.
+    /// Set for the Default itself, which is not searched twice.
     pub is_default: bool,
-    /// Whether a resolver was set.
     pub has_resolver: bool,
-    /// How many handlers there are.
     pub handlers: usize,
 }
 
 impl Guidance {
-    /// Of a context without resolver and handlers, as the Master is; and of what is looked up without the name of its
-    /// module, since resolvers and handlers know modules by name and nothing else.
+    /// Returns the guidance of a context without resolver and handlers, such as the Master, and of lookups without a module
+    /// name, since resolvers and handlers accept only module names.
     pub(super) fn of_modules_only(is_default: bool) -> Self {
         Self { is_default, has_resolver: false, handlers: 0 }
     }
 }
 
-/// Where is searched after `step` had no answer.
+/// Returns the step after `step` has found nothing.
 pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     let handler = |at: usize| if at < guidance.handlers { Step::Handler(at) } else { Step::NotFound };
     match step {
@@ -52,27 +44,27 @@ pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     }
 }
 
-/// Whether a module that is there will do for `range`. One that a resolver gave for this very range does, whatever its
-/// version: the resolver has chosen it. `*` is any version, a pre-release as well.
+/// Checks if a present module satisfies `range`. A module that a resolver has returned for this range does, regardless of its
+/// version. `*` matches any version, pre-releases included.
 pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq]) -> bool {
     *range == VersionReq::STAR || range.matches(found) || granted.contains(range)
 }
 
-/// What a file means for a context that may have a module of its name.
+/// Relation of a file to a context that may have a module of its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
-    /// It is not there: load the file.
+    /// The name is free: load the file.
     Free,
-    /// The very build is there: that is the answer.
+    /// This build is present: use it.
     Same,
-    /// Another build is there: refuse the file.
+    /// A different build is present: reject the file.
     Occupied {
-        /// The build that is there.
+        /// Present build.
         loaded: u128,
     },
 }
 
-/// One name, one build.
+/// Allows one build per name.
 pub(super) fn claim(loaded: Option<u128>, requested: u128) -> Name {
     match loaded {
         None => Name::Free,

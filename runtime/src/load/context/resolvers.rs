@@ -1,5 +1,5 @@
-//! What finds for a context what it does not have: its resolver, and handlers in the order they were added, for modules
-//! and for native libraries. They belong to the context and not to a generation of it, so a replacement calls the same.
+//! Resolvers and handlers of a context for missing modules and native libraries. They belong to the context, not to a
+//! generation, and so remain after a replacement.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,18 +14,17 @@ use crate::load::context::info::ModuleSummary;
 use crate::load::error::context::ContextError;
 use crate::trap;
 
-/// A module that is looked for.
+/// Request for a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleRequest {
-    /// Its name.
+    /// Name of the module.
     pub name: String,
-    /// The versions that will do.
+    /// Accepted versions.
     pub range: VersionReq,
-    /// The module that needs it; none where the host requests it.
+    /// Requesting module; `None` if the host requests it.
     pub needed_by: Option<String>,
-    /// The context that looks for it, as it names itself.
+    /// Name of the requesting context.
     pub context: String,
-    /// The way back to it.
     pub(super) home: Home,
 }
 
@@ -36,54 +35,52 @@ impl fmt::Display for ModuleRequest {
     }
 }
 
-/// What a resolver has found.
+/// Module found by a resolver.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FoundModule {
-    /// A library file, by its absolute path.
+    /// Library file, by its absolute path.
     File(PathBuf),
-    /// A library that is in memory.
+    /// Library in memory.
     Bytes {
-        /// The whole library.
+        /// Complete library.
         image: Vec<u8>,
-        /// What debuggers read, if that is apart.
+        /// Separate debug symbols, if any.
         symbols: Option<Vec<u8>>,
     },
-    /// A module that is loaded already, also in another context, which stays as long as a module that needs it.
+    /// Loaded module, possibly of another context, which stays loaded while a module depends on it.
     Loaded(ModuleSummary),
 }
 
-/// An error of any type, as a resolver may give it.
+/// Error of a resolver.
 pub type ResolverFailure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Looks for modules. `Ok(None)` says that it does not know this one. It may be called on any thread, several times
-/// with the same question and on several threads at once, and then answers the same. It may load something itself, but not
-/// what is being looked for (`ContextError::LoadRing`).
+/// Function that finds modules. Returns `Ok(None)` for an unknown module. May be called on any thread, repeatedly and
+/// concurrently with equal requests, and must return equal results. May load other modules, but not the requested one
+/// (`ContextError::LoadRing`).
 pub type ModuleResolver = dyn Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync;
 
-/// Looks for native libraries by name. The answer is an absolute path.
+/// Function that finds native libraries by name. Must return an absolute path.
 pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync;
 
-/// All that the host has set for a context about where to look.
+/// Resolvers, handlers and canary setting of a context.
 #[derive(Default)]
 pub(super) struct Resolvers {
-    /// The context that they belong to.
     pub(super) home: Home,
     told: Mutex<Told>,
 }
 
-/// Where one stands among the others.
+/// Order among resolvers.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Rank {
-    /// For one module, which goes first.
+    /// Resolver for one module; called first.
     OfModule(String),
-    /// The one of the context.
+    /// Resolver of the context.
     Resolver,
-    /// One of those that are called last, in the order in which they were added.
+    /// Handler; called last, in the order of registration.
     Handler,
 }
 
-/// A resolver or a handler, as it was registered.
 type Known<C> = Registered<Arc<C>>;
 
 type Ranked<C> = Vec<(Rank, Known<C>)>;
@@ -96,12 +93,10 @@ struct Told {
 }
 
 impl Resolvers {
-    /// None yet, for a context.
     pub(super) fn new(home: Home) -> Self {
         Self { home, told: Mutex::default() }
     }
 
-    /// Takes all of them out.
     pub(super) fn take(&self) -> (Vec<Known<ModuleResolver>>, Vec<Known<NativeResolver>>) {
         let mut told = self.told();
         let modules = told.modules.drain(..).map(|(_rank, resolver)| resolver).collect();
@@ -112,25 +107,23 @@ impl Resolvers {
         self.told().canary = Some(canary);
     }
 
-    /// Which process loads new modules of this context first, where the context has a setting of its own.
     pub(super) fn canary(&self) -> Option<Canary> {
         self.told().canary.clone()
     }
 
-    /// Adds one for modules, in the place of the one that had its rank, which a handler shares.
+    /// Adds a resolver for modules, replacing the previous one of its rank. Handlers replace nothing.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut self.told().modules, rank, resolver);
-        // What it owned may come back in here when it is dropped, so not under the lock. The others likewise.
+        // Dropped outside of the lock, since values it owned may call this registry when dropped. The same holds below.
         drop(before);
     }
 
-    /// Adds one for native libraries, in the same way.
+    /// Adds a resolver for native libraries, like [`Resolvers::add`].
     pub(super) fn add_native(&self, rank: Rank, resolver: Known<NativeResolver>) {
         let before = add(&mut self.told().natives, rank, resolver);
         drop(before);
     }
 
-    /// Takes a resolver or handler back.
     pub(super) fn remove(&self, site: Site) {
         let mut told = self.told();
         let modules: Vec<_> = told.modules.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
@@ -140,13 +133,13 @@ impl Resolvers {
         natives.into_iter().for_each(|(_rank, known)| drop_caught(known));
     }
 
-    /// The resolver and the handlers, to be called while nothing is locked.
+    /// Returns the resolver and the handlers, which are called without a lock.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
         let told = self.told();
         (of_rank(&told.modules, &Rank::Resolver).next(), of_rank(&told.modules, &Rank::Handler).collect())
     }
 
-    /// The resolver of a module, that of the context, and the handlers.
+    /// Returns the resolver of the module, that of the context, and the handlers.
     pub(super) fn of_natives(&self, module: Option<&str>) -> NativeResolvers {
         let told = self.told();
         let natives = &told.natives;
@@ -162,7 +155,6 @@ impl Resolvers {
     }
 }
 
-/// Adds one, and returns the one whose place it has taken.
 fn add<C: ?Sized>(all: &mut Ranked<C>, rank: Rank, new: Known<C>) -> Option<Known<C>> {
     match all.iter_mut().find(|(known, _)| *known == rank && rank != Rank::Handler) {
         Some((_rank, known)) => Some(std::mem::replace(known, new)),
@@ -177,24 +169,20 @@ fn of_rank<C: ?Sized>(all: &[(Rank, Known<C>)], rank: &Rank) -> impl Iterator<It
     all.iter().filter(move |(known, _)| known == rank).map(|(_rank, known)| Share::of(&known.code))
 }
 
-/// The resolver and the handlers for native libraries.
 pub(super) struct NativeResolvers {
     pub(super) of_module: Option<Share<NativeResolver>>,
     pub(super) resolver: Option<Share<NativeResolver>>,
     pub(super) handlers: Vec<Share<NativeResolver>>,
 }
 
-/// Asks one of them; its panic is an error like its own.
-///
-/// # Errors
-/// [`ContextError::ResolverError`], which ends the search.
+/// Calls a resolver, and converts a panic to an error. Errors are [`ContextError::ResolverError`], and end the search.
 pub(super) fn ask<T>(
     context: &str,
     who: &str,
     wanted: &str,
     question: impl FnOnce() -> Result<Option<T>, ResolverFailure>,
 ) -> Result<Option<T>, ContextError> {
-    // A resolver is the host's own code; what it may leave half done is its own as well.
+    // A resolver is host code, which is responsible for its own state after a panic.
     let answer = trap::caught(question).unwrap_or_else(|message| Err(format!("it panicked: \"{message}\"").into()));
     answer.map_err(|source| ContextError::ResolverError {
         context: context.to_owned(),

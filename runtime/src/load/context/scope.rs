@@ -1,5 +1,5 @@
-//! Which context is meant where none is named: the one whose scope this thread, or this task, is in. A scope restores
-//! what was before *it*, whatever was entered or left meanwhile, and keeps its context like any other lease.
+//! Scopes: select the context for operations that name none, per thread or task. A scope restores the state before *it*,
+//! regardless of scopes entered or left since, and keeps its context by a lease.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -13,42 +13,39 @@ use crate::lease::{Lease, LeaseKind};
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::error::context::ContextError;
 
-/// The entered generation of a thread, with the lease of the scope; none outside of scopes.
+/// Entered generation of a thread, with the lease of the scope; `None` outside of scopes.
 type Here = Option<(Weak<FreeGeneration>, Weak<Lease>)>;
 
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(None) };
 }
 
-/// The generation whose scope this thread is in.
 pub(super) fn here() -> Option<Arc<FreeGeneration>> {
     at(|(generation, _lease)| generation.upgrade())
 }
 
-/// The generation whose scope this thread is in, and the lease of that scope: while it is held, code of it may be called.
+/// Returns the generation whose scope this thread has entered, and the lease of that scope: while the lease is held, code of
+/// the generation may be called.
 pub(super) fn entered() -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
     at(|(generation, lease)| Some((generation.upgrade()?, lease.upgrade()?)))
 }
 
 fn at<T>(of: impl FnOnce(&(Weak<FreeGeneration>, Weak<Lease>)) -> Option<T>) -> Option<T> {
-    // A thread that ends, and whose thread-locals still call this, is in none.
+    // An ending thread whose thread-locals are dropped is in no scope.
     HERE.try_with(|here| here.borrow().as_ref().and_then(of)).ok().flatten()
 }
 
-/// This thread is in a context until the guard is dropped, which restores what was before.
+/// Scope of a context on this thread, left when the guard is dropped. Restores the state before it.
 #[must_use = "the scope is left when this is dropped"]
 pub struct ContextScope {
     before: Here,
     _lease: Option<Arc<Lease>>,
-    /// It belongs to the thread that entered.
+    /// Restricts the guard to the thread that created it.
     not_send: PhantomData<*const ()>,
 }
 
 impl ContextScope {
-    /// Enters a generation.
-    ///
-    /// # Errors
-    /// When it is unloading.
+    /// Enters a generation. Returns an error if it is unloading.
     #[track_caller]
     pub(super) fn enter(generation: &Arc<FreeGeneration>) -> Result<Self, ContextError> {
         let lease = lease(generation)?;
@@ -56,7 +53,7 @@ impl ContextScope {
         Ok(Self { before: swap(Some(here)), _lease: Some(lease), not_send: PhantomData })
     }
 
-    /// Leaves whatever scope this thread is in, for as long as the guard is held.
+    /// Leaves every scope of this thread while the guard is held.
     pub(super) fn none() -> Self {
         Self { before: swap(None), _lease: None, not_send: PhantomData }
     }
@@ -75,7 +72,7 @@ impl fmt::Debug for ContextScope {
     }
 }
 
-/// A future that is in a context whenever it is polled, on whatever thread, and keeps it until it is dropped.
+/// Future that enters a context whenever it is polled, on any thread, and keeps the context until it is dropped.
 #[must_use = "a future does nothing until it is polled"]
 pub struct Scoped<F> {
     future: Pin<Box<F>>,
@@ -84,10 +81,7 @@ pub struct Scoped<F> {
 }
 
 impl<F: Future> Scoped<F> {
-    /// Wraps a future.
-    ///
-    /// # Errors
-    /// When the context is unloading.
+    /// Returns an error if the context is unloading.
     #[track_caller]
     pub(super) fn new(generation: Arc<FreeGeneration>, future: F) -> Result<Self, ContextError> {
         let lease = lease(&generation)?;
@@ -99,7 +93,7 @@ impl<F: Future> Future for Scoped<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // The lease of the whole future keeps the context; this only says where the thread is.
+        // The lease of the whole future keeps the context; this scope only marks the thread.
         let before = swap(Some((Arc::downgrade(&self.generation), Arc::downgrade(&self.lease))));
         let _scope = ContextScope { before, _lease: None, not_send: PhantomData };
         self.future.as_mut().poll(context)
@@ -119,6 +113,6 @@ fn lease(generation: &Arc<FreeGeneration>) -> Result<Arc<Lease>, ContextError> {
 }
 
 fn swap(here: Here) -> Here {
-    // A scope may be kept in another thread-local, which goes later.
+    // A scope may be stored in another thread-local, which is dropped later.
     HERE.try_with(|cell| cell.replace(here)).ok().flatten()
 }

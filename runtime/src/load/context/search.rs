@@ -1,4 +1,4 @@
-//! Looks a module's name up: searches where `resolve` says, and checks the answers.
+//! Search for a module by name, in the order of `resolve`, with checks of the answers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,18 +16,14 @@ use crate::load::context::waits::Sort;
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::{Attempt, ContextError};
 
-/// What a name stands for.
 pub(super) enum Answer {
-    /// A module that is loaded, and where.
+    /// Loaded module, with its location.
     Module(Arc<FreeModule>, ContextId),
-    /// A library that is still to be loaded, here.
+    /// Library to be loaded in this context.
     Library(Box<Library>),
 }
 
-/// Looks up `request` for `generation`.
-///
-/// # Errors
-/// When it is not found, an answer is wrong, or a resolver fails.
+/// Searches `request` for `generation`. Returns an error if the module is not found, an answer is invalid, or a resolver fails.
 pub(super) fn search(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -36,7 +32,7 @@ pub(super) fn search(
     if let Some(answer) = known(generation, request)? {
         return Ok(answer);
     }
-    // Another thread may be bringing it up: then it is known afterwards.
+    // Waits for another thread that is loading the module, which is then known.
     let _asking = under_way::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
     let (resolver, handlers) = generation.resolvers.of_modules();
     let guidance = Guidance {
@@ -58,7 +54,7 @@ pub(super) fn search(
             }
             Step::Default => {
                 let found = match in_default(registry, request) {
-                    // The handlers may know a version that will do, which this context has for itself then.
+                    // A handler may find a matching version, which is then loaded into this context.
                     Err(ContextError::VersionMismatch { name, found, .. }) if name == request.name => {
                         outcome = format!("has {name} {found}");
                         None
@@ -86,7 +82,7 @@ pub(super) fn search(
     }
 }
 
-/// Among the modules that a context has, or has borrowed.
+/// Searches the modules that a context has or has borrowed.
 fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let Some((module, home)) = generation.find(&request.name) else { return Ok(None) };
     let found = module.info().version.clone();
@@ -101,10 +97,8 @@ fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<
     Ok(Some(Answer::Module(module, home)))
 }
 
-/// In the Default: what it has, or what its own resolver finds, which is loaded there then.
-///
-/// # Errors
-/// When the version there will not do, or the resolver fails.
+/// Searches the Default: its modules, then its own resolver, whose result is loaded into the Default. Returns an error if the
+/// version does not match, or the resolver fails.
 pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let generation = &registry.default_generation();
     if let Some(answer) = known(generation, request)? {
@@ -124,7 +118,6 @@ pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) ->
     }
 }
 
-/// Puts the question to a resolver, and checks the answer.
 fn put(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -134,7 +127,7 @@ fn put(
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
     let Some(found) = ask(&context, who, &request.name, || resolver(request))? else { return Ok(None) };
-    // The resolver or another thread may have begun the unload.
+    // The resolver or another thread may have started the unload.
     generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),
@@ -172,7 +165,7 @@ fn put(
             refuse_unloading(registry, request, &summary)?;
             grant(generation, request, &module.info().version);
             if summary.context != generation.id {
-                // One name, one module: another thread may be about to have one of that name.
+                // Allows one module per name: another thread may be loading one of that name.
                 let _claimed = under_way::begin(Sort::Claiming, &[generation.module_work(&request.name)])?;
                 if let Some(answer) = known(generation, request)? {
                     return Ok(Some(answer));
@@ -184,21 +177,21 @@ fn put(
     }
 }
 
-/// The answer of a resolver holds, also where the version is another.
+/// Records the answer of a resolver whose version is outside of the requested range.
 fn grant(generation: &FreeGeneration, request: &ModuleRequest, found: &semver::Version) {
     if !request.range.matches(found) {
         generation.grant(&request.name, &request.range);
     }
 }
 
-/// What stays for ever does not depend on what may go.
+/// Rejects a dependency of a permanent context on a collectible one.
 fn refuse_collectible(
     registry: &ContextRegistry,
     generation: &FreeGeneration,
     request: &ModuleRequest,
     found: &ModuleSummary,
 ) -> Result<(), ContextError> {
-    // What is gone by now is of a context that could go.
+    // A missing context was collectible.
     let stays = registry.generation(found.context).is_some_and(|home| !home.kind.is_collectible());
     if generation.kind.is_collectible() || stays {
         return Ok(());
@@ -211,7 +204,7 @@ fn refuse_collectible(
     })
 }
 
-/// A context that unloads lends no modules.
+/// Rejects a module of an unloading context.
 fn refuse_unloading(
     registry: &ContextRegistry,
     request: &ModuleRequest,
@@ -225,7 +218,6 @@ fn refuse_unloading(
     })
 }
 
-/// What errors call a library that came as bytes.
 pub(super) fn name_of_bytes(name: &str) -> PathBuf {
     PathBuf::from(format!("<{name}>"))
 }

@@ -1,33 +1,31 @@
-//! How a type is named where types and functions of contexts are looked up. One grammar for both:
+//! Names of types in lookups of types and functions:
 //!
-//! | written | means |
+//! | name | type |
 //! | --- | --- |
-//! | `Cube` | the type of that name, of whichever module |
-//! | `Game.Cube` | the same, with its package |
-//! | `/Script/Game.Cube` | the same, with its whole path |
-//! | `cubes::Cube`, `cubes:Cube` | that of the module `cubes`; behind the colons stands any of the three |
+//! | `Cube` | type of that name, of any module |
+//! | `Game.Cube` | type with its package |
+//! | `/Script/Game.Cube` | type with its full path |
+//! | `cubes::Cube`, `cubes:Cube` | type of the module `cubes`; the part after the colons has any of the three forms |
 //!
-//! Functions that a module offers under a name of their own (`ex`) belong to no type: their type is the empty text.
+//! Functions that a module offers under their own name (`ex`) belong to no type: their type is the empty string.
 
 use std::fmt;
 
 use crate::bridge::exports::is_type;
 
-/// A type as it was requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TypeName<'a> {
-    /// The module that declares it, where the name says so.
     pub module: Option<&'a str>,
     /// `Type`, `Package.Type` or `/Script/Package.Type`.
     pub ty: &'a str,
 }
 
-/// A text that names no type.
+/// Error kind of an invalid name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flaw {
-    /// There are colons, and nothing before them.
+    /// The module name before the colon is empty.
     NoModule,
-    /// A third part: a type has no colon in it.
+    /// The name has a third part.
     TooLong,
 }
 
@@ -42,10 +40,6 @@ impl fmt::Display for Flaw {
 }
 
 impl<'a> TypeName<'a> {
-    /// Reads a name.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn read(text: &'a str) -> Result<Self, Flaw> {
         let (module, ty) = match text.split_once(':') {
             Some((module, rest)) => (Some(module), rest.strip_prefix(':').unwrap_or(rest)),
@@ -58,12 +52,12 @@ impl<'a> TypeName<'a> {
         }
     }
 
-    /// Whether the module of that name may be meant.
+    /// Checks if the name may refer to a type of that module.
     pub(super) fn may_be_in(&self, module: &str) -> bool {
         self.module.is_none_or(|wanted| wanted == module)
     }
 
-    /// Whether the type is meant that a module declares under `declared`.
+    /// Checks if the name refers to the type that a module declares as `declared`.
     pub(super) fn is(&self, declared: &str) -> bool {
         is_type(declared, self.ty)
     }

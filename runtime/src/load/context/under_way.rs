@@ -1,5 +1,5 @@
-//! The loads of all contexts of this process that are under way: `waits.rs` decides which may begin, and which wait; here
-//! they wait. Nothing else is held meanwhile, and nothing but names is kept while resolvers, mains and listeners run.
+//! Loads in progress of all contexts of this process: `waits.rs` decides which may begin, and this file blocks the others. No
+//! lock is held during a wait, nor while resolvers, mains and listeners run.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,29 +9,26 @@ use std::thread::{self, ThreadId};
 use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
 use crate::load::error::context::ContextError;
 
-/// Contexts of one runtime may load in those of another, so there is one table for all.
+/// Global, since contexts of one runtime may load into those of another.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
-/// Signalled when a claim has ended.
 static ENDED: Condvar = Condvar::new();
 
-/// A number for a context or for one of its generations, which distinguishes pieces of work.
+/// Returns a unique number for a context or a generation, which distinguishes works.
 pub(super) fn next_place() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
 }
 
-/// This thread is in a step, and in those inside of it, until this is dropped.
+/// Guard of a step of this thread, and of the steps nested in it.
 #[must_use = "the step is over when this is dropped"]
 pub(super) struct UnderWay {
     depth: usize,
-    /// The steps are those of the thread that began them.
+    /// Steps belong to the thread that began them.
     not_send: PhantomData<*const ()>,
 }
 
-/// Begins a step on this thread. Waits while another thread brings some of it up.
-///
-/// # Errors
-/// [`ContextError::LoadRing`] when that would be for ever, [`ContextError::LoadTooDeep`].
+/// Begins a step on this thread. Waits while another thread has claimed part of the work. Returns [`ContextError::LoadRing`]
+/// for a deadlock, and [`ContextError::LoadTooDeep`].
 pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<UnderWay, ContextError> {
     let here = thread::current().id();
     let mut table = lock();

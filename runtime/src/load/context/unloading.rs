@@ -1,8 +1,8 @@
-//! How a generation of a Slim is unloaded. First every call inside returns and every lease ends; then module by module
-//! the exit hooks run, dependents first, and the images go. A holder of the ticket may drive it, and the reaper does.
+//! Unload of a generation of a Slim. All active calls must return and all leases end; then the exit hooks run module by module,
+//! dependents first, and the images are unmapped. Any holder of the ticket and the background unloader may drive it.
 //!
-//! What a module depends on was complete before it was mapped, and what it holds is counted with that very module. So
-//! modules never wait for each other in a ring, whatever contexts they are in and in whatever order these unload.
+//! Dependencies are complete before a module is mapped, and each lease is counted per module. Modules therefore never wait for
+//! each other in a cycle, regardless of their contexts and the order of the unloads.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -24,36 +24,35 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// How long an unload counts as under way before it is called blocked. The grace of the policy is another thing: that is
-/// how long a game thread waits.
+/// Time until an unload counts as blocked. Independent of the policy's grace period, for which a game thread waits.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What the end of the host has left of contexts that belong to no thread.
+/// Remains of contexts when the host has ended.
 #[derive(Default)]
 pub(crate) struct Unended {
-    /// One line for each image that stays, and for each generation that has not come to its end.
+    /// Lines, one per parked image and per unfinished generation.
     pub left: Vec<String>,
-    /// What keeps the latter.
+    /// Blockers of the unfinished generations.
     pub blockers: Vec<Blocker>,
 }
 
-/// Modules on their way out: the exit hook of each runs when it is no longer used, and its image goes when no module
-/// depends on it. Dependents may be modules of other contexts, so one may be gone while another still waits.
+/// Modules that are unloading: the exit hook of each runs once the module is unused, and its image is unmapped once no module
+/// depends on it. Dependents may belong to other contexts, so modules end independently.
 struct Going {
-    /// Those that are still used, in the order in which they were loaded.
+    /// Modules still in use, in load order.
     used: Vec<Arc<FreeModule>>,
-    /// Those whose exit hooks have run, dependents first.
+    /// Modules whose exit hooks have run, dependents first.
     ended: Vec<Arc<FreeModule>>,
-    /// What is left of those of which no code is called any more.
+    /// Jobs of modules that are no longer called.
     images: Box<ModuleUnloads>,
     unloaded: Unloaded,
     policy: UnloadPolicy,
 }
 
 impl Going {
-    /// Of modules that are no longer called, in the order in which they were loaded.
+    /// Starts the unload of modules that are no longer called, in load order.
     fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy) -> Self {
-        // Before the exit hooks: one of them may wait for a thread that waits for this.
+        // Precedes the exit hooks, since one of them may join a thread that waits for this request.
         modules.iter().for_each(|module| {
             module.seal();
             module.code().ask_to_stop();
@@ -62,7 +61,7 @@ impl Going {
         Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy }
     }
 
-    /// Goes as far as it can on this thread; what goes wrong is passed to `note`.
+    /// Continues as far as possible on this thread; problems are passed to `note`.
     fn advance(&mut self, note: impl FnMut(String)) -> Progress {
         self.end_unused(note);
         self.images.add(self.ended.drain(..).filter_map(|module| module.unload(&self.policy)));
@@ -80,9 +79,8 @@ impl Going {
         Progress::Waiting { blockers, drained: false }
     }
 
-    /// Runs what is left to run of each module that is not used: dependents first, so that those they need are free
-    /// then. A module is removed from one list after it was added to the other: after a panic the next look goes on
-    /// with it.
+    /// Ends unused modules, dependents first, so that their dependencies become unused. Adds a module to one list before
+    /// removing it from the other, so that the next poll continues with it after a panic.
     fn end_unused(&mut self, mut note: impl FnMut(String)) {
         for step in UnloadCause::Slim.steps() {
             match step {
@@ -102,9 +100,9 @@ impl Going {
                 UnloadStep::EndThreadLocals => {
                     self.ended.iter().for_each(|module| module.code().end_thread_locals_here());
                 }
-                // When the unload was requested.
+                // Performed when the unload was requested.
                 UnloadStep::Seal | UnloadStep::ShutGates => {}
-                // As soon as they are not used: see `ModuleUnloads`.
+                // Performed once they are unused; see `ModuleUnloads`.
                 UnloadStep::EndImages => {}
                 UnloadStep::Tell
                 | UnloadStep::DropJobs
@@ -118,7 +116,7 @@ impl Going {
         }
     }
 
-    /// Leaves what is not gone mapped, without another call into it.
+    /// Leaves the remaining images mapped, without another call into them.
     fn park(&mut self) -> Unloaded {
         let left = self.ended.drain(..).chain(self.used.drain(..).rev());
         self.images.add(left.filter_map(|module| module.unload(&self.policy)));
@@ -129,11 +127,11 @@ impl Going {
     }
 }
 
-/// Modules that never came into their context: no event has named them.
+/// Modules of a failed load, which no event has named.
 struct Abandoned(Going);
 
 impl Abandoned {
-    /// In the order in which they were mapped.
+    /// Creates the unload of modules in the order of their mapping.
     fn new(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self(Going::new(modules.to_vec(), policy)))
     }
@@ -149,7 +147,6 @@ impl UnloadWork for Abandoned {
     }
 }
 
-/// A generation on its way out.
 struct SpaceUnload {
     registry: Weak<ContextRegistry>,
     generation: Arc<FreeGeneration>,
@@ -158,7 +155,7 @@ struct SpaceUnload {
 }
 
 impl SpaceUnload {
-    /// Of a generation that takes nothing new.
+    /// Creates the unload of a sealed generation.
     fn new(registry: Weak<ContextRegistry>, generation: &Arc<FreeGeneration>, policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self { registry, generation: Arc::clone(generation), policy, modules: None })
     }
@@ -179,14 +176,14 @@ impl SpaceUnload {
 impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
-            // Another thread may hold the ticket while the listeners are still being called.
+            // A different thread may drive the ticket while listeners are still being called.
             if !self.generation.announced.load(Ordering::Acquire) {
                 return Self::kept(Vec::new());
             }
             if !self.generation.held_by().is_empty() {
                 return Self::kept(self.generation.kept_by());
             }
-            // Nothing is loaded any more, so what was found elsewhere is needed by modules only, if at all.
+            // Loads are impossible by now, so only dependent modules may still need borrowed modules.
             self.generation.return_borrowed();
         }
         let modules = self.modules.get_or_insert_with(|| Going::new(self.generation.close(), self.policy.clone()));
@@ -199,11 +196,11 @@ impl UnloadWork for SpaceUnload {
     }
 
     fn park(&mut self) -> Unloaded {
-        // Calls inside go on in images that stay; the exit hooks would end what they use.
+        // Active calls continue in images that stay; exit hooks would end what the calls use.
         let unloaded = match &mut self.modules {
             Some(modules) => modules.park(),
             None => {
-                // A load that is under way finds it closed, and ends what it brings.
+                // A load in progress finds the generation closed, and unloads its modules.
                 let mut unloaded = Going::new(self.generation.close(), self.policy.clone()).park();
                 let blockers = self.generation.held_by();
                 if !blockers.is_empty() {
@@ -218,17 +215,14 @@ impl UnloadWork for SpaceUnload {
 }
 
 impl FreeContext {
-    /// Begins to unload the context. A second call gives the same ticket. It does not wait; exit hooks run in here when
-    /// nothing is inside.
-    ///
-    /// # Errors
-    /// [`ContextError::NotCollectible`] for the Default and pinned ones.
+    /// Starts to unload the context without waiting. A second call returns the same ticket. Exit hooks run inside this call if
+    /// no call is active. Returns [`ContextError::NotCollectible`] for the Default and pinned contexts.
     pub(super) fn begin_unload(&self, registry: &ContextRegistry, why: &str) -> Result<UnloadTicket, ContextError> {
         self.expect_collectible()?;
         let begun = self.take_current(|generation| begin(registry, generation, self.title()));
         Ok(match begun {
             Ok((generation, begun)) => {
-                // Not under the lock: a subscriber may look at contexts.
+                // Outside of the lock: a subscriber may access contexts.
                 tracing::debug!(context = self.title(), why, "a load context begins to unload");
                 self.announce(registry, &generation, begun)
             }
@@ -236,12 +230,12 @@ impl FreeContext {
         })
     }
 
-    /// Begins to unload a generation that is not the current one.
+    /// Starts to unload a generation that is not the current one.
     pub(super) fn seal(&self, registry: &ContextRegistry, generation: &Arc<FreeGeneration>) -> UnloadTicket {
         self.announce(registry, generation, begin(registry, generation, generation.full_title()))
     }
 
-    /// Calls every listener once, then takes the unload as far as it goes.
+    /// Calls every listener once, then continues the unload as far as possible.
     fn announce(
         &self,
         registry: &ContextRegistry,
@@ -257,8 +251,7 @@ impl FreeContext {
         ticket
     }
 
-    /// Calls every listener when a generation takes nothing new any more, or its process ends: once, whichever comes
-    /// first.
+    /// Calls the unloading listeners once: when a generation is sealed, or when its process ends.
     fn tell_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
         if !generation.is_told.swap(true, Ordering::AcqRel) {
             generation.tell(&registry.listeners, ContextEventKind::Unloading);
@@ -273,7 +266,6 @@ fn begin(registry: &ContextRegistry, generation: &Arc<FreeGeneration>, subject: 
 }
 
 impl ContextRegistry {
-    /// Begins to end modules that never came into their context.
     pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
         if !modules.is_empty() {
             let work = Abandoned::new(modules, self.policy());
@@ -281,14 +273,14 @@ impl ContextRegistry {
         }
     }
 
-    /// The host ends: the listeners of all contexts are called, and every Slim is unloaded. Returns what is not gone
-    /// until `deadline`; a second call does not wait.
+    /// Ends the host: calls the listeners of all contexts and unloads every Slim. Returns what is left at `deadline`; a second
+    /// call does not wait.
     pub(crate) fn close(&self, deadline: Duration) -> Unended {
         let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);
         let mut lines = self.lines();
         lines.push(Arc::clone(self.default_context()));
-        // The listeners of one that is never unloaded are called when the others are gone.
+        // Listeners of permanent contexts are called after the other contexts are gone.
         lines.retain(|line| {
             matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
         });
@@ -307,7 +299,7 @@ impl ContextRegistry {
         end
     }
 
-    /// The process ends: calls the listeners of every context that does not unload yet. Nothing of any module runs.
+    /// Calls the listeners of every context that is not unloading, at process exit. No module code runs.
     pub(super) fn tell_end(&self) {
         self.lines().iter().chain([self.default_context()]).for_each(|line| self.tell_context(line));
     }

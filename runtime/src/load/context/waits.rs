@@ -1,25 +1,23 @@
-//! Which loads are under way on which thread, and which thread waits for which. This file decides; `under_way.rs`
-//! waits.
+//! Loads in progress per thread, and waits between threads. Decides only; `under_way.rs` blocks.
 //!
-//! A thread is in steps, one inside the other: a resolver that is called during a load may load something itself. No
-//! step keeps another thread from anything but one: a load that has gathered all it needs *claims* the names of what it
-//! will bring up, all at once or none. Another thread that needs one of them meanwhile waits for it, unless that would
-//! be for ever, which is refused: what a thread needs may be under way on that thread, or on one that waits for
-//! something it has claimed.
+//! Steps of a thread nest: a resolver called during a load may itself load. Only one kind of step excludes other threads: a
+//! load that has gathered its dependencies *claims* the names of all modules it will start, atomically. Another thread that
+//! needs one of these names waits. A wait that would be a deadlock is rejected: the claiming thread is the waiting thread
+//! itself, or waits for something that the waiting thread has claimed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::load::error::context::{LoadStep, Wanted};
 
-/// So many questions may be put to resolvers on one thread, each by the answer to the one before. In a host that is built without
-/// optimization one takes up to 64 KiB of the stack, and threads of Rust have 2 MiB.
+/// Maximum depth of nested resolver calls on one thread. In an unoptimized host one call takes up to 64 KiB of the stack, and
+/// Rust threads have 2 MiB.
 pub(super) const DEEPEST: usize = 16;
 
-/// Something that can be under way.
+/// Unit of work that may be in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
-    /// The generation of a context, or the context, by a number of its own in this process.
+    /// Number of the context or generation, unique in this process.
     place: u64,
     step: LoadStep,
 }
@@ -29,7 +27,7 @@ impl Work {
         Self { place, step: LoadStep { context, wanted } }
     }
 
-    /// How errors show it.
+    /// Returns the step for errors.
     pub(super) fn step(&self) -> &LoadStep {
         &self.step
     }
@@ -41,32 +39,29 @@ impl PartialEq for Work {
     }
 }
 
-/// What a thread does about something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sort {
-    /// It calls resolvers and handlers for it.
+    /// Resolvers and handlers are being called.
     Asking,
-    /// It has its library, and gathers what that needs.
+    /// The library is read, and its dependencies are being gathered.
     Loading,
-    /// It brings it up, and no other thread does.
+    /// The modules are being started, exclusively on this thread.
     Claiming,
 }
 
-/// Why a step will never begin.
+/// Reason why a step can never begin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Never {
-    /// It would wait for itself; the last link is the first.
+    /// The step would wait for itself; the last link repeats the first.
     Ring(Vec<LoadStep>),
-    /// As many questions are open on the thread as may be.
+    /// Too many nested resolver calls on the thread.
     TooDeep,
 }
 
-/// All steps of all threads.
 pub(super) struct Table<T> {
     threads: HashMap<T, Row>,
 }
 
-/// One thread: its steps, the outermost first, and what it waits for.
 #[derive(Default)]
 struct Row {
     steps: Vec<Step>,
@@ -75,19 +70,19 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// What it is about. Only a claim is of several; the first is what was requested.
+    /// Works of the step. Only claims have several; the first is the requested one.
     works: Vec<Work>,
 }
 
 impl Step {
-    /// Whether a step inside of this one cannot begin on the same work.
+    /// Checks if a nested step is forbidden for the same work.
     fn excludes(&self, inner: Sort) -> bool {
         match (self.sort, inner) {
             (Sort::Claiming, _) => true,
             (Sort::Asking | Sort::Loading, Sort::Asking) | (Sort::Loading, Sort::Loading) => true,
-            // A resolver may load by its path what was requested by its name.
+            // A resolver may load by path the module that was requested by name.
             (Sort::Asking, Sort::Loading) => false,
-            // The end of every load.
+            // Final step of every load.
             (Sort::Asking | Sort::Loading, Sort::Claiming) => false,
         }
     }
@@ -104,16 +99,13 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Copy + Eq + Hash> Table<T> {
-    /// In how many steps a thread is.
     pub(super) fn depth(&self, thread: T) -> usize {
         self.threads.get(&thread).map_or(0, |row| row.steps.len())
     }
 
-    /// Begins a step of a thread inside those it is in. False says that another thread has claimed some of `works`: the
-    /// thread is to try again when that one's step has ended.
-    ///
-    /// # Errors
-    /// When that would be for ever. The thread is where it was then, and waits for nothing.
+    /// Begins a step of a thread inside its other steps. Returns false if another thread has claimed some of `works`: the
+    /// caller must retry after that thread's step has ended. Returns an error if the wait would be permanent; the thread's
+    /// steps are unchanged then.
     pub(super) fn begin(&mut self, thread: T, sort: Sort, works: &[Work]) -> Result<bool, Never> {
         self.threads.entry(thread).or_default().waits_for = None;
         let begun = self.check(thread, sort, works);
@@ -133,7 +125,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         has_begun
     }
 
-    /// Ends the steps of a thread from the one at `depth` on. Whether others may have waited for them.
+    /// Ends the steps of a thread from the index `depth` on. Returns true if other threads may have waited for them.
     pub(super) fn end(&mut self, thread: T, depth: usize) -> bool {
         let Some(row) = self.threads.get_mut(&thread) else { return false };
         let ended = row.steps.split_off(depth.min(row.steps.len()));
@@ -141,7 +133,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         ended.iter().any(|step| step.sort == Sort::Claiming)
     }
 
-    /// What a step would have to wait for first.
+    /// Returns the first work that a step would have to wait for.
     fn check(&self, thread: T, sort: Sort, works: &[Work]) -> Result<Option<Work>, Never> {
         let steps = self.threads.get(&thread).map_or(&[][..], |row| &row.steps);
         for work in works {
@@ -163,16 +155,16 @@ impl<T: Copy + Eq + Hash> Table<T> {
         Ok(None)
     }
 
-    /// The thread that has claimed it.
+    /// Returns the thread that has claimed the work.
     fn holder(&self, work: &Work) -> Option<T> {
         let has_claimed = |row: &Row| row.steps.iter().any(|step| step.sort == Sort::Claiming && step.is_of(work));
         self.threads.iter().find_map(|(thread, row)| has_claimed(row).then_some(*thread))
     }
 
-    /// The chain that would close if `thread` waited for `work`, which `holder` has claimed.
+    /// Returns the cycle that would close if `thread` waited for `work`, which `holder` has claimed.
     fn ring(&self, thread: T, holder: T, work: &Work) -> Option<Vec<LoadStep>> {
         let mut hops = vec![(holder, work)];
-        // Each hop is another thread, or there would be a ring already, and that was refused.
+        // Hops visit distinct threads, since earlier cycles were rejected.
         while let Some((at, _)) = hops.last().filter(|_| hops.len() <= self.threads.len()) {
             let next = self.threads.get(at)?.waits_for.as_ref()?;
             let holder = self.holder(next)?;
@@ -185,14 +177,14 @@ impl<T: Copy + Eq + Hash> Table<T> {
         None
     }
 
-    /// Per hop, what is needed and what its thread is in since it began with that; the first once more at the end.
+    /// Returns, per hop, the required work and the later steps of its thread; the first work is repeated at the end.
     fn chain(&self, hops: &[(T, &Work)]) -> Vec<LoadStep> {
         let mut chain: Vec<&Work> = Vec::new();
         for (thread, wanted) in hops {
             let steps = self.threads.get(thread).map_or(&[][..], |row| &row.steps);
             let since = steps.iter().skip_while(|step| !step.is_of(wanted)).filter_map(|step| step.works.first());
             for work in std::iter::once(*wanted).chain(since) {
-                // A module is looked up, loaded and claimed: that is one link.
+                // A module that is looked up, loaded and claimed is a single link.
                 if chain.last() != Some(&work) {
                     chain.push(work);
                 }

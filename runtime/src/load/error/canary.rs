@@ -1,22 +1,20 @@
-//! The steps of a canary with a module, as errors name them.
-
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The step of a canary with a module.
+/// Step of a canary with one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CanaryStep {
-    /// Runs its initializers.
+    /// Runs the module's initializers.
     Mapping,
-    /// Compares its root module, and attaches the host.
+    /// Compares the root module and attaches the host.
     Attaching,
-    /// Reads its declarations.
+    /// Reads the declarations.
     Registering,
 }
 
 impl CanaryStep {
-    /// In the order in which they are taken.
+    /// Steps in order.
     pub(in crate::load) const ALL: [Self; 3] = [Self::Mapping, Self::Attaching, Self::Registering];
 }
 

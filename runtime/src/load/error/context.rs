@@ -1,5 +1,5 @@
-//! What a load context refuses, and why. Each text names the context, what was tried on it, and the way out. A module that was not
-//! loaded is one reason, and a context that did not find a module is a reason not to load another: the two errors hold each other.
+//! Errors of load contexts. Each message names the context, the operation, and a hint. `ContextError` and `LoadError` contain
+//! each other: a failed load is an error of a context, and a missing dependency is an error of a load.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,54 +11,54 @@ use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::paths::not_absolute;
 
-/// Why a load context did not do what was requested. Nothing has changed then.
+/// Error of a load context, which is unchanged then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// A name that a new context cannot have.
+    /// The name of a new context is invalid or used.
     #[error("{} cannot be named {name:?}: {reason}", kind.any())]
     Name {
-        /// What it was to be: a Slim, or a pinned one.
+        /// Kind of the new context: a Slim or a pinned one.
         kind: ContextKind,
-        /// The name, or its beginning where it is no name.
+        /// The name; only its beginning if it is invalid.
         name: String,
-        /// Its owner, or what is wrong with it.
+        /// Owner of the name, or the reason why it is invalid.
         reason: String,
     },
-    /// There is neither such a Slim nor such a pinned context.
+    /// No living Slim and no pinned context has this name.
     #[error("there is no living context \"{name}\": create it with `create_slim`, or with `create_pinned`")]
     NoSuchContext {
-        /// The name requested.
+        /// Requested name.
         name: String,
     },
-    /// The context takes nothing new any more: no load, no call, no lease.
+    /// The context is unloading and accepts no load, call or lease.
     #[error("{context} is unloading since {:.1} s, so it does not do this any more: {action}", since.as_secs_f64())]
     ContextUnloading {
         /// The context.
         context: String,
-        /// How long ago its unload began.
+        /// Time since the unload began.
         since: Duration,
-        /// What was tried.
+        /// Rejected operation.
         action: String,
     },
-    /// A load that would have to wait for itself.
+    /// A load would wait for itself.
     #[error(
         "a load would wait for itself: {}; let resolvers and listeners answer with what they find, and not ask for what is \
          under way",
         arrows(chain)
     )]
     LoadRing {
-        /// What requests what; the last link is the first again.
+        /// Cycle of requests; the last link repeats the first.
         chain: Vec<LoadStep>,
     },
-    /// As many questions to resolvers are open on this thread as may be, each put by the resolver of the one before.
+    /// Too many nested resolver calls on this thread, each made inside of the previous one.
     #[error(
         "{wanted} is requested inside of {limit} other look-ups: let a resolver answer without looking up another name"
     )]
     LoadTooDeep {
-        /// What is requested, and in which context.
+        /// Requested item, and its context.
         wanted: String,
-        /// How many may be open.
+        /// Maximum depth.
         limit: usize,
     },
     /// The Default and pinned contexts are never unloaded.
@@ -67,78 +67,78 @@ pub enum ContextError {
         /// The context.
         context: String,
     },
-    /// Only what unloads can be given up.
+    /// Only unloading generations can be parked.
     #[error("{context} ({id}) cannot be given up: {reason}")]
     NotUnloading {
         /// The context.
         context: String,
-        /// Which generation of it.
+        /// Id of the generation.
         id: ContextId,
-        /// Why not, and the way out.
+        /// Reason, and a hint.
         reason: String,
     },
-    /// A path that depends on the current folder.
+    /// The path depends on the current folder.
     #[error("{}", not_absolute(path))]
     PathNotAbsolute {
-        /// The path.
+        /// Relative path.
         path: PathBuf,
     },
-    /// What a library was to be read from failed.
+    /// The reader of a library failed.
     #[error("reading {name} failed: {source}")]
     Reading {
-        /// The name given to it.
+        /// Name passed with the reader.
         name: String,
-        /// What the reader said.
+        /// Error of the reader.
         source: std::io::Error,
     },
-    /// What a library was to be read from goes on after the length that the host allows.
+    /// A reader contains more bytes than the host allows.
     #[error(
         "there is more to read of {name} than {largest} bytes, and this host takes no more: leave out debug \
          information (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`"
     )]
     ReadsTooLong {
-        /// The name given to it.
+        /// Name passed with the reader.
         name: String,
-        /// The greatest length in bytes that is allowed.
+        /// Maximum length in bytes.
         largest: u64,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no file {path}; was it built?")]
     NoFile {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The file is no library that could be mapped here.
+    /// The file is not a library that could be mapped here.
     #[error("{path} is no module: {reason}")]
     BadImage {
-        /// The file, or the name given to the bytes.
+        /// Path of the file, or the name passed with the bytes.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the defect.
         reason: String,
     },
     /// No module of that name was found.
     #[error("{context} finds no module {request}: {}", steps(trace))]
     NotFound {
-        /// The context that looked.
+        /// Searching context.
         context: String,
-        /// Name and versions requested.
+        /// Requested name and versions.
         request: String,
-        /// Where was searched, in order.
+        /// Search steps, in order.
         trace: Vec<Attempt>,
     },
-    /// The version of the module that is there is not in the range requested.
+    /// The existing module's version is outside of the requested range.
     #[error("{context} has {name} {found}, and {requested} is requested: load one in that range into another context")]
     VersionMismatch {
-        /// The context that has it.
+        /// Context of the existing module.
         context: String,
-        /// The module.
+        /// Name of the module.
         name: String,
-        /// The version there is.
+        /// Existing version.
         found: semver::Version,
-        /// The range requested.
+        /// Requested range.
         requested: semver::VersionReq,
     },
-    /// One name, one build.
+    /// A context accepts only a single build per module name.
     #[error(
         "{context} has {name} already, as build {loaded_build:032x}, and build {requested_build:032x} is requested: \
          replace the context, or load it into another one"
@@ -146,48 +146,48 @@ pub enum ContextError {
     ModuleNameOccupied {
         /// The context.
         context: String,
-        /// The name of both.
+        /// Common name.
         name: String,
-        /// The build that is loaded.
+        /// Loaded build.
         loaded_build: u128,
-        /// The build requested.
+        /// Requested build.
         requested_build: u128,
     },
-    /// A resolver gave something else.
+    /// A resolver returned a module with another name.
     #[error("{who} of {context} was called for {wanted} and gave {found}: a resolver answers with what is requested")]
     ResolverWrongName {
         /// The context.
         context: String,
         /// The resolver or handler.
         who: String,
-        /// The name requested.
+        /// Requested name.
         wanted: String,
-        /// The name of what it gave.
+        /// Name of the returned module.
         found: String,
     },
-    /// A resolver failed; those after it were not called.
+    /// A resolver failed. The following resolvers were not called.
     #[error("{who} of {context} failed when it was called for {wanted}: {source}")]
     ResolverError {
         /// The context.
         context: String,
         /// The resolver or handler.
         who: String,
-        /// The name requested.
+        /// Requested name.
         wanted: String,
-        /// What it said, or its panic.
+        /// Error or panic of the resolver.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A resolver gave a module of another runtime, or one that is gone.
+    /// A resolver returned a module of another runtime, or an unloaded one.
     #[error("{who} of {context} gave {module}, which is no living module of this runtime")]
     ForeignModule {
         /// The context.
         context: String,
         /// The resolver or handler.
         who: String,
-        /// What it gave.
+        /// Returned module.
         module: String,
     },
-    /// A resolver gave a module of the Master, whose code belongs to the game thread.
+    /// A resolver returned a module of the Master, whose code belongs to the game thread.
     #[error(
         "{who} of {context} gave {module}, which is a module of the Master and belongs to the game thread: load its library \
          into this context or into the Default, and give that one"
@@ -197,106 +197,105 @@ pub enum ContextError {
         context: String,
         /// The resolver or handler.
         who: String,
-        /// The module of the Master.
+        /// Module of the Master.
         module: String,
     },
-    /// What stays for ever would need what may go.
+    /// A module that is never unloaded would depend on a collectible one.
     #[error(
         "{module} in {context}, which is never unloaded, cannot depend on {dependency} in {collectible}, which may be: \
          load the dependency into the Default as well"
     )]
     PinnedDependsOnCollectible {
-        /// The context that stays.
+        /// The permanent context.
         context: String,
-        /// The module in it, or the name that was requested there.
+        /// Name of its module, or the name requested in it.
         module: String,
-        /// The module it would depend on.
+        /// Collectible dependency.
         dependency: String,
-        /// Where that is.
+        /// Context of the dependency.
         collectible: String,
     },
-    /// A class in a context that has no objects.
+    /// The module declares a class, but the context has no objects.
     #[error("{module} declares the class {class}, and {context} has no objects: load it into the Master")]
     ClassInSlim {
         /// The context.
         context: String,
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// The first class it declares.
+        /// First declared class.
         class: String,
     },
-    /// No function of that name.
+    /// No function of that name exists.
     #[error("{context} offers no function {function}: {offered}")]
     NoSuchFunction {
         /// The context.
         context: String,
-        /// Type and method requested.
+        /// Requested type and method.
         function: String,
-        /// What it does offer.
+        /// Offered functions.
         offered: String,
     },
-    /// No type of that name.
+    /// No type of that name exists.
     #[error("{context} knows no type {path}: {known}")]
     NoSuchType {
-        /// The context, or the part of it that was searched.
+        /// The context, or the searched part of it.
         context: String,
-        /// The path requested.
+        /// Requested path.
         path: String,
-        /// What there is instead.
+        /// Existing types, or the reason for the failure.
         known: String,
     },
-    /// No native library of that name.
+    /// No native library of that name was found.
     #[error("{context} finds no native library {name}: {}", steps(trace))]
     NativeNotFound {
-        /// The context that looked.
+        /// Searching context.
         context: String,
-        /// The name requested.
+        /// Requested name.
         name: String,
-        /// Where was searched, in order.
+        /// Search steps, in order.
         trace: Vec<Attempt>,
     },
-    /// A native library was found, and is none, or has not the symbol.
+    /// The native library cannot be opened, or lacks the symbol.
     #[error("the native library {path}: {reason}")]
     Native {
-        /// Its path, or the name given to the system's loader.
+        /// Path, or the name passed to the system's loader.
         path: PathBuf,
-        /// What the loader said.
+        /// Message of the loader.
         reason: String,
     },
     /// The module was not loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The call was not done, or failed.
+    /// The call failed, or was not started.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The system refused a thread.
+    /// The system failed to perform an operation.
     #[error("{doing}: {source}")]
     System {
-        /// What was tried.
+        /// Operation.
         doing: String,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
 }
 
 impl ContextError {
-    /// A lease was refused.
+    /// Creates the error of a rejected lease.
     pub(crate) fn sealed(sealed: Sealed, action: impl Into<String>) -> Self {
         Self::ContextUnloading { context: sealed.owner, since: sealed.since, action: action.into() }
     }
 }
 
-/// One step of a search: where was searched, and the outcome.
+/// Step of a search, with its outcome.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Where was searched: `own modules`, `the resolver`, `Default`, `handler 1`.
+    /// Searched location: `own modules`, `the resolver`, `Default`, `handler 1`.
     pub asked: String,
-    /// What came of it.
+    /// Outcome of the step.
     pub outcome: String,
 }
 
 impl Attempt {
-    /// A step.
     pub(crate) fn new(asked: impl Into<String>, outcome: impl Into<String>) -> Self {
         Self { asked: asked.into(), outcome: outcome.into() }
     }
@@ -308,30 +307,30 @@ impl fmt::Display for Attempt {
     }
 }
 
-/// One link in a chain of loads: what is under way, and in which context.
+/// Link of a chain of loads in progress.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct LoadStep {
-    /// The context, as it names itself.
+    /// Name of the context.
     pub context: String,
-    /// What it is after.
+    /// Requested item.
     pub wanted: Wanted,
 }
 
-/// What a context is after.
+/// Item that a context is loading.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Wanted {
-    /// A module, by its name.
+    /// Module, by its name.
     Module(String),
-    /// A native library.
+    /// Native library.
     Native {
-        /// The name it was requested by.
+        /// Requested name.
         name: String,
-        /// The module that needs it; none where no module was named.
+        /// Module that needs the library, if any was named.
         for_module: Option<String>,
     },
-    /// Another generation of itself.
+    /// New generation of the context itself.
     Replacement,
 }
 

@@ -1,4 +1,4 @@
-//! From a set of libraries to the modules of a generation that is not live yet.
+//! Loads a set of libraries as the modules of a generation that is not live yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -26,23 +26,20 @@ use crate::unload::subject::GenerationUnload;
 
 use crate::load::master::loads::{Loads, Master};
 
-/// What a set of libraries became.
 pub(crate) struct BroughtUp {
-    /// The modules that were mapped, dependencies first.
+    /// Mapped modules, dependencies first.
     pub new: Vec<Rc<MasterModule>>,
-    /// Modules of the Master before that stay as they are, dependencies first.
+    /// Kept modules of the previous Master, dependencies first.
     pub staying: Vec<Rc<MasterModule>>,
-    /// Why each of the others is replaced; empty when all are, whether they must or not.
+    /// Reason per replaced module; empty if all modules are replaced unconditionally.
     pub why: BTreeMap<String, Why>,
-    /// Names of the modules that they need and the Default has.
+    /// Names of their dependencies in the Default.
     pub elsewhere: Vec<String>,
 }
 
 impl BroughtUp {
-    /// All modules of the Master to be, dependencies first.
-    ///
-    /// # Errors
-    /// None: their needs were looked at before they were mapped.
+    /// Returns all modules of the new Master, dependencies first. Cannot fail, since their dependencies were checked before
+    /// mapping.
     pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
         let modules = || self.new.iter().chain(&self.staying);
         let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
@@ -50,11 +47,8 @@ impl BroughtUp {
     }
 }
 
-/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With a Master to `keep` as far
-/// as possible, only what has changed since and what uses it.
-///
-/// # Errors
-/// The first that does not fit; what was mapped until then is unmapped.
+/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only modules
+/// that have changed since, and their dependents. Returns the first error; modules mapped before it are unmapped.
 pub(crate) fn bring_up(
     core: &Rc<Core>,
     loads: &Loads,
@@ -87,7 +81,7 @@ pub(crate) fn bring_up(
         let begun = Instant::now();
         let libraries = staged.iter().filter_map(Ready::library);
         let rehearsed = loads.registry.rehearsal.run(libraries.map(Staged::candidate).collect());
-        // One that was refused took its time as well.
+        // Records the duration of a failed canary as well.
         let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
         loads.canary_took.set(took);
         rehearsed?;
@@ -118,7 +112,7 @@ pub(crate) fn bring_up(
     Ok(BroughtUp { new, staying, why, elsewhere })
 }
 
-/// What all scripts may call is the host's own, and is there from the first package on, whatever becomes of that.
+/// Declares the host functions for scripts. They remain declared even if loading the first package fails.
 #[cfg(feature = "script")]
 fn declare_library(core: &Core) -> Result<(), LoadError> {
     let refused = |source| EmitError::Declare { modules: "the library of scripts".to_owned(), source };
@@ -128,7 +122,7 @@ fn declare_library(core: &Core) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// What modules need that is none of them: of the Default, which stays whatever becomes of them.
+/// Requests dependencies outside of the set from the Default, where they remain even if the load fails.
 fn ask_default<'a>(
     loads: &Loads,
     modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
@@ -142,7 +136,7 @@ fn ask_default<'a>(
     beyond.into_iter().map(ask).collect()
 }
 
-/// What of a Master has to go for these libraries, and why.
+/// Returns the modules of a Master that these libraries replace, with the reasons.
 fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why> {
     let build = |info: &ModuleInfo| Build { name: info.name.clone(), digest: info.digest, is_scripts: info.is_scripts };
     let old: Vec<_> = master.modules.iter().map(|module| build(module.info())).collect();
@@ -158,13 +152,13 @@ fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why>
     replaced(&old, &new, &uses)
 }
 
-/// A module keeps those it depends on: what it was given of them may be code.
+/// Leases the dependencies of each module, since it may hold code of them.
 fn hold_dependencies(modules: &[Rc<MasterModule>], staying: &[Rc<MasterModule>], lent: &[Lent]) {
     for module in modules {
         for (name, _) in &module.info().dependencies {
             let found = modules.iter().chain(staying).find(|other| other.name() == name).map(|other| other.leases());
             let found = found.or_else(|| lent.iter().find(|lent| lent.name == *name).map(|lent| &lent.leases));
-            // Neither one that was mapped just now nor one that stays is sealed, nor one of the Default.
+            // Modules that are new, kept or in the Default are never sealed here.
             let lease = found.map(|leases| leases.take_at(LeaseKind::Dependent, module.name(), None));
             lease.into_iter().flatten().for_each(|lease| module.keep(lease));
         }

@@ -1,4 +1,4 @@
-//! The Master is created and unloaded.
+//! Creation and unload of the Master.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -21,10 +21,7 @@ use crate::load::master::bring_up::bring_up;
 use crate::load::master::loads::{Loads, Master};
 use crate::load::master::start::{declarers, make_cdos, start, undo_constructions};
 
-/// Creates the Master from a set of libraries.
-///
-/// # Errors
-/// Why not; nothing of the libraries is left in the process then, or it is listed as parked.
+/// Creates the Master from a set of libraries. On an error, the libraries are unmapped or listed as parked.
 pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<(), LoadError> {
     if let Some(master) = loads.master() {
         return Err(LoadError::MasterAlive { generation: master.generation.0 });
@@ -36,7 +33,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     let modules = brought_up.new;
     core.world.types.begin_shadow();
     core.world.objects.begin_shadow();
-    // Until the commit, and in a failure until their exit hooks have run, they change nothing that could not be taken back.
+    // Restricts modules to reversible changes until the commit; after a failure until their exit hooks have run.
     let staging = core.world.mode.enter(mode::STAGING);
     match go_live(core, loads, generation, &modules) {
         Ok(()) => {
@@ -61,7 +58,8 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     }
 }
 
-/// Emits, starts and makes the defaults; in a failure, whether a listener was called for the generation.
+/// Declares the types, starts the modules and creates the class default objects. The error contains whether a listener was
+/// called for the generation.
 fn go_live(
     core: &Rc<Core>,
     loads: &Loads,
@@ -74,16 +72,16 @@ fn go_live(
     caught(|| make_cdos(core, &classes)).map_err(|error| (true, error))
 }
 
-/// An unload of the Master: it has none any more, and the images are gone or on their way out.
+/// Result of an unload of the Master, whose images are gone or are being unloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unload {
-    /// The generation that ended.
+    /// Generation that ended.
     pub generation: u64,
-    /// Objects of dynamic classes that were destroyed with it.
+    /// Number of destroyed objects of dynamic classes.
     pub objects_ended: u64,
-    /// Images that stay mapped, and why.
+    /// Images that stay mapped, with the reasons.
     pub parked: Vec<String>,
-    /// Whether its images are gone, and what keeps them.
+    /// Ticket of the unload, with its report or blockers.
     pub ticket: UnloadTicket,
 }
 
@@ -98,16 +96,13 @@ impl std::fmt::Display for Unload {
     }
 }
 
-/// Unloads the Master: every object of its classes ends, then its modules.
-///
-/// # Errors
-/// When there is none.
+/// Unloads the Master: destroys every object of its classes, then unloads its modules. Returns an error if no Master is loaded.
 pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
     let Master { generation, modules, .. } = loads.set_master(None).ok_or(LoadError::NoMaster)?;
     let mut objects_ended = 0;
     let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
-        // Listeners are called for all objects before the first is gone, and every object is still usable.
+        // Calls listeners for all objects before the first is destroyed, while every object is still usable.
         UnloadStep::Tell => tell_of_end(core),
         UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
@@ -115,26 +110,27 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })
 }
 
-/// The objects of dynamic classes: without their module they have no behavior left.
+/// Returns the objects of dynamic classes, which have no behavior without their module.
 fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     let objects = &core.world.objects;
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
 }
 
-/// Calls the listeners for the end of each object of a dynamic class.
+/// Calls the end listeners of each object of a dynamic class.
 fn tell_of_end(core: &Core) {
     for object in dynamic_objects(core) {
-        // A template has no listeners, and an object that another took with it is gone already.
+        // Skips templates, which have no listeners, and objects that were destroyed with another one.
         if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
             core.tell_before_end(object);
         }
     }
 }
 
-/// Destroys the objects of dynamic classes, whose natives stay, and hides the types of the modules. How many there were.
+/// Destroys the objects of dynamic classes and hides the types of the modules; native objects remain. Returns the number of
+/// objects.
 fn end_objects(core: &Core, modules: &[Rc<MasterModule>]) -> u64 {
     let (objects, ending) = (&core.world.objects, dynamic_objects(core));
-    // Counted before the first goes, since an object takes its subobjects with it.
+    // Counted in advance, since objects are destroyed with their subobjects.
     let count = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;
     for object in ending {
         if objects.is_alive(object) {

@@ -1,5 +1,5 @@
-//! The Master load context: create and unload, and the steps that a reload shares with them. There is one at a time; each has
-//! a generation, and everything its modules hand out ends with it.
+//! Master load context: create, unload, and the steps shared with a reload. At most one exists at a time; everything that the
+//! modules of a generation hand out ends with the generation.
 
 mod bring_up;
 mod life;

@@ -1,4 +1,4 @@
-//! How the modules of a generation begin, pause and go on: mains, class default objects, suspend and resume.
+//! Start, suspension and resumption of the modules of a generation, and creation of class default objects.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::object::construction::{destroy, make_cdo};
 
 use crate::load::master::loads::Loads;
 
-/// The modules as far as emitting goes.
+/// Returns the modules as declarers of types.
 pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
     modules
         .iter()
@@ -32,8 +32,8 @@ pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
         .collect()
 }
 
-/// Has modules of a living generation give up what their next one may need, dependents first. Those that were called, in
-/// that order: the last one may have failed.
+/// Suspends modules of a living generation, dependents first, so that they release resources for their successors. Returns the
+/// called modules, in order; the last one may have failed.
 pub(crate) fn suspend(
     core: &Core,
     loads: &Loads,
@@ -52,7 +52,7 @@ pub(crate) fn suspend(
     (called, all)
 }
 
-/// Has those modules take it again, in the opposite order. What went wrong: each goes on all the same.
+/// Resumes these modules, in reverse order. Returns the problems; a module whose `resume` fails continues to run.
 pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>]) -> Vec<String> {
     let mut problems = Vec::new();
     for module in suspended.iter().rev() {
@@ -66,10 +66,8 @@ pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>])
     problems
 }
 
-/// Runs the mains of a generation, dependencies first. `before` are the modules that it replaces.
-///
-/// # Errors
-/// The main that panicked.
+/// Runs the mains of a generation, dependencies first. `before` are the replaced modules. Returns the panic of a main as an
+/// error.
 pub(crate) fn start(
     core: &Core,
     loads: &Loads,
@@ -98,17 +96,14 @@ pub(crate) fn start(
     fault(ReloadStep::PostStartup)
 }
 
-/// Makes the class default objects of new classes: bases before what is derived, classes of subobjects before what has
-/// them.
-///
-/// # Errors
-/// The step of the construction that failed.
+/// Creates the class default objects of new classes: bases before derived classes, classes of subobjects before their owners.
+/// Returns the error of the failed construction.
 pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
     classes.iter().try_for_each(|class| make_after_parts(core, class, &mut Vec::new()))
 }
 
 fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>) -> Result<(), LoadError> {
-    // A class that contains itself is refused where its object is made.
+    // A class that contains itself is rejected when its object is created.
     if core.world.objects.is_alive(class.cdo.get()) || under_way.contains(&class.id) {
         return Ok(());
     }
@@ -123,7 +118,7 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>
     Ok(())
 }
 
-/// Destroys what was born since the shadow of the object store was begun, and drops the shadow. How many were born, by
+/// Destroys objects created since the shadow of the object store began, and drops the shadow. Returns the number of objects by
 /// the path of their class.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
     let (_staged, born) = core.world.objects.drop_shadow();

@@ -1,4 +1,4 @@
-//! What a module's code is to its host. A library is one sort; whatever has types and entry points can be another.
+//! Interface of a module's code. A library is one implementation.
 #![expect(unsafe_code, reason = "code may only be taken away when nobody uses it, which its type cannot tell")]
 
 use std::path::Path;
@@ -8,83 +8,72 @@ use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// The code of a module. Most functions do nothing by themselves: not every sort of code has the function that they call. Callers make
-/// sure that it is there and ready: a gate is passed, or a lease is held.
+/// Code of a module. Most functions have an empty default, since not every kind of code has the corresponding function. Callers
+/// ensure that the code is present and ready, by a gate or a lease.
 pub(crate) trait ModuleCode: Send + Sync {
-    /// The types it declares, and what it uses and offers.
+    /// Returns the declared types, and the used and offered functions.
     fn described(&self) -> Described;
 
-    /// The text that its types are made of, where it is a package of scripts.
+    /// Returns the source of the types, for a script package.
     #[cfg(feature = "script")]
     fn scripts(&self) -> Option<&std::sync::Arc<crate::script::package::Package>> {
         None
     }
 
-    /// The private copy that it runs from, or ran, as debuggers know it; empty where there is none.
+    /// Returns the path of the private copy, as seen by debuggers; empty if there is none.
     fn path(&self) -> &Path {
         Path::new("")
     }
 
-    /// Runs the main.
-    ///
-    /// # Errors
-    /// Its panic.
     fn main(&self, _args: &[String]) -> Result<(), CallError> {
         Ok(())
     }
 
-    /// Whether it gives something up for the next generation.
+    /// Checks if the module releases resources for the next generation.
     fn suspends(&self) -> bool {
         false
     }
 
-    /// Gives up what the next generation needs.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
+    /// Releases resources for the next generation. Returns the module's error or panic.
     fn suspend(&self) -> Result<(), CallError> {
         Ok(())
     }
 
-    /// Takes it again.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
+    /// Acquires the released resources again. Returns the module's error or panic.
     fn resume(&self) -> Result<(), CallError> {
         Ok(())
     }
 
-    /// The last call that it gets: its exit hook, if its main has returned, and what drops what was left to it to drop.
-    ///
-    /// # Errors
-    /// Its panic.
+    /// Makes the last call: runs the exit hook if the main has returned, and drops deferred values. Returns a panic as an
+    /// error.
     fn last(&self, _has_started: bool) -> Result<(), CallError> {
         Ok(())
     }
 
-    /// Asks the threads it has started to stop.
+    /// Requests the module's threads to stop.
     fn ask_to_stop(&self) {}
 
     /// Runs the destructors of its thread-locals on this thread.
     fn end_thread_locals_here(&self) {}
 
-    /// What does that also after the code was handed over, as long as it is there; none where it has none.
+    /// Returns a function that does the same while the code is present, also after it was handed over. `None` for code without
+    /// thread-locals.
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
         None
     }
 
-    /// What is left to do of it when it takes no calls any more; none if that was taken before.
+    /// Returns the remaining unload work once the module accepts no calls. `None` if it was already taken.
     ///
     /// # Safety
-    /// Once `CodeUnload::begin` is called, nothing of the code is used by anybody whom the host has let in.
+    /// No code called by the host may use this code once `CodeUnload::begin` is called.
     unsafe fn hand_over(&self, policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>>;
 
-    /// Takes it away at once: its module never ran.
+    /// Removes the code immediately; its module never ran.
     ///
     /// # Safety
-    /// Nothing of the code is used afterwards: it declared nothing.
+    /// No part of the code may be used afterwards: it declared nothing.
     unsafe fn discard(&self);
 
-    /// Nobody ended it: it stays for good. Whether there was anything of it.
+    /// Leaves the code permanently, because it was dropped without an unload. Returns false if there was no code left.
     fn abandon(&self) -> bool;
 }

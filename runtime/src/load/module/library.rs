@@ -1,4 +1,4 @@
-//! A library as the code of a module: from its private copy to an image that is mapped and attached, and back.
+//! Library as the code of a module: private copy, mapped and attached image, and unload.
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
@@ -33,9 +33,8 @@ use crate::unload::image::{ImageFacts, ImageUnload};
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// A library that passed every check that needs no mapping, and its private copy.
+/// Private copy of a library that passed every check before mapping.
 pub(crate) struct Staged {
-    /// What it says of itself.
     pub info: ModuleInfo,
     file: StagedFile,
     ledger: Option<Arc<Ledger>>,
@@ -43,20 +42,18 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// Maps it and checks its root module. Its initialisers run on this thread.
-    ///
-    /// # Errors
-    /// When the linker refuses it or its layout differs. The image is unmapped then.
+    /// Maps the library and checks its root module. Its initializers run on this thread. On an error of the linker or the
+    /// layout check the image is unmapped.
     pub(crate) fn map(self) -> Result<(ModuleInfo, Mapped), LoadError> {
         let Self { info, file, ledger, static_tls } = self;
-        // SAFETY: the file's manifest section was read and admitted, so it is a module; its initialisers are the
-        // author's and run here, on the thread that loads.
+        // SAFETY: the file's manifest section was read and admitted, so the file is a module; its initializers are the author's
+        // and run here, on the loading thread.
         let image =
             unsafe { Image::map(file, ledger) }.map_err(|error| in_words(&info.name, static_tls.as_deref(), error))?;
         if let Some(part) = static_tls {
             static_tls::is_taken(&info.name, *part);
         }
-        // An image that is dropped stays mapped, so nothing may unwind past the two places that unmap it.
+        // A dropped image stays mapped, so no panic may unwind past the two locations that unmap it.
         let checked = caught(|| {
             faults::at(ReloadStep::Map)?;
             let root = root_of(&image, &info.name)?;
@@ -66,29 +63,25 @@ impl Staged {
         match checked {
             Ok(root) => Ok((info, Mapped { image, root })),
             Err(error) => {
-                // SAFETY: nothing of the image is kept: the error's texts are copies.
+                // SAFETY: nothing of the image is kept: the strings of the error are copies.
                 let _gone = unsafe { image.unmap() };
                 Err(error)
             }
         }
     }
 
-    /// Where the copy is.
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Its name and where the copy is, for a process that maps it first.
+    /// Returns the module's name and the path of the copy, for the canary process.
     pub(crate) fn candidate(&self) -> (String, OsString) {
         (self.info.name.clone(), self.path().into())
     }
 }
 
-/// The private copy of a library, with the way to its host written into it, and beside it what debuggers read, if that
-/// came apart.
-///
-/// # Errors
-/// When the copy cannot be written.
+/// Creates the private copy of a library, with the address of its hook context, and a file with its separate debug symbols, if
+/// any. Returns an error if the copy cannot be written.
 pub(crate) fn copy(
     dir: &StageDir,
     image: ImageFile,
@@ -103,63 +96,49 @@ pub(crate) fn copy(
     Ok(Staged { info, file, ledger: attachment.map(|attachment| attachment.ledger), static_tls })
 }
 
-/// A library that is mapped, and whose layout was checked. Dropped, it stays mapped.
+/// Mapped library with a checked layout. Stays mapped when dropped.
 pub(crate) struct Mapped {
     image: Image,
     root: ModuleRef,
 }
 
-/// A module that has no code yet.
+/// Module without code.
 pub(crate) struct Codeless<'a> {
-    /// What its manifest says.
     pub info: ModuleInfo,
-    /// Its number, name and generation.
     pub tag: ModuleTag,
-    /// Who will need its code.
+    /// Leases of users of the code.
     pub leases: Arc<Leases>,
-    /// The host's logs.
     pub logs: &'a Arc<Logs>,
-    /// What it is attached with.
+    /// Host context for the attachment.
     pub context: LastingContext,
 }
 
 impl Mapped {
-    /// An image, after its layout was checked.
-    ///
-    /// # Errors
-    /// When it is no module, or its layout differs; the image stays mapped.
+    /// Checks the layout of an image. On an error the image stays mapped.
     pub(crate) fn of(image: Image, module: &str) -> Result<Self, LoadError> {
         root_of(&image, module).map(|root| Self { image, root })
     }
 
-    /// What it declares.
     pub(crate) fn described(&self) -> Described {
         Described::of(self.root)
     }
 
-    /// Attaches it and leaves it mapped, for good.
-    ///
-    /// # Errors
-    /// When it does not take its host.
+    /// Attaches the library and leaves it mapped permanently. Returns an error if the library rejects the host.
     pub(crate) fn attach_for_good(&self, context: LastingContext) -> Result<(), CallError> {
         let (context, kept) = context.into_parts();
         std::mem::forget(kept);
-        // SAFETY: the image is mapped, since this value has it. What the context leads to stays, as its type says, or is kept for
-        // good.
+        // SAFETY: the image is mapped, since this value owns it. Everything that the context refers to exists, as its type
+        // promises, or is leaked.
         unsafe { Entries::of(self.root, &context) }.map(|_entries| ())
     }
 
-    /// Leaves it mapped for good.
     pub(crate) fn park(self) {
         let _mapped = self.image.park();
     }
 
-    /// Gives a module this code and attaches it, on this thread: `whole` puts together what is around the module before anything
-    /// of it runs, `of` leads back to the module, `ready` is the last that can refuse, and `undo` takes back what `whole` has
-    /// done.
-    ///
-    /// # Errors
-    /// When it does not take its host, or is refused. The image has ended then.
+    /// Adds this code to a module and attaches it, on this thread. `whole` builds the structure around the module before any
+    /// module code runs, `of` returns the module in it, `ready` is the last fallible step, and `undo` reverts `whole`. On an
+    /// error the image is unloaded.
     pub(crate) fn attach<M>(
         self,
         codeless: Codeless<'_>,
@@ -174,8 +153,9 @@ impl Mapped {
         let code = LibraryCode::new(&info, self, Arc::clone(&attached));
         let module = whole(Module::new(info, tag, code, leases, logs, kept));
         let done = caught(|| {
-            // SAFETY: the image is mapped: the module's code has it, and whoever ends that promises that nothing of it is used.
-            // What the context leads to stays, as its type says, or is kept by the module for as long.
+            // SAFETY: the image is mapped: the module's code owns it, and the caller that unloads it promises that nothing of
+            // it is used. Everything that the context refers to exists, as its type promises, or is kept by the module for as
+            // long.
             let entries = unsafe { Entries::of(root, &context) };
             let entries =
                 entries.map_err(|error| LoadError::Attach { module: of(&module).name().to_owned(), error })?;
@@ -194,17 +174,17 @@ impl Mapped {
     }
 }
 
-/// An image that is mapped, and whose layout was checked.
+/// Mapped image with a checked layout.
 struct LibraryCode {
     root: ModuleRef,
-    /// What is called of it, once it is attached.
+    /// Entry points, once the image is attached.
     attached: Arc<OnceLock<Entries>>,
     path: PathBuf,
     ledger: Option<Arc<Ledger>>,
-    /// Until it is handed over.
+    /// `Some` until the image is handed over.
     image: Mutex<Option<Image>>,
     module: String,
-    /// Why its image will stay, briefly; none as a rule.
+    /// Short reason why the image must stay mapped, if any.
     will_park: Option<String>,
     gives_blocks_away: Option<String>,
 }
@@ -228,7 +208,7 @@ impl LibraryCode {
         self.attached.get().ok_or_else(|| CallError::Unavailable { what: format!("module {}", self.module) })
     }
 
-    /// What the image has put into the process, until it is handed over; none where it has no hooks.
+    /// Returns the ledger until the image is handed over; `None` for an image without hooks.
     fn living_ledger(&self) -> Option<Arc<Ledger>> {
         self.image().is_some().then(|| self.ledger.clone()).flatten()
     }
@@ -299,20 +279,20 @@ impl ModuleCode for LibraryCode {
             will_park: self.will_park.clone(),
             gives_blocks_away: self.gives_blocks_away.clone(),
         };
-        // SAFETY: our caller promises that nothing of the code is used once its end begins.
+        // SAFETY: the caller promises that nothing of the code is used once its unload begins.
         Some(Box::new(unsafe { ImageUnload::new(image, facts, policy) }))
     }
 
     unsafe fn discard(&self) {
         let Some(image) = self.image().take() else { return };
         if let Some(ledger) = image.ledger() {
-            // While the module still has its host: a destructor may log.
+            // Runs while the module is still attached, since a destructor may log.
             ledger.run_thread_locals_here();
         }
         (self.root.detach())();
         let _gone = match self.will_park {
             Some(_) => image.park(),
-            // SAFETY: our caller promises that nothing of the code is used any more.
+            // SAFETY: the caller promises that nothing of the code is used any more.
             None => unsafe { image.unmap() },
         };
     }
@@ -325,13 +305,12 @@ impl ModuleCode for LibraryCode {
     }
 }
 
-/// What the linker said of a module, with the way out where that is known.
 fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> LoadError {
     match error {
-        // The only kind of memory that it names.
+        // Static TLS is the only kind of memory that the linker names.
         MapError::Open { path, reason } if reason.contains("static TLS") => {
             let (file, reason) = reason.rsplit_once(": ").unwrap_or(("", &reason));
-            // The linker names the library that it refuses: the plugin, or one that the plugin needs.
+            // The linker names the rejected library: the plugin, or one that the plugin links.
             let library = (Path::new(file) != path && !file.is_empty()).then_some(Path::new(file));
             LoadError::StaticTls { module: module.to_owned(), reason: static_tls::reason(module, reason, library, own) }
         }
@@ -339,11 +318,11 @@ fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> Lo
     }
 }
 
-/// The root module of an image, after its layout was compared with throw-away globals: the checker's own cache would
-/// keep pointers into images that are long gone.
+/// Returns the root module of an image after comparing its layout, with temporary globals: the global cache of the checker
+/// would keep pointers into unmapped images.
 fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
-    // The whole header, of which the part that is looked at first is only the beginning.
+    // Layout of the whole header; the part that is checked first is only its beginning.
     let whole = Layout::new::<LibHeader>();
     // SAFETY: the symbol is the header that the `module!` macro exports; its magic is tested by `upgrade`.
     let header = unsafe { image.symbol_of::<AbiHeaderRef>(ROOT_SYMBOL, whole) }?;
@@ -351,7 +330,7 @@ fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let Some(layout) = header.root_mod_consts().layout().into_option() else {
         return Err(differs("it carries no layout to compare".into()));
     };
-    // Printed while the image is mapped: the errors point into it.
+    // Formatted while the image is mapped, since the errors point into it.
     check_layout_compatibility_with_globals(ModuleRef::LAYOUT, layout, &CheckingGlobals::new())
         .map_err(|errors| differs(errors.to_string()))?;
     // SAFETY: the layout was compared just now.

@@ -1,4 +1,4 @@
-//! A module of the Master: the core of every module behind a gate, called in red frames on the game thread.
+//! Module of the Master: a module core behind a gate, called in red frames on the game thread.
 #![expect(unsafe_code, reason = "hands its code over when its generation has ended")]
 
 use std::ops::Deref;
@@ -14,7 +14,7 @@ use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::subject::UnloadModule;
 
-/// A module of the Master. Game thread.
+/// Module of the Master. Game thread.
 pub(crate) struct MasterModule {
     core: Module,
     gate: Rc<Gate>,
@@ -25,7 +25,7 @@ pub(crate) struct MasterModule {
 }
 
 impl MasterModule {
-    /// A module whose calls pass this gate.
+    /// Creates a module whose calls pass this gate.
     pub(crate) fn new(core: Module, gate: Rc<Gate>) -> Rc<Self> {
         let called = |what: &str| format!("{what} of {}", core.name()).into();
         let (main, exit) = (called("main"), called("exit hook"));
@@ -33,36 +33,26 @@ impl MasterModule {
         Rc::new(Self { core, gate, main, exit, suspend, resume })
     }
 
-    /// The door to its code.
     pub(crate) fn gate(&self) -> &Rc<Gate> {
         &self.gate
     }
 
-    /// It holds this of another module until its own code is gone.
+    /// Holds a lease on another module until its own code is gone.
     pub(crate) fn keep(&self, lease: Lease) {
         self.core.need(Need { use_of: None, code: lease });
     }
 
-    /// Runs its main.
-    ///
-    /// # Errors
-    /// Its panic.
     pub(crate) fn main(&self, red: &RedStack, args: &[String]) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.main, || self.gate.through(|| self.core.main(args)))
     }
 
-    /// Has it give up what the next generation needs. Its main has returned.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
+    /// Calls `suspend` to release resources for the next generation. The main must have returned. Returns the module's error or
+    /// panic.
     pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.suspend, || self.gate.through(|| self.core.code().suspend()))
     }
 
-    /// Has it take again what it gave up: the next generation did not come to pass.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
+    /// Calls `resume` after a failed reload, to acquire the resources again. Returns the module's error or panic.
     pub(crate) fn resume(&self, red: &RedStack) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.resume, || self.gate.through(|| self.core.code().resume()))
     }
@@ -102,7 +92,7 @@ impl UnloadModule for MasterModule {
     }
 
     fn exit(&self, red: &RedStack) -> Result<(), CallError> {
-        // The gate is shut for everybody else by now.
+        // The gate is closed for all other calls.
         red.enter_module(self.core.name(), &self.exit, || self.core.exit())
     }
 
@@ -115,8 +105,8 @@ impl UnloadModule for MasterModule {
     }
 
     fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
-        // SAFETY: the generation has ended: no conjugate, handle or record of it is left, and nobody is behind the shut gate
-        // at a safe point; all else that may use the code holds a lease or is a part on the finalizer thread.
+        // SAFETY: the generation has ended: no conjugate, handle or record of it is left, and at a safe point no call is behind
+        // the closed gate; all other users of the code hold a lease or are parts on the finalizer thread.
         unsafe { self.core.unload_job(self.gate.inside(), policy) }
     }
 }

@@ -1,6 +1,5 @@
-//! A module: it has types, entry points, leases and an end. One of the Master and one that belongs to no thread are both this
-//! at their core; who may call, and on which thread, is their own. What the code is (the image of a library, or something else)
-//! stands behind [`ModuleCode`].
+//! Module core: types, entry points, leases and unload. Shared by modules of the Master and of other contexts, which control
+//! their calls and threads. [`ModuleCode`] abstracts the code, such as the image of a library.
 #![expect(unsafe_code, reason = "hands the code over when nobody uses it")]
 
 pub(crate) mod code;
@@ -30,28 +29,26 @@ use crate::logs::Logs;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
-/// A loaded module. It stays until its unload job is done; dropped without, its code stays for good, and with it all that the
-/// code may still reach. Any thread, as far as its code allows that.
+/// Loaded module. Remains until its unload job is done; if it is dropped without one, its code stays permanently, with
+/// everything that the code may reach. Any thread, as far as its code allows this.
 pub(crate) struct Module {
     info: ModuleInfo,
     tag: ModuleTag,
     code: Box<dyn ModuleCode>,
-    /// Whoever needs its code holds one.
     leases: Arc<Leases>,
-    /// What it depends on.
     needs: Mutex<Vec<Need>>,
     has_started: AtomicBool,
     logs: Arc<Logs>,
-    /// Its own share of the host context, where it has one: as long as its code is there.
+    /// Reference to the host context, if any, kept while the code is present.
     host_context: Option<Arc<SharedHostContext>>,
 }
 
-/// Why a module stays where it is for a dependent: another module, or a context whose resolver has found it.
-/// Counted with the module and not with its context, so that what has no dependents can go first.
+/// Lease of a dependent on a module. The dependent is another module, or a context whose resolver has found the module. Counted
+/// per module rather than per context, so that modules without dependents are unloaded first.
 pub(crate) struct Need {
-    /// Until the exit hook of who depends has run; none where only the code counts.
+    /// Held until the exit hook of the dependent has run; `None` if only the code is needed.
     pub use_of: Option<Lease>,
-    /// Until the code of who depends is gone.
+    /// Held until the code of the dependent is gone.
     pub code: Lease,
 }
 
@@ -62,7 +59,6 @@ impl Need {
 }
 
 impl Module {
-    /// A module that is ready for its first call. `leases` count who needs its code.
     pub(crate) fn new(
         info: ModuleInfo,
         tag: ModuleTag,
@@ -75,50 +71,45 @@ impl Module {
         Self { info, tag, code, leases, needs, has_started, logs, host_context }
     }
 
-    /// What is known of it before it is loaded.
     pub(crate) fn info(&self) -> &ModuleInfo {
         &self.info
     }
 
-    /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.info.name
     }
 
-    /// Its number, name and generation.
     pub(crate) fn tag(&self) -> &ModuleTag {
         &self.tag
     }
 
-    /// Its code.
     pub(crate) fn code(&self) -> &dyn ModuleCode {
         &*self.code
     }
 
-    /// The types it declares, and what it uses and offers.
+    /// Returns the declared types, and the used and offered functions.
     pub(crate) fn described(&self) -> Described {
         self.code.described()
     }
 
-    /// Why its code must stay.
     pub(crate) fn leases(&self) -> &Arc<Leases> {
         &self.leases
     }
 
-    /// It depends on another module.
+    /// Adds a lease on a dependency.
     pub(crate) fn need(&self, need: Need) {
         self.needs().push(need);
     }
 
-    /// Takes another lease on a module that it depends on, for a call of `owner`; none once its exit hook has run.
+    /// Takes another lease on a dependency, for a call of `owner`. `None` once the exit hook has run.
     pub(crate) fn use_again(&self, users: &Leases, owner: &Arc<str>) -> Option<Lease> {
         let needs = self.needs();
         let mut uses = needs.iter().filter_map(|need| need.use_of.as_ref());
         uses.find(|lease| lease.is_on(users)).map(|lease| lease.again(LeaseKind::Call, Arc::clone(owner), None))
     }
 
-    /// Paths of the types that it names: bases, interfaces, types of members, and what it calls or reads of others. Its own are
-    /// among them.
+    /// Returns the paths of all types it refers to: bases, interfaces, types of members, and owners of used functions and
+    /// properties. Includes its own types.
     pub(crate) fn named_types(&self) -> BTreeSet<String> {
         let mut named = BTreeSet::new();
         let mut name = |path: &str| {
@@ -144,26 +135,19 @@ impl Module {
         named
     }
 
-    /// Runs its main.
-    ///
-    /// # Errors
-    /// Its panic.
     pub(crate) fn main(&self, args: &[String]) -> Result<(), CallError> {
         self.code.main(args)?;
         self.has_started.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Whether its main has returned, and its exit hook has not run.
+    /// Checks if the main has returned and the exit hook has not run.
     pub(crate) fn has_started(&self) -> bool {
         self.has_started.load(Ordering::Acquire)
     }
 
-    /// Runs its exit hook, once, if its main has returned, and drops what was left to the module to drop: the last call that
-    /// it gets. After that it calls nothing it depends on.
-    ///
-    /// # Errors
-    /// Its panic.
+    /// Runs the exit hook once, if the main has returned, and drops deferred values. This is the last call into the module,
+    /// which calls no dependency afterwards. Returns a panic as an error.
     pub(crate) fn exit(&self) -> Result<(), CallError> {
         let ended = self.code.last(self.has_started.swap(false, Ordering::AcqRel));
         let uses: Vec<_> = self.needs().iter_mut().map(|need| need.use_of.take()).collect();
@@ -171,16 +155,16 @@ impl Module {
         ended
     }
 
-    /// What is left to do of it; none if that was taken before. `calls` into it have not returned.
+    /// Returns the remaining unload job. `None` if it was already taken. `calls` is the number of active calls.
     ///
     /// # Safety
-    /// Its leases are sealed. Once the last of them has ended, and the finalizers that the unload is driven behind have run,
-    /// nothing of its code is used by anybody whom the host has let in: no plugin part, conjugate, thunk or record of it.
+    /// The leases of the module are sealed. Once the last of them has ended, and the finalizers queued before the unload have
+    /// run, no code that the host has called uses anything of the code: no plugin part, conjugate, thunk or record.
     pub(crate) unsafe fn unload_job(&self, calls: u32, policy: &UnloadPolicy) -> Option<UnloadJob> {
-        // SAFETY: our caller promises that nothing of the code is used once its leases have ended, before which no end begins.
+        // SAFETY: the caller promises that nothing of the code is used once its leases have ended, and no unload begins before.
         let code = unsafe { self.code.hand_over(policy) }?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
-        // Code that stays keeps its host context: the closure is dropped without being called then.
+        // Staying code keeps its host context: the closure is then dropped without being called.
         let host_context = ManuallyDrop::new(self.host_context.clone());
         Some(UnloadJob {
             name: self.info.name.clone(),
@@ -202,7 +186,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // Nobody ended it: the code stays, and with it all that it may still reach.
+        // The code was not unloaded and stays, with everything that it may reach.
         if self.code.abandon() {
             std::mem::forget(self.host_context.clone());
             std::mem::forget(std::mem::take(&mut *self.needs()));

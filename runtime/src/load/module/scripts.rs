@@ -1,5 +1,5 @@
-//! A package of scripts as the code of a module: text that was read and outlined. Its classes are made where those of libraries are
-//! declared, and its functions go with them; so nothing is mapped, and nothing has to be waited for when it goes.
+//! Script package as the code of a module: parsed source. Its classes are created where those of libraries are declared, and
+//! its functions end with them, so nothing is mapped or waited for.
 #![expect(unsafe_code, reason = "stands beside libraries, whose code is taken away by unsafe functions")]
 
 use std::sync::Arc;
@@ -13,14 +13,12 @@ use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::ModuleEnd;
 
-/// The code of a package of scripts.
 pub(crate) struct ScriptCode {
     package: Arc<Package>,
     is_there: AtomicBool,
 }
 
 impl ScriptCode {
-    /// A package whose classes are not declared yet.
     pub(crate) fn new(package: Arc<Package>) -> Box<Self> {
         Box::new(Self { package, is_there: AtomicBool::new(true) })
     }
@@ -52,7 +50,7 @@ impl ModuleCode for ScriptCode {
     }
 }
 
-/// A package that takes no calls any more: text and tables of the host's own, which go with their last user.
+/// Package that accepts no calls. Its source and tables belong to the host and are dropped with their last user.
 struct ScriptEnd {
     module: String,
 }

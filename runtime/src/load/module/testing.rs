@@ -1,4 +1,4 @@
-//! A module that is no library: what the host calls in it is host code, and its types are a table of the test. For tests.
+//! Module for tests that is not a library: its entry points are host code, and its types are a static table.
 #![expect(unsafe_code, reason = "stands in for a library, whose code is taken away")]
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,7 +44,6 @@ static SAY: ExportDesc = ExportDesc {
 static INTERFACES: [&InterfaceDesc; 1] = [&SPEAKER];
 static EXPORTS: [&ExportDesc; 1] = [&SAY];
 
-/// What was called of the module, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
 
@@ -53,7 +52,6 @@ impl Heard {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what.into());
     }
 
-    /// All so far.
     pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -106,7 +104,7 @@ impl ModuleCode for Tale {
     }
 }
 
-/// The tale when it is no longer read.
+/// Unload of the test module.
 struct LastPage(Heard);
 
 impl CodeUnload for LastPage {
@@ -132,7 +130,6 @@ impl CodeUnload for LastPage {
     }
 }
 
-/// The module `tale`, and what is called of it.
 pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
     let heard = Heard::default();
     let info = ModuleInfo {

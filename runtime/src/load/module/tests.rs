@@ -1,4 +1,4 @@
-//! A module that is no library goes the way of every other.
+//! Checks that a module which is not a library has the same lifecycle as a library.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn tag() -> ModuleTag {
     ModuleTag { id: ModuleId(1), name: "tale".into(), generation: GENERATION }
 }
 
-/// A Master of that one module, from its types to the end of its code.
+/// Runs a Master with this module only, from declaration to unload.
 #[test]
 fn a_module_that_is_no_library_declares_starts_is_leased_and_unloads_as_one_of_the_master() {
     let core = Core::new().expect("a finalizer thread");
@@ -67,7 +67,7 @@ fn a_module_that_is_no_library_declares_starts_is_leased_and_unloads_as_one_of_t
     assert_eq!(Rc::strong_count(module), 1);
 }
 
-/// One whose main has not run gets no exit hook, and one that is never ended keeps what it needs.
+/// A module whose main has not run gets no exit hook; a module that is never unloaded keeps its dependencies.
 #[test]
 fn a_module_that_never_started_is_disposed_of_and_one_that_is_dropped_keeps_what_it_needs() {
     let logs = Arc::default();

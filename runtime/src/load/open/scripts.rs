@@ -1,5 +1,5 @@
-//! The same for a package of scripts: nothing is copied, mapped or attached. Its text is read once and parsed, so what is
-//! no text of a script is refused here; what it means is found out when the types before it are declared.
+//! Opens a script package, without copying, mapping or attaching. Its source is parsed once, and syntax errors are reported
+//! here; names are resolved after the types of its dependencies are declared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,10 +22,8 @@ use crate::load::module::scripts::ScriptCode;
 use crate::load::open::{Found, Inspected, admitted};
 use crate::script::package::Package;
 
-/// Reads and parses a package.
-///
-/// # Errors
-/// When the folder is no package, its text cannot be parsed, or the host takes signed modules only.
+/// Reads and parses a package. Returns an error if the folder is not a package, its source has syntax errors, or the host
+/// requires signed modules.
 pub(super) fn inspect(path: &Path, demands: &Demands) -> Result<(Arc<Package>, ModuleInfo), LoadError> {
     if !demands.trusted.is_empty() {
         return Err(LoadError::ScriptsNotSigned { path: path.to_owned() });
@@ -35,7 +33,6 @@ pub(super) fn inspect(path: &Path, demands: &Demands) -> Result<(Arc<Package>, M
     Ok((Arc::new(package), info))
 }
 
-/// What is known of a package before it is loaded.
 pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
     ModuleInfo {
         name: package.name.clone(),
@@ -56,8 +53,8 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
     }
 }
 
-/// A package depends on the modules that its manifest names, and on those whose types its text names, but not on one that needs the
-/// package itself: that is declared after it.
+/// Adds dependencies of packages: modules named in the manifest, and modules whose types the source refers to. Omits modules
+/// that depend on the package itself, which are declared after it.
 pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     let known = modules.iter().map(|(found, info)| match found {
         Found::Scripts(package) => Known::of_package(package, info),
@@ -75,15 +72,15 @@ pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     }
 }
 
-/// A module as far as this decision goes.
+/// Module in the computation of dependencies.
 struct Known {
     name: String,
     version: Version,
-    /// The names of its types, in small letters.
+    /// Names of its types, in lower case.
     types: BTreeSet<String>,
-    /// Other names by which it is used: entries of enums and delegates.
+    /// Further names: enum entries and delegates.
     others: BTreeSet<String>,
-    /// The names of the modules that it says it needs.
+    /// Names of its declared dependencies.
     needs: Vec<String>,
 }
 
@@ -98,7 +95,7 @@ impl Known {
         }
     }
 
-    /// Of a package the text says more than its types.
+    /// The source of a package contains further names besides its types.
     fn of_package(package: &Package, info: &ModuleInfo) -> Self {
         Self { others: package.outline.names.clone(), ..Self::of(info) }
     }
@@ -114,20 +111,19 @@ impl Known {
     }
 }
 
-/// The names of types, in small letters: by themselves, and behind the name of the package and a dot.
+/// Returns the names of types in lower case, with and without the prefix of their package.
 fn names_of(paths: &[String]) -> BTreeSet<String> {
     let paths = paths.iter().map(|path| path.trim_start_matches("/Script/").to_ascii_lowercase());
     paths.flat_map(|path| [path.rsplit('.').next().unwrap_or("").to_owned(), path]).collect()
 }
 
-/// What these packages need of each other and of libraries, each as [`add_dependencies`] finds it; `libraries` are the others.
+/// Returns the dependencies of packages on each other and on `libraries`, as computed by [`add_dependencies`].
 pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInfo]) -> Vec<Vec<(String, VersionReq)>> {
     let of_packages = packages.iter().map(|package| Known::of_package(package, &info(package, Path::new(""))));
     let known: Vec<_> = of_packages.chain(libraries.iter().map(Known::of_library)).collect();
     dependencies(packages, &known)
 }
 
-/// What packages need of modules.
 fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, VersionReq)>> {
     let said: Vec<_> = packages.iter().map(|package| (&*package.name, &package.outline.words)).collect();
     let needed = needed(&said, known);
@@ -143,10 +139,10 @@ fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, Vers
     each.collect()
 }
 
-/// The places of the modules that each package of a name needs whose text has these words.
+/// Returns the indices of the modules that each package requires, by the identifiers of its source.
 ///
-/// Names of types come first. Other names are those of variables and functions more often: one alone needs nothing of a module that
-/// needs the package by its types.
+/// Type names are evaluated first. Other names are more often variables and functions: they add no dependency on a module that
+/// depends on the package by its types.
 fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<usize>> {
     let mut needs: Needs<'_> = Needs::new();
     for module in modules {
@@ -179,10 +175,9 @@ fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<
     found
 }
 
-/// What modules need, by name.
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Whether a module needs another, by others or by itself.
+/// Checks if a module depends on another, directly or indirectly.
 fn leads(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
     while let Some(name) = next.pop() {
@@ -196,7 +191,7 @@ fn leads(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     false
 }
 
-/// The range of just this version and later ones: `*` would leave out those with a stage behind it.
+/// Returns the range of this version and later ones. `*` would exclude pre-releases.
 fn this(version: &Version) -> VersionReq {
     let Version { major, minor, patch, pre, .. } = version.clone();
     VersionReq {
@@ -204,7 +199,7 @@ fn this(version: &Version) -> VersionReq {
     }
 }
 
-/// The package as a module of the Master: a gate and leases, like every other.
+/// Creates the module of the Master for a package, with a gate and leases.
 pub(super) fn open(
     core: &Core,
     info: ModuleInfo,
@@ -228,7 +223,7 @@ mod tests {
 
     use super::{Known, names_of, needed, this};
 
-    /// `cube: MagicCube, Spin + entry > scripts` is a module with two types and another name that needs another module.
+    /// `cube: MagicCube, Spin + entry > scripts` is a module with two types and one further name, which depends on `scripts`.
     fn module(text: &str) -> Known {
         let list =
             |text: &str| text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
@@ -246,7 +241,7 @@ mod tests {
         check_all(&[(package, words, expected)], modules);
     }
 
-    /// Packages with their words, and what they need.
+    /// Checks the dependencies of packages with these identifiers.
     fn check_all(packages: &[(&str, &str, &str)], modules: &[&str]) {
         let modules: Vec<_> = modules.iter().map(|text| module(text)).collect();
         let words: Vec<BTreeSet<_>> =

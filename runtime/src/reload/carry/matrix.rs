@@ -1,5 +1,5 @@
-//! Every kind of value through every change of its declaration. What comes of it is compared with the table of
-//! `docs/migration.md`, cell by cell: the page is what users are promised.
+//! Migrates every kind of value through every change of its declaration, and compares the results with the table of
+//! `docs/migration.md`.
 
 use std::rc::Rc;
 
@@ -11,8 +11,8 @@ use crate::reload::changes::PropertyChange;
 
 const PAGE: &str = include_str!("../../../docs/migration.md");
 
-/// A kind: its type, a default, a value of an object's own, a type that takes this value, and one that does not. `FRIEND` in the
-/// text of a value is another object.
+/// Row of one kind: its type, a default, an own value, a type that accepts this value, and one that does not. `FRIEND` in a
+/// value is a placeholder of another object.
 struct Row {
     kind: &'static str,
     words: &'static str,
@@ -103,7 +103,7 @@ const ROWS: &[Row] = &[
     row("field path", "FieldPath", ("none", "/Script/Game.Thing:part"), ("Optional(FieldPath)", "u8")),
 ];
 
-/// An object of the first build, and what its class is by now.
+/// Object of the first build, with its current class.
 struct Story {
     core: Rc<Core>,
     object: ObjectHandle,
@@ -111,7 +111,7 @@ struct Story {
 }
 
 impl Story {
-    /// The object, with a value of its own where there is one.
+    /// Creates the object and sets `own`, if any.
     fn begin(first: Build<'_>, own: Option<&str>) -> Self {
         let core = core();
         let thing = core.world.types.class_by_path(OBJECT).expect("it is declared");
@@ -124,19 +124,17 @@ impl Story {
         Self { core, object, class }
     }
 
-    /// The next build of its class.
+    /// Migrates the object to the next build of its class.
     fn next(&mut self, next: Build<'_>) -> Vec<PropertyChange> {
         let (class, changes) = reload(&self.core, self.object, &self.class, next, SAME);
         self.class = class;
         changes
     }
 
-    /// What it has, in the words of the row.
     fn value(&self, name: &str) -> String {
         self.core.world.objects.read_value(self.object, name).expect("it is there").print(&self.core.world.names)
     }
 
-    /// What the class default object has.
     fn default(&self, name: &str) -> String {
         let cdo = self.class.cdo.get();
         self.core.world.objects.read_value(cdo, name).expect("it is there").print(&self.core.world.names)
@@ -148,7 +146,7 @@ impl Row {
         (self.words, self.default).into()
     }
 
-    /// The object with a value of its own, and what that is.
+    /// Creates the object with an own value, and returns that value.
     fn own(&self) -> (Story, String) {
         let story = Story::begin(self.build(), Some(self.own));
         let value = story.value("x");
@@ -187,7 +185,7 @@ impl Row {
         format!("`{}`: {}", short(self.lossless), word(&changes))
     }
 
-    /// A text is printed in quotes, a name without; what is in an optional stands in parentheses.
+    /// Compares values that differ only in quotes and in the parentheses of an optional.
     fn loses_quotes(&self, own: &str, value: &str) -> bool {
         let bare = |text: &str| text.replace(['"', '(', ')'], "").replace("some", "").replace("true", "1");
         bare(own) == bare(value)
@@ -212,7 +210,7 @@ impl Row {
     fn new_default(&self) -> String {
         let (mut story, own) = self.own();
         let is_object = self.own.contains("FRIEND") || self.own.contains('#') || self.words == LAZY;
-        // A reference to an object of the world is no default that a declaration could name.
+        // A declaration cannot name an object of the world as default.
         let default = if is_object { self.default } else { self.own };
         story.next((self.words, default).into());
         assert_eq!(story.value("x"), own);
@@ -247,18 +245,17 @@ impl Row {
     }
 }
 
-/// A type without the folders of its path.
 fn short(words: &str) -> String {
     words.replace("/Script/Game.", "").replace("/Script/Test.", "")
 }
 
-/// Who followed the default, and who kept a value.
+/// Counts the objects that follow the default, and those that keep a value.
 fn followed(changes: &[PropertyChange]) -> (u64, u64) {
     let sum = |of: fn(&PropertyChange) -> u64| changes.iter().map(of).sum();
     (sum(|change| change.followed), sum(|change| change.kept))
 }
 
-/// What the report says of the one object.
+/// Returns the outcome that the report lists for the object.
 fn word(changes: &[PropertyChange]) -> &'static str {
     let has = |of: fn(&PropertyChange) -> u64| changes.iter().any(|change| of(change) != 0);
     match () {
@@ -282,7 +279,7 @@ fn every_kind_goes_through_every_change_as_the_page_says() {
     assert!(table == lines, "the table should be:\n{lines}");
 }
 
-/// A kind that is new has to be in the table.
+/// Ensures that new kinds are added to the table.
 #[test]
 fn every_kind_is_in_the_table() {
     use alcedo_abi::kinds::PropertyKind;

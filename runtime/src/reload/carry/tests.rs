@@ -1,4 +1,4 @@
-//! One object of one class, of which another build is declared beside the old one: what its values come to.
+//! Checks the values of one object whose class is declared again with another build.
 
 use std::rc::Rc;
 
@@ -54,14 +54,13 @@ pub(super) fn core() -> Rc<Core> {
     core
 }
 
-/// A build of the class: the type and the default of its one property, none where it names no type.
+/// Build of the class: type and default of its one property. An empty type means no property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Build<'a> {
     pub(super) words: &'a str,
     pub(super) default: &'a str,
-    /// What the property is called.
     pub(super) name: &'a str,
-    /// Whether the property is declared by a base of the class, which stands between it and its native one.
+    /// Set if a dynamic base class declares the property.
     pub(super) is_in_base: bool,
 }
 
@@ -71,7 +70,7 @@ impl<'a> From<(&'a str, &'a str)> for Build<'a> {
     }
 }
 
-/// Declares it, with a struct of these fields beside it, and gives it its class default object.
+/// Declares the class and a struct with these fields, and creates the class default object.
 pub(super) fn build<'a>(core: &Core, build: impl Into<Build<'a>>, fields: &[(&str, PropertyKind)]) -> Rc<Class> {
     let Build { words, default, name, is_in_base } = build.into();
     let fields = fields.iter().map(|(name, kind)| PropertyDecl::new(name, *kind)).collect();
@@ -97,7 +96,7 @@ pub(super) fn build<'a>(core: &Core, build: impl Into<Build<'a>>, fields: &[(&st
     class("Cube", OBJECT, x.into_iter().chain([part]).collect())
 }
 
-/// An object with its part, and with the defaults of its class.
+/// Creates an object with its subobject and the defaults of its class.
 pub(super) fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHandle {
     let objects = &core.world.objects;
     let object = objects.allocate(class, None, ObjectHandle::NONE, flags);
@@ -117,7 +116,7 @@ fn print(core: &Core, object: ObjectHandle) -> String {
 
 pub(super) const SAME: &[(&str, PropertyKind)] = &[("a", PropertyKind::U8), ("b", PropertyKind::F64)];
 
-/// The old type and default, the value the object has, the new type and default, and what it has afterwards.
+/// Old type and default, value of the object, new type and default, and expected value after the reload.
 type Row<'a> = ((&'a str, &'a str), &'a str, (&'a str, &'a str), &'a str);
 
 fn check((old, own, new, expected): Row<'_>, fields: &[(&str, PropertyKind)]) {
@@ -131,7 +130,6 @@ fn check((old, own, new, expected): Row<'_>, fields: &[(&str, PropertyKind)]) {
     assert_eq!(print(&core, object), expected, "{old:?} {own} to {new:?}");
 }
 
-/// Gives it a value of its own.
 pub(super) fn set(core: &Core, object: ObjectHandle, own: &str) {
     let class = core.world.objects.class(object).expect("it lives");
     let ty = &class.find_property("x").expect("it has x").ty;
@@ -139,7 +137,7 @@ pub(super) fn set(core: &Core, object: ObjectHandle, own: &str) {
     core.world.objects.write_value(object, "x", &value).expect("it fits");
 }
 
-/// The object in the next build of its class; its value is the same before and after the commit.
+/// Migrates the object to the next build. Its value must be the same before and after the commit.
 pub(super) fn reload<'a>(
     core: &Core,
     object: ObjectHandle,
@@ -167,7 +165,7 @@ pub(super) fn reload<'a>(
     (after, changes)
 }
 
-/// What an object has after its class went through these builds: `own` is set in the first one.
+/// Checks the value of an object after these builds of its class. `own` is set in the first build.
 fn check_builds(builds: &[(&str, &str)], own: &str, expected: &str) {
     let core = core();
     let mut class = build(&core, builds[0], SAME);
@@ -194,7 +192,7 @@ fn a_property_that_returns_has_its_values_again() {
         "(none)",
         "(none)",
     );
-    // Who had the default has what is the default then.
+    // An object with the old default follows the new default.
     check_builds(&[number, GONE, ("f64", "3")], "1", "3");
 }
 
@@ -204,10 +202,10 @@ fn a_value_that_another_type_could_not_take_is_there_when_the_type_returns() {
     check_builds(&[number, whole], "2.5", "7");
     check_builds(&[number, whole, number], "2.5", "2.5");
     check_builds(&[number, whole, whole, GONE, number], "2.5", "2.5");
-    // It comes back as a type that can take it, whatever that is.
+    // A put-aside value returns with any type that accepts it.
     check_builds(&[number, whole, ("Optional(f64)", "none")], "2.5", "some(2.5)");
 
-    // A value that was given meanwhile is the object's own, and the older one is gone for good.
+    // A newly set value is the object's own; the older put-aside value is discarded.
     let core = core();
     let first = build(&core, number, SAME);
     let object = allocate(&core, &first, 0);
@@ -306,7 +304,7 @@ fn a_struct_may_change_deep_inside_of_a_container() {
     check(((list, ""), "((a=1, b=2), (a=3))", (list, ""), "((a=1, b=2, c=\"\"), (a=3, b=0, c=\"\"))"), wider);
     let nested = "Map(u8, Optional(/Script/Test.Point))";
     check(((nested, ""), "((1, some((a=1, b=2))))", (nested, ""), "((1, some((a=1, b=2, c=\"\"))))"), wider);
-    // A field that is gone takes nothing with it, and the rest of the value is put aside.
+    // A removed field affects no other field; the rest of the value is put aside.
     let narrower = &[("a", PropertyKind::U8)];
     check(((list, ""), "((a=1, b=2))", (list, "((a=9))"), "((a=1))"), narrower);
     let as_wide = &[("a", PropertyKind::I8), ("b", PropertyKind::F64)];
@@ -325,7 +323,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
         let before = build(&core, (words, ""), SAME);
         refer(before.cdo.get(), part_of(before.cdo.get()));
         let object = allocate(&core, &before, 0);
-        // Its own part is what the class default object shows; none is a value of its own.
+        // The object's own subobject is the default; no reference is an own value.
         refer(object, if is_own { ObjectHandle::NONE } else { part_of(object) });
         core.world.types.begin_shadow();
         core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
@@ -351,7 +349,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
     }
 }
 
-/// The kind that only tests have, which stands in one file of the reflection core.
+/// `Toy` exists only in tests, and is defined in one file of the reflection core.
 #[test]
 fn a_value_of_a_new_kind_is_carried() {
     for row in [

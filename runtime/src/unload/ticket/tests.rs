@@ -9,7 +9,7 @@ use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Leases are all that keeps it.
+/// Work that is blocked by leases only.
 struct Held(std::sync::Arc<Leases>);
 
 impl UnloadWork for Held {
@@ -86,7 +86,7 @@ fn a_parked_unload_ends_the_waiting_of_others_and_stays_parked() {
     assert_eq!(ticket.poll(), ContextState::Parked);
 }
 
-/// A work that asks its own ticket, as a destructor of a module could through the host.
+/// Work that polls its own ticket, as a destructor of a module could do through the host.
 struct Nosy(Receiver<UnloadTicket>);
 
 impl UnloadWork for Nosy {
@@ -101,7 +101,7 @@ impl UnloadWork for Nosy {
     }
 }
 
-/// A work that is given up from inside a look at it.
+/// Work that is parked during a poll.
 struct GivesUp(Receiver<UnloadTicket>);
 
 impl UnloadWork for GivesUp {
@@ -133,7 +133,7 @@ fn a_look_from_inside_the_unload_only_looks() {
     assert_eq!(ticket.poll(), ContextState::Dead);
 }
 
-/// A work whose first look panics.
+/// Work whose first poll panics.
 struct Panics(bool);
 
 impl UnloadWork for Panics {

@@ -1,4 +1,4 @@
-//! A waker, as a module holds it.
+//! Wakers as held by a module.
 #![expect(unsafe_code, reason = "takes the share of a holder back from its address")]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a host does with all contexts of a runtime.
+//! Operations on all contexts of a runtime.
 
 use std::panic::Location;
 use std::path::Path;
@@ -29,43 +29,41 @@ use crate::unload::ticket::UnloadTicket;
 use super::{Contexts, Kept, LoadContext, WeakContexts};
 
 impl Contexts {
-    /// A handle to the contexts of a runtime.
     pub(crate) fn of(registry: &Arc<ContextRegistry>) -> Self {
         Self { registry: Arc::clone(registry) }
     }
 
-    /// A handle that keeps nothing: for callbacks. A callback belongs to its host, so one that owns a `Contexts` or a
-    /// [`LoadContext`] closes a circle, which keeps the contexts, and the folder of private copies, until the callback is
-    /// dropped: those of a Slim when it has ended, all of them when the runtime has. Then the log names those that
-    /// owned a handle, as a warning, with the place where they were registered. One that is registered when the runtime
-    /// has gone, and owns a handle, is dropped with its Slim or never.
+    /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle,
+    /// which keeps the contexts and the folder of private copies until the callback is dropped: callbacks of a Slim when it has
+    /// ended, all callbacks when the runtime has ended. The log then warns about callbacks that owned a handle, with the
+    /// location of their registration. A callback registered after the end of the runtime is dropped with its Slim, or never.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
         WeakContexts { registry: Arc::downgrade(&self.registry) }
     }
 
-    /// Makes a Slim: named, without classes, to be loaded, called and unloaded from any thread.
+    /// Creates a Slim: a named context without classes, which any thread may load into, call and unload.
     ///
     /// # Errors
-    /// When the name is taken by a living Slim, is that of another kind of context, or is no name.
+    /// If the name is invalid, used by a living Slim, or the name of another kind of context.
     #[track_caller]
     pub fn create_slim(&self, name: &str) -> Result<LoadContext, ContextError> {
         let line = self.registry.create(ContextKind::Slim, name)?;
         Ok(self.handle(line, Location::caller()))
     }
 
-    /// Makes a pinned context: named like a Slim, with modules of its own, and like the Default never unloaded. It stays
-    /// without a handle, ends with the runtime, and its modules depend on nothing that may go.
+    /// Creates a pinned context: named like a Slim and with its own modules, but never unloaded. It remains without a handle
+    /// until the runtime ends, and its modules cannot depend on collectible contexts.
     ///
     /// # Errors
-    /// When the name is taken by a living Slim or a pinned context, is that of another kind of context, or is no name.
+    /// If the name is invalid, used by a living Slim or a pinned context, or the name of another kind of context.
     #[track_caller]
     pub fn create_pinned(&self, name: &str) -> Result<LoadContext, ContextError> {
         let line = self.registry.create(ContextKind::Pinned, name)?;
         Ok(self.handle(line, Location::caller()))
     }
 
-    /// The pinned context of that name.
+    /// Returns the pinned context of that name.
     #[must_use]
     #[track_caller]
     pub fn pinned(&self, name: &str) -> Option<LoadContext> {
@@ -73,57 +71,58 @@ impl Contexts {
         Some(self.handle(line, Location::caller()))
     }
 
-    /// The living Slim of that name. This handle counts like the one that was given when it was made.
+    /// Returns the living Slim of that name. The handle keeps the Slim alive like the original one.
     #[must_use]
     pub fn slim(&self, name: &str) -> Option<LoadContext> {
         let line = self.registry.named(name).filter(|line| line.kind == ContextKind::Slim)?;
         line.handle().map(|kept| LoadContext { kept })
     }
 
-    /// The Default: modules in it are shared by all contexts and never unloaded.
+    /// Returns the Default context, whose modules are shared by all contexts and never unloaded.
     #[must_use]
     #[track_caller]
     pub fn default_context(&self) -> LoadContext {
         self.handle(Arc::clone(self.registry.default_context()), Location::caller())
     }
 
-    /// Every generation of every context that is not dead, the Master's included; what cannot die stays listed.
+    /// Lists every generation of every context that is not dead, including those of the Master. Parked generations remain
+    /// listed.
     #[must_use]
     pub fn all(&self) -> Vec<ContextInfo> {
         self.registry.all()
     }
 
-    /// The unloads of all contexts that have begun and are not over, the Master's included; one that was given up stays
-    /// listed. No handle to the context is needed: a Slim whose last handle was dropped is here as well.
+    /// Lists the unfinished and the parked unloads of all contexts, including the Master. Requires no handle to a context:
+    /// Slims whose last handle was dropped are included.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
         self.registry.unloads().into_iter().map(|(_, ticket)| ticket).collect()
     }
 
-    /// Those of [`Contexts::unloads`] that are of contexts of this name, oldest first: a Slim may have been replaced, and
-    /// the name of one that was given up may have been used again. The Master's name is `Master`.
+    /// Lists the unloads of contexts of this name, oldest first. Replaced generations of a Slim, and parked contexts whose name
+    /// was used again, are included. The Master's name is `Master`.
     #[must_use]
     pub fn unloads_of(&self, name: &str) -> Vec<UnloadTicket> {
         let named: Vec<_> = self.all().into_iter().filter(|info| info.name == name).map(|info| info.id).collect();
         self.registry.unloads().into_iter().filter(|(id, _)| named.contains(id)).map(|(_, ticket)| ticket).collect()
     }
 
-    /// The unload of one generation, by the number that [`Contexts::all`] gives; none for one that is alive or dead.
+    /// Returns the unload of one generation, by its id from [`Contexts::all`]. `None` for a generation that is alive or dead.
     #[must_use]
     pub fn unload_of(&self, id: ContextId) -> Option<UnloadTicket> {
         self.registry.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
     }
 
-    /// What keeps one generation now, whether it unloads or not: calls and other leases, and modules of other contexts
-    /// that depend on it. None for one that is dead. While the Master is alive,
-    /// [`Unloads::leases`](crate::Unloads::leases) says that of it, on its thread.
+    /// Returns the current blockers of one generation, whether it is unloading or not: calls and other leases, and modules of
+    /// other contexts that depend on it. `None` for a dead generation. For the living Master, use
+    /// [`Unloads::leases`](crate::Unloads::leases) on its thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
         if let Some(ticket) = self.unload_of(id) {
             return Some(ticket.report());
         }
         let info = self.all().into_iter().find(|info| info.id == id)?;
-        // Only the game thread can say what keeps the Master.
+        // Blockers of the Master are accessible on the game thread only.
         let blockers = self.registry.generation(id).map(|generation| generation.kept_by()).unwrap_or_default();
         Some(BlockerReport {
             subject: title(info.kind, &info.name),
@@ -136,12 +135,12 @@ impl Contexts {
         })
     }
 
-    /// Gives up one generation of a Slim that is unloading: its images stay mapped, and calls inside go on. Its name
-    /// is free then. Without effect on one that was given up.
+    /// Parks one unloading generation of a Slim: its images stay mapped, and active calls continue. Its name becomes free. No
+    /// effect on a parked generation.
     ///
     /// # Errors
-    /// [`ContextError::NotUnloading`] for one that is alive or dead, so for the Default and pinned contexts, and for the
-    /// Master, which [`Unloads::park`](crate::Unloads::park) gives up.
+    /// [`ContextError::NotUnloading`] for a generation that is alive or dead, so for the Default and pinned contexts, and for
+    /// the Master, which [`Unloads::park`](crate::Unloads::park) parks.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
         let refuse = |reason: &str| {
             let context = self.registry.title_of(id);
@@ -163,32 +162,30 @@ impl Contexts {
         }
     }
 
-    /// From now on listeners to Slims, pinned contexts and the Default ([`Contexts::on_event`],
-    /// [`LoadContext::on_unloading`]) get `Unloading` also when the process ends by itself: by [`std::process::exit`],
-    /// or because `main` returns while the runtime is still there. The event comes once per generation, so it does not
-    /// come for one that has unloaded.
+    /// Enables the `Unloading` event at process exit, by [`std::process::exit`] or by return from `main`, for listeners of
+    /// Slims, pinned contexts and the Default ([`Contexts::on_event`], [`LoadContext::on_unloading`]). The event is raised once
+    /// per generation, so unloaded generations raise no second one.
     ///
-    /// Listeners are called by a handler of C's `atexit`, on the thread that ends the process. Handlers that were
-    /// registered later run before it, earlier ones after it. Other threads go on meanwhile, and thread-locals of this
-    /// thread are gone: use [`std::thread::LocalKey::try_with`], and wait for no lock that the thread which calls `exit` may
-    /// hold. A panic in a listener keeps no other from being called. Nothing is unloaded, and no code of a module runs, its
-    /// exit hook included.
+    /// Listeners are called by a handler of C's `atexit`, on the thread that ends the process. Handlers registered later run
+    /// before it, earlier ones after it. Other threads continue to run, and thread-locals of this thread are gone: use
+    /// [`std::thread::LocalKey::try_with`], and do not wait for a lock that the thread which calls `exit` may hold. A panic in
+    /// a listener does not prevent the other listeners from being called. Nothing is unloaded, and no module code runs, exit
+    /// hooks included.
     ///
-    /// It is not to be had for a process that is killed, aborts, crashes, or calls `_exit` or `quick_exit`, and not for
-    /// the Master, whose listeners belong to one thread. [`Runtime::shutdown`](crate::Runtime::shutdown) before `exit`
-    /// calls all of them.
+    /// No event is raised if the process is killed, aborts, crashes, or calls `_exit` or `quick_exit`, nor for the Master,
+    /// whose listeners belong to one thread. [`Runtime::shutdown`](crate::Runtime::shutdown) before `exit` calls all of them.
     ///
     /// # Errors
-    /// [`ContextError::System`] where the platform has no such handlers, or takes no more.
+    /// [`ContextError::System`] if the platform has no such handlers, or registers no more.
     pub fn tell_at_exit(&self) -> Result<(), ContextError> {
         at_exit::tell(&self.registry)
     }
 
-    /// A function of a living Slim, or of a pinned context, by name, type and method, and its signature as
-    /// `i32, String -> bool`. See [`LoadContext::function`].
+    /// Returns a function of a living Slim or a pinned context, by name, type and method, with its signature such as `i32,
+    /// String -> bool`. See [`LoadContext::function`].
     ///
     /// # Errors
-    /// When there is no such context, it offers no such function, or offers it with another signature.
+    /// If the context or the function does not exist, or the signature differs.
     pub fn function(
         &self,
         context: &str,
@@ -201,20 +198,20 @@ impl Contexts {
         ContextFunction::new(&self.registry, &line, None, (type_path, method), &signature.parse::<Signature>()?)
     }
 
-    /// What a library file says of itself; no code of it runs.
+    /// Reads the manifest of a library file without running code of the library.
     ///
     /// # Errors
-    /// When the path is not absolute, there is no file, or it is no module that this host could map.
+    /// If the path is not absolute, the file does not exist, or is not a module that this host could map.
     pub fn peek(&self, path: impl AsRef<Path>) -> Result<ManifestInfo, ContextError> {
         ManifestInfo::peek(path.as_ref())
     }
 
-    /// Registers a listener for what happens to every load context, called on the thread on which it happens: for the
-    /// Master that is the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic
-    /// in here is another listener's as little as the context's.
+    /// Registers a listener for events of every load context, called on the thread that raises the event: for the Master the
+    /// game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic in the listener affects
+    /// neither other listeners nor the context.
     ///
-    /// The listener stays until [`Registration::remove`], until its runtime ends, or as long as the contexts. It should own no handle to them, see
-    /// [`Contexts::downgrade`]: the event leads to them.
+    /// The listener remains registered until [`Registration::remove`], until its runtime ends, or as long as the contexts
+    /// exist. It should own no handle to the contexts, see [`Contexts::downgrade`]: the event provides access to them.
     #[track_caller]
     pub fn on_event(&self, listener: impl Fn(&ContextEvent) + Send + Sync + 'static) -> Registration {
         let site = Site::new("listener for context events", &listener);
@@ -224,32 +221,32 @@ impl Contexts {
         Registration::new(site, move || registry.upgrade().iter().for_each(|registry| registry.listeners.remove(site)))
     }
 
-    /// The context whose scope this thread, or the task it polls, is in.
+    /// Returns the context whose scope this thread, or the task it polls, has entered.
     #[must_use]
     pub fn current() -> Option<ContextInfo> {
         scope::here().map(|generation| generation.info())
     }
 
-    /// Leaves every scope for as long as the guard is held.
+    /// Leaves every scope while the guard is held.
     pub fn enter_none() -> ContextScope {
         ContextScope::none()
     }
 
-    /// Finds a type where no context is named: for the one whose scope this thread is in, else for the Default. Names and
-    /// order are those of [`LoadContext::resolve_type`].
+    /// Resolves a type in the context whose scope this thread has entered, else in the Default. Names and search order are
+    /// those of [`LoadContext::resolve_type`].
     ///
     /// # Errors
-    /// As [`LoadContext::resolve_type`].
+    /// See [`LoadContext::resolve_type`].
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
         lookup::type_of(&self.here(), &self.registry, path)
     }
 
-    /// A function where no context is named: of the one whose scope this thread is in, else of the Default. It stays that
-    /// context's when the scope is left. On a thread in a scope of that context it is of the generation that was entered,
-    /// as types are, also after a replacement or the begin of an unload; on any other thread of the current one.
+    /// Returns a function of the context whose scope this thread has entered, else of the Default. The function remains bound
+    /// to that context after the scope is left. On a thread in a scope of that context, calls use the entered generation, also
+    /// after a replacement or the start of an unload; on any other thread the current one.
     ///
     /// # Errors
-    /// As [`LoadContext::function`].
+    /// See [`LoadContext::function`].
     pub fn function_here(
         &self,
         type_path: &str,
@@ -261,11 +258,11 @@ impl Contexts {
         ContextFunction::new(&self.registry, &line, Some(&here), (type_path, method), &signature.parse::<Signature>()?)
     }
 
-    /// Finds a type for a generation, also of the Master, which looks in its own modules and in the Default. Names and
-    /// order are those of [`LoadContext::resolve_type`].
+    /// Resolves a type in a generation. A generation of the Master is searched in its own modules and in the Default. Names and
+    /// search order are those of [`LoadContext::resolve_type`].
     ///
     /// # Errors
-    /// When there is no such generation; as [`LoadContext::resolve_type`].
+    /// If the generation does not exist; see [`LoadContext::resolve_type`].
     pub fn resolve_type_in(&self, context: ContextId, path: &str) -> Result<TypeRef, ContextError> {
         if let Some(generation) = self.registry.generation(context) {
             return lookup::type_of(&generation, &self.registry, path);
@@ -280,8 +277,8 @@ impl Contexts {
         lookup::type_in_picture(&self.registry, info, path)
     }
 
-    /// The generation that an address of code or data belongs to: the Default for the host's own; none for what belongs
-    /// to the system, to a heap or to no generation.
+    /// Returns the generation that owns an address of code or data: the Default for the host's own addresses; `None` for
+    /// addresses of the system, of a heap, or of no generation.
     #[must_use]
     pub fn context_of_address(&self, address: *const ()) -> Option<ContextInfo> {
         let image = process::file_at(address.addr())?;
@@ -293,19 +290,19 @@ impl Contexts {
         all.into_iter().find(|info| info.kind == ContextKind::Default).filter(|_| ours.as_ref() == Some(&image))
     }
 
-    /// Native libraries that contexts hold, and those that dead contexts have left open.
+    /// Lists native libraries held by contexts, and those that dead contexts have left open.
     #[must_use]
     pub fn natives(&self) -> Vec<RetainedNative> {
         self.registry.natives()
     }
 
-    /// Gives up Slims that have been unloading for this long: their images stay mapped. `None`, as at first, waits for
-    /// ever.
+    /// Sets the time after which unloading Slims are parked: their images stay mapped. `None`, the default, waits without
+    /// limit.
     pub fn park_after(&self, after: Option<Duration>) {
         self.registry.reaper.set_park_after(after);
     }
 
-    /// The context whose scope this thread is in, if it is one of these; else the Default.
+    /// Returns the generation whose scope this thread has entered, if it belongs to these contexts; else that of the Default.
     fn here(&self) -> Arc<FreeGeneration> {
         let is_ours = |generation: &Arc<FreeGeneration>| {
             self.registry.generation(generation.id).is_some_and(|known| Arc::ptr_eq(&known, generation))

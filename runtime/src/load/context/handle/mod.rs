@@ -1,4 +1,4 @@
-//! What a host holds: all contexts of a runtime, and one of them. Both may go to any thread.
+//! Handles for hosts: all contexts of a runtime, and one context. Any thread.
 
 mod contexts;
 mod one;
@@ -17,29 +17,29 @@ use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context_id::ContextKind;
 
-/// The load contexts of one runtime: the Default, every Slim and pinned one, and what any thread may know of the Master. A
-/// clone is another handle to the same; it may outlive the runtime, whose end unloads the Slims that there are then. Any
-/// thread. How-tos, and each member of .NET's `AssemblyLoadContext` beside ours: `runtime/docs/load-contexts.md`.
+/// Handle of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master. Clones
+/// refer to the same contexts. May outlive the runtime, which unloads the existing Slims when it ends. Any thread. How-tos and
+/// a comparison with .NET's `AssemblyLoadContext`: `runtime/docs/load-contexts.md`.
 #[derive(Clone)]
 pub struct Contexts {
     registry: Arc<ContextRegistry>,
 }
 
-/// One context that belongs to no thread: a Slim, a pinned one, or the Default. A clone is another handle to it. When the
-/// last handle to a Slim is dropped, it begins to unload; a callback of the Slim that owns a handle to it prevents that, see
-/// [`LoadContext::downgrade`]. The others stay without a handle. Any thread.
+/// Handle of one context for any thread: a Slim, a pinned context, or the Default. Clones refer to the same context. Dropping
+/// the last handle of a Slim starts its unload; a callback of the Slim that owns a handle prevents this, see
+/// [`LoadContext::downgrade`]. Other contexts remain without a handle. Any thread.
 #[derive(Clone)]
 pub struct LoadContext {
     kept: Arc<Kept>,
 }
 
-/// A handle to the contexts of a runtime that keeps nothing of them: for callbacks. Any thread.
+/// Weak handle of the contexts of a runtime, for callbacks. Any thread.
 #[derive(Clone)]
 pub struct WeakContexts {
     registry: Weak<ContextRegistry>,
 }
 
-/// A handle to a context that does not keep it from unloading: for its callbacks. Any thread.
+/// Weak handle of a context, for its callbacks. Does not prevent its unload. Any thread.
 #[derive(Clone)]
 pub struct WeakLoadContext {
     registry: Weak<ContextRegistry>,
@@ -47,7 +47,7 @@ pub struct WeakLoadContext {
 }
 
 impl WeakContexts {
-    /// The contexts, while there is a handle to them, or to one of them, or to their runtime.
+    /// Returns the contexts while a handle to them, to one of them, or to their runtime exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<Contexts> {
         self.registry.upgrade().as_ref().map(Contexts::of)
@@ -55,8 +55,7 @@ impl WeakContexts {
 }
 
 impl WeakLoadContext {
-    /// The context: a Slim while there is a handle to it, the Default and a pinned one as long as their runtime is
-    /// there.
+    /// Returns the context: a Slim while a handle to it exists, the Default and pinned contexts while their runtime exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<LoadContext> {
         LoadContext::of(&self.registry.upgrade()?, &self.line.upgrade()?)
@@ -64,14 +63,14 @@ impl WeakLoadContext {
 }
 
 impl ContextEvent {
-    /// The context that this happened to, for as long as there is a handle to it: none for a Slim whose last handle was
-    /// dropped, and for the Master, which has no such handle.
+    /// Returns the context of the event while a handle to it exists. `None` for a Slim whose last handle was dropped, and for
+    /// the Master, which has no such handle.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
         LoadContext::at(&self.home)
     }
 
-    /// All contexts of its host; none once the last handle to them is gone.
+    /// Returns all contexts of the host. `None` once the last handle to them is dropped.
     #[must_use]
     pub fn contexts(&self) -> Option<Contexts> {
         Contexts::at(&self.home)
@@ -79,13 +78,13 @@ impl ContextEvent {
 }
 
 impl ModuleRequest {
-    /// The context that looks for it, for as long as there is a handle to it.
+    /// Returns the requesting context while a handle to it exists.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
         LoadContext::at(&self.home)
     }
 
-    /// All contexts of its host.
+    /// Returns all contexts of the host.
     #[must_use]
     pub fn contexts(&self) -> Option<Contexts> {
         Contexts::at(&self.home)
@@ -119,9 +118,9 @@ impl fmt::Debug for WeakLoadContext {
     }
 }
 
-/// Lives as long as any handle to the context.
+/// Shared state of all handles to one context.
 struct Kept {
-    /// The registry stays as long as any context in it can be reached.
+    /// Keeps the registry alive while any of its contexts is reachable.
     registry: Arc<ContextRegistry>,
     line: Arc<FreeContext>,
     made_at: &'static Location<'static>,

@@ -1,4 +1,4 @@
-//! What a host does with one context.
+//! Operations on one context.
 
 use std::future::Future;
 use std::io::Read;
@@ -35,7 +35,7 @@ use crate::unload::ticket::UnloadTicket;
 use super::{Contexts, LoadContext, WeakLoadContext};
 
 impl LoadContext {
-    /// A handle to a context: to a Slim where there is one already, to what is never unloaded always.
+    /// Returns a handle: of a Slim only if a handle already exists, of other contexts always.
     #[track_caller]
     pub(in crate::load::context) fn of(registry: &Arc<ContextRegistry>, line: &Arc<FreeContext>) -> Option<Self> {
         match line.handle() {
@@ -47,71 +47,71 @@ impl LoadContext {
         }
     }
 
-    /// A handle that does not keep it from unloading: for its own callbacks, which would keep it for ever otherwise. See
+    /// Returns a weak handle for callbacks of this context, which would otherwise keep it permanently. See
     /// [`Contexts::downgrade`].
     #[must_use]
     pub fn downgrade(&self) -> WeakLoadContext {
         WeakLoadContext { registry: Arc::downgrade(&self.kept.registry), line: Arc::downgrade(self.line()) }
     }
 
-    /// All contexts of its host.
+    /// Returns all contexts of the host.
     #[must_use]
     pub fn contexts(&self) -> Contexts {
         Contexts::of(&self.kept.registry)
     }
 
-    /// Its name.
+    /// Returns the name of the context.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.line().name
     }
 
-    /// What sort of context it is.
+    /// Returns the kind of the context.
     #[must_use]
     pub fn kind(&self) -> ContextKind {
         self.line().kind
     }
 
-    /// How far its life has come. Generations that were replaced are not looked at.
+    /// Returns the state of the context. Replaced generations are ignored.
     #[must_use]
     pub fn state(&self) -> ContextState {
         self.line().state()
     }
 
-    /// Its current generation; none once it unloads.
+    /// Returns the id of the current generation; `None` once the context is unloading.
     #[must_use]
     pub fn id(&self) -> Option<ContextId> {
         self.line().current().map(|generation| generation.id)
     }
 
-    /// The modules of its current generation, dependencies first.
+    /// Lists the modules of the current generation, dependencies first.
     #[must_use]
     pub fn modules(&self) -> Vec<ModuleSummary> {
         self.line().current().map(|generation| generation.info().modules).unwrap_or_default()
     }
 
-    /// Loads a library file and what it needs. Their mains run on this thread, before they can be found in the context;
-    /// the `Loaded` events come after. The file is copied first, so it may be overwritten at once.
+    /// Loads a library file and its dependencies. Mains run on this thread, before the modules are visible in the context; the
+    /// `Loaded` events follow. The file is copied first, so it may be overwritten immediately.
     ///
-    /// Threads that load one module at once get one: its main runs once, and the others wait for it. If it fails they try
-    /// themselves. Loads of other modules wait for nothing.
+    /// Concurrent loads of one module share the result: one thread runs the main, and the others wait. If that load fails, the
+    /// others try themselves. Loads of different modules do not wait for each other.
     ///
     /// # Errors
-    /// When the path is not absolute, there is no such file, it is no module for this host, declares classes, needs what
-    /// is not to be found or, in a context that stays, what may go, has the name of another build that is loaded, or its
-    /// main panics; when the context unloads. Nothing of it is in the context then. [`ContextError::LoadRing`] when it is asked for inside of its own load, or
-    /// threads would wait for each other's modules in a ring.
+    /// If the path is not absolute, the file does not exist or is not a module for this host; if the module declares classes,
+    /// has a missing dependency, has the name of another loaded build, or its main panics; if a permanent context would depend
+    /// on a collectible one; if the context is unloading. The context is unchanged then. [`ContextError::LoadRing`] if called
+    /// inside its own load, or if threads would wait for each other's modules in a cycle.
     #[track_caller]
     pub fn load_path(&self, path: impl AsRef<Path>) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading a file")?);
         self.load(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
-    /// Loads a library that is in memory, and what it needs; `name` stands for its path in errors. `symbols` is what
-    /// debuggers read, where that is apart from the library.
+    /// Loads a library in memory and its dependencies. Errors report `name` as its path. `symbols` are separate debug symbols,
+    /// if any.
     ///
     /// # Errors
-    /// As [`LoadContext::load_path`].
+    /// See [`LoadContext::load_path`].
     #[track_caller]
     pub fn load_bytes(&self, name: &str, image: &[u8], symbols: Option<&[u8]>) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading from memory")?);
@@ -119,12 +119,12 @@ impl LoadContext {
         self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
-    /// Loads a library from wherever it can be read, and what it needs: from where `image` stands to its end. Otherwise as
-    /// [`LoadContext::load_bytes`]. What is longer than [`Builder::largest_library`](crate::Builder::largest_library), be it
-    /// library or symbols, is not read further.
+    /// Loads a library and its dependencies from a reader, from its current position to its end; see
+    /// [`LoadContext::load_bytes`]. Reading the library or the symbols stops beyond
+    /// [`Builder::largest_library`](crate::Builder::largest_library).
     ///
     /// # Errors
-    /// As [`LoadContext::load_path`]; [`ContextError::Reading`] with what the reader said, [`ContextError::ReadsTooLong`].
+    /// See [`LoadContext::load_path`]; [`ContextError::Reading`] with the error of the reader, [`ContextError::ReadsTooLong`].
     #[track_caller]
     pub fn load_reader(
         &self,
@@ -136,11 +136,10 @@ impl LoadContext {
         self.load(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
-    /// Loads what a name stands for: what it has, what its resolver finds, what the Default has, what the handlers find,
-    /// in this order.
+    /// Loads a module by name. Searches its own modules, its resolver, the Default and its handlers, in this order.
     ///
     /// # Errors
-    /// As [`LoadContext::load_path`]; with the ordered trace when the name is not found.
+    /// See [`LoadContext::load_path`]; includes the ordered trace of the search if the module is not found.
     #[track_caller]
     pub fn load_name(&self, name: &str, range: &VersionReq) -> Result<ModuleSummary, ContextError> {
         let _door = host_verb();
@@ -149,24 +148,25 @@ impl LoadContext {
         Ok(module.summary())
     }
 
-    /// Swaps in a new generation with this library and what it needs, and lets the current one go: the ticket is the old
-    /// one's. Until the new main has returned the old one answers; if it does not come up, the old one stays. Whatever
-    /// else the old generation has goes with it. Before the first new main the old modules that have a `suspend` are asked to
-    /// give up what only one can have, on this thread and while others may call them; if the new ones do not come up, they
-    /// take it again in `resume`.
+    /// Replaces the current generation by a new one with this library and its dependencies, and unloads the current one.
+    /// Returns the ticket of the old generation. Calls reach the old generation until the new main has returned; if the new one
+    /// fails to start, the old one remains. Further modules of the old generation are unloaded with it. Before the first new
+    /// main, old modules with a `suspend` release their exclusive resources, on this thread and while others may call them; if
+    /// the new modules fail to start, the old ones acquire the resources again in `resume`.
     ///
     /// # Errors
-    /// As [`LoadContext::load_path`], and when a `suspend` fails; [`ContextError::NotCollectible`] for the Default and for pinned contexts.
+    /// See [`LoadContext::load_path`]; also if a `suspend` fails. [`ContextError::NotCollectible`] for the Default and for
+    /// pinned contexts.
     #[track_caller]
     pub fn replace(&self, path: impl AsRef<Path>) -> Result<UnloadTicket, ContextError> {
         let _door = host_verb();
         self.replace_by(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
-    /// As [`LoadContext::replace`], with a library that is in memory.
+    /// Replaces the current generation by a library in memory, like [`LoadContext::replace`].
     ///
     /// # Errors
-    /// As [`LoadContext::replace`].
+    /// See [`LoadContext::replace`].
     #[track_caller]
     pub fn replace_bytes(
         &self,
@@ -178,10 +178,11 @@ impl LoadContext {
         self.replace_by(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
-    /// As [`LoadContext::replace`], with a library that is read as in [`LoadContext::load_reader`].
+    /// Replaces the current generation by a library from a reader, see [`LoadContext::replace`] and
+    /// [`LoadContext::load_reader`].
     ///
     /// # Errors
-    /// As [`LoadContext::replace`] and [`LoadContext::load_reader`].
+    /// See [`LoadContext::replace`] and [`LoadContext::load_reader`].
     #[track_caller]
     pub fn replace_reader(
         &self,
@@ -193,8 +194,8 @@ impl LoadContext {
         self.replace_by(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
-    /// Begins to unload it, and does not wait. A second call gives the same ticket. The `Unloading` event and the
-    /// callbacks run in here, and the exit hooks and destructors as well when no call is inside.
+    /// Starts the unload without waiting. A second call returns the same ticket. The `Unloading` event and the callbacks run
+    /// inside this call, as do exit hooks and destructors if no call is active.
     ///
     /// # Errors
     /// [`ContextError::NotCollectible`] for the Default and for pinned contexts.
@@ -202,23 +203,23 @@ impl LoadContext {
         self.line().begin_unload(&self.kept.registry, "it was requested")
     }
 
-    /// The unloads of its generations that are under way or blocked, oldest first.
+    /// Lists the unloads of its generations that are in progress or blocked, oldest first.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
         self.line().old_tickets()
     }
 
-    /// The calls and other leases that its current generation has now, longest first.
+    /// Lists the calls and other leases of the current generation, longest first.
     #[must_use]
     pub fn held_by(&self) -> Vec<Blocker> {
         self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
     }
 
-    /// Keeps its current generation mapped for as long as the lease is held, on whichever thread: for a host that has
-    /// borrowed data of it. `owner` is how reports name the reason.
+    /// Keeps the current generation mapped while the lease is held, on any thread: for hosts that have borrowed data from it.
+    /// Reports name `owner` as the reason.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once it unloads.
+    /// [`ContextError::ContextUnloading`] once the context is unloading.
     #[track_caller]
     pub fn lease(&self, owner: &str) -> Result<Lease, ContextError> {
         let action = "taking a lease";
@@ -226,17 +227,17 @@ impl LoadContext {
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
     }
 
-    /// Gives up on generations that are unloading: their images stay mapped, and calls inside go on.
-    /// A load that is under way in one is refused when it is done, and what it brought ends.
+    /// Parks unloading generations: their images stay mapped, and active calls continue. A load in progress in such a
+    /// generation fails at its end, and its modules are unloaded.
     pub fn park(&self) {
         self.line().park();
     }
 
-    /// Is called once when a generation of it begins to unload, smaller priorities first; for the Default and pinned contexts
-    /// that is when their runtime ends. A panic in here stops nothing and stands on the ticket.
+    /// Registers a callback for the start of an unload of each generation, smaller priorities first. The Default and pinned
+    /// contexts unload when their runtime ends. A panic of the callback is noted on the ticket and stops nothing.
     ///
-    /// The callback stays until [`Registration::remove`] or until the context has ended, and should own no handle to it, see [`LoadContext::downgrade`]: the event
-    /// leads to it.
+    /// The callback remains registered until [`Registration::remove`] or until the context has ended. It should own no handle
+    /// to the context, see [`LoadContext::downgrade`]: the event provides access to it.
     #[track_caller]
     pub fn on_unloading(
         &self,
@@ -250,15 +251,15 @@ impl LoadContext {
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.unloading.remove(site)))
     }
 
-    /// A function by type and method, and its signature as `i32, String -> bool`. It may be one of its own modules, of a
-    /// module that it depends on in another context, or of the Default; a call keeps the context that it is in. Types are
-    /// named, and modules looked for, as [`LoadContext::resolve_type`] says; functions without a type (`ex`) are those of
-    /// the type `""`.
+    /// Returns a function by type and method, with its signature such as `i32, String -> bool`. The function belongs to a
+    /// module of this context, to a dependency in another context, or to the Default; a call keeps the context of the function
+    /// loaded. Type names and module lookup are those of [`LoadContext::resolve_type`]; functions without a type (`ex`) belong
+    /// to the type `""`.
     ///
     /// # Errors
-    /// When there is no such function, there are several, it has another signature, the module that is named is not to be
-    /// found, or the context unloads; when it takes or gives what the types of the Master lay out: structs, containers,
-    /// delegates, texts but `String`, and references but `Object`.
+    /// If the function is missing, ambiguous, or has another signature, if the named module is not found, or if the context is
+    /// unloading; if the signature contains types whose layout the Master defines: structs, containers, delegates, strings
+    /// other than `String`, and references other than `Object`.
     pub fn function(&self, type_path: &str, method: &str, signature: &str) -> Result<ContextFunction, ContextError> {
         ContextFunction::new(
             &self.kept.registry,
@@ -269,10 +270,10 @@ impl LoadContext {
         )
     }
 
-    /// The address of a function, and the lease that keeps it good.
+    /// Returns the address of a function with a lease that keeps it valid.
     ///
     /// # Errors
-    /// As [`LoadContext::function`].
+    /// See [`LoadContext::function`].
     #[track_caller]
     pub fn get_function_pointer(
         &self,
@@ -283,40 +284,37 @@ impl LoadContext {
         self.function(type_path, method, signature)?.pointer()
     }
 
-    /// The module of that name in the current generation, which implements this table.
-    ///
-    /// # Errors
-    /// Returns the errors of [`TableModule::new`].
+    /// Returns the module of that name in the current generation, which must implement this table. Returns the errors of
+    /// [`TableModule::new`].
     pub(crate) fn table_module(&self, module: &str, table: &Table) -> Result<TableModule, ContextError> {
         TableModule::new(&self.kept.registry, self.line(), module, table)
     }
 
-    /// A type that its current generation has: `Type`, `Package.Type` or `/Script/Package.Type`, also behind the name of its
-    /// module, as `module::Type` or `module:Type`.
+    /// Resolves a type of the current generation: `Type`, `Package.Type` or `/Script/Package.Type`, optionally after the name
+    /// of its module, as `module::Type` or `module:Type`.
     ///
-    /// Without a module it is looked for in the modules that the context has itself or depends on in other contexts, then
-    /// in the Default. A module that is named is looked for as [`LoadContext::load_name`] does: so resolvers and handlers
-    /// are asked for one that is not there yet, and what they find is loaded.
+    /// Without a module name, searches the modules of the context, their dependencies in other contexts, and the Default. A
+    /// named module is searched as in [`LoadContext::load_name`]: resolvers and handlers are called for a missing module, and a
+    /// found module is loaded.
     ///
     /// # Errors
-    /// When it is not there, several modules have one, the module that is named is not to be found, or the context unloads.
+    /// If the type is missing or ambiguous, if the named module is not found, or if the context is unloading.
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
         let generation = self.line().open(format!("looking up the type {path}"))?;
         lookup::type_of(&generation, &self.kept.registry, path)
     }
 
-    /// Which process loads new modules of this context before the host does, from the next load on: [`Canary::Off`]
-    /// spares a load of trusted libraries a few milliseconds. What [`Builder::canary`](crate::Builder::canary) says
-    /// holds until then.
+    /// Sets the canary process for new modules of this context, from the next load on. [`Canary::Off`] saves some milliseconds
+    /// per load of trusted libraries. Default: [`Builder::canary`](crate::Builder::canary).
     pub fn set_canary(&self, canary: Canary) {
         self.line().resolvers.set_canary(canary);
     }
 
-    /// Sets the resolver for modules that are not here, called before the Default is searched, on any thread.
+    /// Sets the resolver for missing modules, called before the Default is searched, on any thread.
     ///
-    /// The resolver stays until [`Registration::remove`], until another one replaces it, or until the context has ended, as all
-    /// resolvers and handlers do, and should own no handle to it, see
-    /// [`LoadContext::downgrade`]: the request leads to the context that looks for the module.
+    /// The resolver remains registered until [`Registration::remove`], until another one replaces it, or until the context has
+    /// ended. Resolvers and handlers should own no handle to the context, see [`LoadContext::downgrade`]: the request provides
+    /// access to the requesting context.
     #[track_caller]
     pub fn set_resolver(
         &self,
@@ -328,8 +326,8 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Adds a handler for modules that neither the resolver nor the Default has, called in the order in which they were
-    /// added.
+    /// Adds a handler for modules that neither the resolver nor the Default provides. Handlers are called in the order of
+    /// registration.
     #[track_caller]
     pub fn on_resolving(
         &self,
@@ -341,11 +339,12 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Finds a native library: what it has, the resolver of the module, its own resolver, the folders of its modules and
-    /// the system, the handlers, in this order. It stays open with the context.
+    /// Finds a native library. Searches the open libraries of the context, the resolver of the module, the resolver of the
+    /// context, the folders of its modules and the system, and the handlers, in this order. The library remains open with the
+    /// context.
     ///
     /// # Errors
-    /// With the ordered trace when it is not found; when a resolver fails or gives no absolute path.
+    /// If the library is not found, with the ordered trace; if a resolver fails or returns a relative path.
     #[track_caller]
     pub fn native_library(&self, name: &str, for_module: Option<&str>) -> Result<NativeLibrary, ContextError> {
         let _door = host_verb();
@@ -353,7 +352,7 @@ impl LoadContext {
         native_search::find(&generation, name, for_module)
     }
 
-    /// Sets the resolver for the native libraries of one module, called first.
+    /// Sets the resolver for the native libraries of one module, called before all others.
     #[track_caller]
     pub fn set_native_resolver_of(
         &self,
@@ -378,7 +377,7 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Adds a handler for native libraries, called after all others, in the order in which they were added.
+    /// Adds a handler for native libraries, called after all others, in the order of registration.
     #[track_caller]
     pub fn on_resolving_native(
         &self,
@@ -390,25 +389,25 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// This thread is in the context until the guard is dropped.
+    /// Enters the scope of the context on this thread until the guard is dropped.
     ///
     /// # Errors
-    /// When it is unloading.
+    /// If the context is unloading.
     #[track_caller]
     pub fn enter(&self) -> Result<ContextScope, ContextError> {
         ContextScope::enter(&self.line().open("entering its scope")?)
     }
 
-    /// The future is in the context whenever it is polled, on whatever thread.
+    /// Wraps a future that enters the scope of the context whenever it is polled, on any thread.
     ///
     /// # Errors
-    /// When it is unloading.
+    /// If the context is unloading.
     #[track_caller]
     pub fn scope<F: Future>(&self, future: F) -> Result<Scoped<F>, ContextError> {
         Scoped::new(self.line().open("entering its scope")?, future)
     }
 
-    /// The registration of one of its resolvers or handlers.
+    /// Returns the registration of a resolver or handler.
     fn resolving(&self, site: Site) -> Registration {
         let line = Arc::downgrade(self.line());
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))

@@ -13,8 +13,8 @@ fn told(chain: &[LoadStep]) -> String {
     chain.iter().map(short).collect::<Vec<_>>().join(" → ")
 }
 
-/// Acts of numbered threads: `1?a` requests it, `1+a` loads it, `1!a,b` claims both, `1-` ends the innermost step. The
-/// outcome of the last act.
+/// Runs actions of numbered threads and checks the result of the last one: `1?a` requests `a`, `1+a` loads it, `1!a,b` claims
+/// both, `1-` ends the innermost step.
 fn check(acts: &str, outcome: &str) {
     let mut table = Table::default();
     let mut last = String::new();
@@ -101,7 +101,7 @@ fn threads_that_would_wait_for_each_other_are_refused_with_what_lies_between() {
     check("1!a 2!b 1?b 2?a", "b → a → b");
     check("1!a 1?x 2!b 1+b 2!a", "b → a → x → b");
     check("1!a 2!b 3!c 1?b 2?c 3?a", "c → a → b → c");
-    // The third is in no ring, and waits.
+    // The third thread is in no cycle, and waits.
     check("1!a 2!b 1?b 3?a", "waits");
 }
 
@@ -124,7 +124,7 @@ fn new_questions_inside_questions_come_to_an_end() {
     assert!(table.threads.is_empty(), "nothing is kept of threads that are done");
 }
 
-/// What a simulated thread does next: begins a step, or ends so many.
+/// Next action of a simulated thread: begins a step, or ends a number of steps.
 #[derive(Clone, Debug)]
 enum Act {
     Begin(Sort, Vec<u8>),
@@ -152,7 +152,7 @@ proptest! {
             program.reverse();
         }
         while programs.iter().any(|program| !program.is_empty()) {
-            // Every one that waits tries again, as after a wake-up: one of the threads at least comes a step further.
+            // Retries all waiting threads, as after a wake-up: at least one thread must advance.
             let mut has_moved = false;
             let mut order: Vec<usize> = (0..programs.len()).collect();
             let by = turns.next().expect("it goes round").index(order.len());
@@ -178,7 +178,7 @@ proptest! {
                             Err(never) => {
                                 let Never::Ring(chain) = never else { panic!("{never:?}") };
                                 prop_assert!(chain.len() > 1 && chain.first() == chain.last(), "{}", told(&chain));
-                                // The error ends what the thread is in.
+                                // The error ends all steps of the thread.
                                 table.end(thread, 0);
                                 programs[at].pop();
                                 has_moved = true;
