@@ -28,7 +28,7 @@ pub unsafe trait Signature: 'static {
 
 macro_rules! signatures {
     ($([$($name:ident)*])*) => {$(
-        // SAFETY: the text is composed from the texts of the same types.
+        // SAFETY: the text is composed from those of the same types.
         unsafe impl<$($name: Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
             type Args = ($($name,)*);
             type Result = Z;

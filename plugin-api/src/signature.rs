@@ -219,7 +219,7 @@ pub unsafe trait Params: Sized {
     /// True if all parameters are stored in slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
-    /// The 8-byte words of a direct call.
+    /// Arguments of a direct call, as an array of 8-byte words.
     #[doc(hidden)]
     type Bits: DirectBits;
 

@@ -390,7 +390,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Available for a leaf of the host (`Calls::register_leaf`), whose code has no preconditions and exists as long as the
     /// host.
     ///
-    /// Checks of a call are made once by [`hot`](Self::hot). Until `code` returns there is no safe point, so no reload; slices
+    /// Checks of a call are made once by [`hot`](Self::hot). Until `code` returns no safe point and no reload occurs; slices
     /// borrowed in `code` do not block calls of a leaf, and an observer that starts during `code` does not count the calls.
     ///
     /// ```
@@ -404,7 +404,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// ```
     ///
     /// # Errors
-    /// `UNAVAILABLE` if there is no pointer: the function is not a leaf of the host, a slice is borrowed, calls are observed,
+    /// `UNAVAILABLE` if no pointer exists: the function is not a leaf of the host, a slice is borrowed, calls are observed,
     /// or the commit has not happened yet. `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs no pointer.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
