@@ -300,7 +300,7 @@ macro_rules! methods {
                 #[doc = rule!($rule)]
                 $(
                     #[doc = concat!("\n# Safety\nThis is `", stringify!($safety), "`: what is said above of the parameters is so, ")]
-                    /// and every address is that of a live value of its type, lent for the call.
+                    /// and every address is that of a live value of its type, borrowed for the call.
                 )?
                 #[inline]
                 pub $($safety)? fn $name(

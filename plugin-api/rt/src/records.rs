@@ -42,24 +42,24 @@ pub(crate) fn send_event(record: &LogRecord<'_>) {
     }
 }
 
-/// Reports a panic on this thread, whose stack is still whole, to the host.
+/// Reports a panic on this thread to the host, before its stack is unwound.
 pub(crate) fn panicked(file: &str, line: u32, column: u32) {
     if let Some(host) = LogHost::attached() {
         host.panicked(file, line, column);
     }
 }
 
-/// Checks that a call of the host into a module that belongs to no thread is open on this one.
+/// Returns true if a call of the host into a module that is not bound to a thread is active on this thread.
 pub(crate) fn calls_are_open() -> bool {
     LogHost::attached().is_some_and(LogHost::calls_are_open)
 }
 
-/// Opens a span; its number at the host, or zero without a listener.
+/// Opens a span and returns its number in the host; zero without a host.
 pub(crate) fn open_span(record: &LogRecord<'_>) -> u64 {
     LogHost::attached().map_or(0, |host| host.open_span(record))
 }
 
-/// Goes on with a span.
+/// Enters, exits or closes a span.
 pub(crate) fn step_span(span: u64, step: SpanStep) {
     if let Some(host) = LogHost::attached() {
         host.step_span(span, step);
