@@ -246,8 +246,10 @@ pub const fn table(name: &'static str, prints: &[(&str, u64)], entries: &'static
 
 /// A function in a table of the module: a `fn` of up to eight parameters.
 pub trait EntryFn<A> {
+    /// Type of the result.
     type Result;
 
+    /// Calls the function.
     fn call(self, args: A) -> Self::Result;
 }
 

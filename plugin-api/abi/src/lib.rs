@@ -37,17 +37,17 @@ mod layout;
 pub use abi_stable;
 pub use layout::LAYOUT_HASH;
 
-/// The number of the border itself. It changes when an old plugin can no longer be understood at all.
+/// Version of the ABI. Changes when old plugins become unreadable.
 pub const ABI_NUMBER: u32 = 1;
 
-/// The oldest host API this crate's plugins can live with.
+/// Oldest host API supported by this crate's plugins.
 pub const API_OLDEST: u32 = 1;
 
-/// The host API of this crate: it grows with each function that is added to [`host::HostTable`] or [`values::ValueTable`].
+/// Host API of this crate: incremented by each function added to [`host::HostTable`] or [`values::ValueTable`].
 pub const API_CURRENT: u32 =
     4 + added(host::HostTable::NAMES, MARKED_HOST_FUNCTIONS) + added(values::ValueTable::NAMES, MARKED_VALUE_FUNCTIONS);
 
-/// How many functions the tables had at host API 4, when their marks were set.
+/// Number of functions in the tables at host API 4, when their marks were set.
 const MARKED_HOST_FUNCTIONS: usize = 23;
 const MARKED_VALUE_FUNCTIONS: usize = 35;
 
@@ -55,5 +55,5 @@ const fn added(names: &[&str], before: usize) -> u32 {
     (names.len() - before) as u32
 }
 
-/// Whether the slots of a ZCall buffer carry their type byte in this build.
+/// True if slots of ZCall buffers have a type byte in this build.
 pub const SLOT_TYPES: bool = cfg!(feature = "slot-types");

@@ -56,6 +56,7 @@ unsafe impl<D: 'static> Transparent for &'static Declared<D> {
     type Inner = &'static D;
 }
 
+/// Description of a property of class `C`.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Property<C>(PropertyDesc, PhantomData<fn() -> C>);
@@ -92,6 +93,7 @@ pub const fn property<C: Class, T: Value>(
     Property(desc, PhantomData)
 }
 
+/// Description of a function of class `C`.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Function<C>(FunctionDesc, PhantomData<fn() -> C>);
@@ -109,6 +111,7 @@ impl<C> Clone for Function<C> {
 
 impl<C> Copy for Function<C> {}
 
+/// Description of a function of interface `I`.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct FunctionOf<I>(pub(super) SignatureDesc, pub(super) PhantomData<fn() -> I>);
@@ -184,12 +187,14 @@ pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<
 /// Documentation and metadata of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
+    /// Doc comment.
     pub doc: &'static str,
     /// Metadata entries.
     pub meta: &'static [MetaDesc],
 }
 
 impl About {
+    /// No documentation.
     pub const NONE: Self = Self { doc: "", meta: &[] };
 }
 
@@ -368,6 +373,7 @@ impl<C> Body<C> {
     /// Body of a class without such a block.
     pub const EMPTY: Self = Self::new(&[], None, None);
 
+    /// Creates the body of a block.
     #[must_use]
     pub const fn new(
         functions: &'static [Function<C>],
@@ -383,6 +389,7 @@ impl<C> Body<C> {
         Self { functions, ..self }
     }
 
+    /// Returns the functions.
     #[must_use]
     pub const fn functions(self) -> &'static [Function<C>] {
         self.functions
@@ -406,6 +413,7 @@ impl<C> Body<C> {
 /// Default for a missing `#[uclass] impl` block: such a block defines an inherent constant of the same name, which takes
 /// precedence. Two blocks collide under this name.
 pub trait NoBody: Class {
+    /// The empty body.
     const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
 }
 

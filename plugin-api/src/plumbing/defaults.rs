@@ -10,7 +10,9 @@ pub struct Probe<M, T>(PhantomData<(M, T)>);
 
 /// A field that has a default.
 pub trait BuildDefault {
+    /// Type of the field.
     type Out;
+    /// Creates the default.
     fn build() -> Self::Out;
 }
 
@@ -24,6 +26,7 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
 
 /// A plugin part whose fields all have defaults: implemented for every class, with that as its condition.
 pub trait DefaultPart<M>: Sized {
+    /// Creates the plugin part.
     fn default_part() -> Self;
 }
 

@@ -50,6 +50,7 @@ pub const fn lists<C: Class, I: Interface>() -> bool {
     contains(C::IMPLEMENTS, I::PATH)
 }
 
+/// Bodies of class `C` for interface `I`.
 #[derive(Debug)]
 pub struct Bodies<C: 'static, I> {
     functions: &'static [Function<C>],
@@ -61,6 +62,7 @@ impl<C, I: Interface> Bodies<C, I> {
     /// Bodies of a class without a block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
+    /// Creates the bodies of a block.
     #[must_use]
     pub const fn new(functions: &'static [Function<C>]) -> Self {
         Self { functions, are_written: true, of: PhantomData }
@@ -72,6 +74,7 @@ impl<C, I: Interface> Bodies<C, I> {
         self.are_written || I::FUNCTIONS.is_empty()
     }
 
+    /// Returns the functions.
     #[must_use]
     pub const fn functions(&self) -> &'static [Function<C>] {
         self.functions

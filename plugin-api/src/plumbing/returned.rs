@@ -11,6 +11,7 @@ use crate::ReturnValue;
 /// A location in an author's sources.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
+    /// Source file.
     pub file: &'static str,
     /// Line, from 1.
     pub line: u32,
@@ -24,6 +25,7 @@ pub struct Place {
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
 )]
 pub trait Returned {
+    /// Type of the value.
     type Value: ReturnValue;
     /// True for a `Result`.
     const MAY_FAIL: bool;

@@ -20,8 +20,11 @@ use crate::registered;
 
 /// Hooks and settings that an author passes to `module!`.
 pub trait ModuleHooks: 'static {
+    /// Main of the module.
     fn main(args: &[&str]);
+    /// Exit hook.
     fn exit();
+    /// Tables of the entry method.
     const TABLES: EntryTables;
     /// Calls the entry method.
     ///
@@ -80,6 +83,7 @@ pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
 /// A function that can be the main of a module: `fn(&[&str])` or `fn()`.
 #[diagnostic::on_unimplemented(message = "the main of a module is `fn(&[&str])` or `fn()`", label = "this is neither")]
 pub trait MainFn<Shape> {
+    /// Calls the main.
     fn run(self, args: &[&str]);
 }
 
@@ -103,6 +107,7 @@ impl<F: FnOnce()> MainFn<Bare> for F {
     }
 }
 
+/// Calls a main with or without arguments.
 pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
     main.run(args);
 }

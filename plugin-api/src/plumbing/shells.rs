@@ -22,6 +22,7 @@ use crate::{CallError, Class, This};
 
 /// Kind of `self` of a method.
 pub trait Receiver {
+    /// `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
     /// True for a shared borrow.
     const IS_SHARED: bool;
@@ -87,11 +88,15 @@ impl Receiver for Untouched {
 
 /// A method of a plugin part, as a type.
 pub trait Method {
+    /// Class of the plugin part.
     type Class: Part;
+    /// Parameters.
     type Args: Params;
+    /// Result.
     type Result: ReturnValue;
     /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;
+    /// Kind of `self`.
     type Receiver: Receiver;
     /// Name of the method, for errors.
     const NAME: &'static str;
@@ -110,8 +115,11 @@ pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Meth
 
 /// A static function of a class, as a type.
 pub trait StaticMethod {
+    /// Class of the function.
     type Class: Class;
+    /// Parameters.
     type Args: Params;
+    /// Result.
     type Result: ReturnValue;
     /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;
@@ -140,6 +148,7 @@ pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'
 
 /// A custom thunk written by the author, as a type.
 pub trait CustomThunk {
+    /// Class of the function.
     type Class: Class;
 
     /// Steps through the parameters, does the work and sets the result.
@@ -292,7 +301,9 @@ unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> 
 
 /// A static function that a module exports by name, as a type.
 pub trait Export {
+    /// Parameters.
     type Args: Params;
+    /// Result.
     type Result: ReturnValue;
     /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;

@@ -10,9 +10,13 @@ use super::notes::{frame_is_there, stream_closed};
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StreamFunctions {
+    /// Reads from the stream.
     pub read: Option<unsafe extern "C" fn(*mut c_void, *mut c_char, usize) -> isize>,
+    /// Writes to the stream.
     pub write: Option<unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> isize>,
+    /// Changes the position.
     pub seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
+    /// Closes the stream.
     pub close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
 }
 
