@@ -23,7 +23,6 @@ const NOTHING: PropertyKind = PropertyKind(0);
 /// # Safety
 /// The slot is a plain value or the number of a conjugate, never an address.
 pub unsafe trait AnyArgument {
-    /// Returns the slot of the argument.
     #[doc(hidden)]
     fn slot(&self) -> Slot;
 }
@@ -64,9 +63,7 @@ pub unsafe trait AnyResult: Sized {
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// Exactly this kind.
     Plain(PropertyKind),
-    /// Any kind that has a conjugate.
     Conjugate,
 }
 

@@ -59,7 +59,6 @@ impl<'f, L> Block<'f, L> {
 }
 
 impl<'f, T: Value, L> Block<'f, (T, L)> {
-    /// Returns the next value, and the rest of the block.
     #[inline]
     pub(crate) fn next(self) -> (Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>>, Block<'f, L>) {
         let (offset, before) = self.before.place_value::<T>();
@@ -87,7 +86,6 @@ impl<'a, L> ArgumentSlots<'a, L> {
 }
 
 impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
-    /// Returns the next slot, and the remaining slots.
     #[inline]
     pub(crate) fn next(self) -> (ArgumentSlot<'a, T>, ArgumentSlots<'a, L>) {
         let (slot, slots) = self.slots.split_first().unwrap_or((&Slot::EMPTY, &[]));
@@ -150,7 +148,6 @@ impl<'a, T> ResultSlot<'a, T> {
         Self { slot, of: PhantomData }
     }
 
-    /// Overwrites the slot.
     #[inline]
     pub(crate) fn put(self, slot: Slot) {
         *self.slot = slot;

@@ -70,7 +70,6 @@ impl<C, A, R> FunctionCell<C, A, R> {
         &self.0
     }
 
-    /// Returns the cache of direct calls.
     #[inline]
     pub(crate) fn direct(&self) -> &DirectCell<A, R> {
         &self.1

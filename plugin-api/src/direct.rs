@@ -30,7 +30,6 @@ pub struct Called<'a> {
 }
 
 impl Called<'_> {
-    /// Creates the proof from an object of a frame.
     pub(crate) fn new<C: Class>(this: &This<'_, C>) -> Self {
         Self { object: this.object(), frame: PhantomData }
     }
@@ -89,7 +88,6 @@ pub(crate) struct DirectCell<A, R> {
 }
 
 impl<A, R> DirectCell<A, R> {
-    /// Creates an empty cache.
     pub(crate) const fn new() -> Self {
         let (code, context) = (AtomicPtr::new(core::ptr::null_mut()), AtomicPtr::new(core::ptr::null_mut()));
         Self { version: AtomicU64::new(NEVER), code, context, refused: AtomicU64::new(NEVER), of: PhantomData }

@@ -13,7 +13,6 @@ use alcedo_rt::CallError;
 #[derive(Debug)]
 struct Holder {
     state: Borrows,
-    /// Name of the method.
     name: &'static str,
     /// Source of new borrows while an exclusive borrow is lent: a pointer derived from the lent reference.
     lent: Option<NonNull<()>>,
@@ -24,7 +23,6 @@ struct Holder {
 pub(crate) struct Sharing(Holder);
 
 impl Sharing {
-    /// Creates the holder of the method `name`.
     pub(crate) const fn new(name: &'static str) -> Self {
         Self(Holder::alone(name, Event::Share))
     }
@@ -35,7 +33,6 @@ impl Sharing {
 pub(crate) struct Taking(Holder);
 
 impl Taking {
-    /// Creates the holder of the method `name`.
     pub(crate) const fn new(name: &'static str) -> Self {
         Self(Holder::alone(name, Event::Take))
     }
@@ -66,7 +63,6 @@ pub struct PartCell<C> {
 }
 
 impl<C> PartCell<C> {
-    /// Creates a cell without borrows.
     pub(crate) fn new(part: C) -> Self {
         Self { holder: Cell::new(FREE), part: UnsafeCell::new(part) }
     }
@@ -121,7 +117,6 @@ impl<C> PartCell<C> {
         Ok(code())
     }
 
-    /// Returns true if the part is not borrowed.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
         self.holder.get() == FREE
@@ -133,7 +128,6 @@ impl<C> PartCell<C> {
         self.last().map_or("", |holder| holder.name)
     }
 
-    /// Returns the most recent active borrow.
     #[inline]
     fn last(&self) -> Option<&Holder> {
         // SAFETY: the holder is in the image, or in a call on the stack that restores the previous holder when it returns or
@@ -148,7 +142,6 @@ impl<C> PartCell<C> {
         NonNull::from(&self.part).cast()
     }
 
-    /// Runs `code` with the plugin part in a new borrow.
     #[inline(always)]
     fn borrow<R>(
         &self,

@@ -119,7 +119,6 @@ pub(crate) enum Said {
     Declined(String),
 }
 
-/// Function in the answer of a resolver.
 pub(crate) struct Function {
     pub(crate) body: Body,
     pub(crate) words: String,

@@ -72,7 +72,6 @@ impl<'a, T: Value> PtrMut<'a, T> {
         Self { at, of: PhantomData }
     }
 
-    /// Returns the address of the value.
     #[inline]
     pub(crate) fn at(&self) -> *mut T::Raw {
         self.at
@@ -85,13 +84,11 @@ impl<'a, T: Value> PtrMut<'a, T> {
         Ptr { at: self.at, of: PhantomData }
     }
 
-    /// Converts into a pointer for reading.
     #[inline]
     pub(crate) fn into_ptr(self) -> Ptr<'a, T> {
         Ptr { at: self.at, of: PhantomData }
     }
 
-    /// Reborrows the pointer.
     #[inline]
     pub(crate) fn reborrow(&mut self) -> PtrMut<'_, T> {
         PtrMut { at: self.at, of: PhantomData }
@@ -116,7 +113,6 @@ impl<'a, T: Value> PtrMut<'a, T> {
 }
 
 impl<T: Value<Raw = TextRaw>> PtrMut<'_, T> {
-    /// Overwrites a string.
     pub(crate) fn write_text(self, text: &str) -> Result<(), CallError> {
         let host = host("a text")?;
         // SAFETY: `new` was promised a live string that may be written; the bytes are borrowed for the call.
@@ -132,7 +128,6 @@ impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
         TextView { data, len }
     }
 
-    /// Copies a UTF-8 string.
     pub(crate) fn utf8(self) -> String {
         self.copied(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }

@@ -29,20 +29,17 @@ pub(crate) fn keep(code: Rc<dyn Any>) -> u64 {
     })
 }
 
-/// Returns the value with this number.
 pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
     let found = ANY.get().then(|| ROWS.with_borrow(|rows| rows.all.get(&number).cloned())).flatten()?;
     found.downcast_ref::<T>().cloned()
 }
 
-/// Drops the value with this number.
 pub(crate) fn drop_one(number: u64) {
     // Dropping runs code of the plugin author, which may call this module again: the table is not borrowed.
     let taken = ANY.get().then(|| ROWS.with_borrow_mut(|rows| rows.all.remove(&number)));
     drop(taken);
 }
 
-/// Drops all values when the module ends.
 pub(crate) fn drop_all() {
     let taken = ANY.get().then(|| ROWS.with_borrow_mut(|rows| core::mem::take(&mut rows.all)));
     drop(taken);

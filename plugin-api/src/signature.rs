@@ -75,7 +75,6 @@ pub unsafe trait Param: Sized {
     /// True for an out parameter, which has a second slot after all parameters.
     #[doc(hidden)]
     const IS_OUT: bool = false;
-    /// See [`Value`].
     #[doc(hidden)]
     type In;
     /// Type that a method receives.
@@ -88,7 +87,6 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     type Back;
 
-    /// Views a value in a parameter block as the type that a method receives.
     #[doc(hidden)]
     fn open<'f>(value: Viewable<'f, Self::Value, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
 
@@ -118,15 +116,12 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// See [`Value`].
     #[doc(hidden)]
     fn slot_in(&self, staged: &Self::In) -> Slot;
 
-    /// Copies the parameter out of a caller's slot.
     #[doc(hidden)]
     fn from_slot(slot: ArgumentSlot<'_, Self::Value>) -> Result<Self, CallError>;
 
-    /// Returns the bits of the parameter, if it is stored in a slot.
     #[doc(hidden)]
     #[inline]
     fn direct_bits(&self) -> u64 {
@@ -203,16 +198,13 @@ pub unsafe trait Params: Sized {
     /// Types that a method receives.
     #[doc(hidden)]
     type Seen<'f>;
-    /// Descriptions of the parameters, in order.
     #[doc(hidden)]
     const TYPES: &'static [ValueType];
     /// Fingerprint of the parameters, without the result.
     #[doc(hidden)]
     const FINGERPRINT: Fingerprint;
-    /// Number of parameters.
     #[doc(hidden)]
     const COUNT: usize;
-    /// Layout of the parameters in a parameter block.
     #[doc(hidden)]
     const LAYOUT: BlockLayout;
 
@@ -223,7 +215,6 @@ pub unsafe trait Params: Sized {
     #[doc(hidden)]
     type Bits: DirectBits;
 
-    /// Returns the bits of all parameters, if they are stored in slots.
     #[doc(hidden)]
     fn direct_bits(&self) -> Self::Bits;
 
@@ -245,7 +236,6 @@ pub unsafe trait Params: Sized {
         code: impl FnOnce(&mut [Slot]) -> Result<R, CallError>,
     ) -> Result<R, CallError>;
 
-    /// Copies the parameters out of a caller's slots.
     #[doc(hidden)]
     fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError>;
 }
@@ -368,7 +358,6 @@ pub unsafe trait ReturnValue: Sized {
     /// Description of the value; `None` for `()`.
     #[doc(hidden)]
     const VALUE: Option<ValueType>;
-    /// See [`Value`].
     #[doc(hidden)]
     type Out;
 
@@ -379,10 +368,8 @@ pub unsafe trait ReturnValue: Sized {
     /// Overwrites the result in a parameter block; `block` starts behind the parameters.
     #[doc(hidden)]
     fn store_result(self, block: Block<'_, Self::List>) -> Result<(), CallError>;
-    /// See [`Value`].
     #[doc(hidden)]
     fn out() -> Self::Out;
-    /// See [`Value`].
     #[doc(hidden)]
     fn slot_out(out: &mut Self::Out) -> Slot;
     /// See [`Value`].
@@ -392,7 +379,6 @@ pub unsafe trait ReturnValue: Sized {
     #[doc(hidden)]
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
-    /// Writes the result into a caller's slot.
     #[doc(hidden)]
     fn into_result_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 
@@ -404,7 +390,6 @@ pub unsafe trait ReturnValue: Sized {
     #[doc(hidden)]
     fn of_direct_bits(bits: u64) -> Option<Self>;
 
-    /// Returns the bits of the result, if it is stored in a slot.
     #[doc(hidden)]
     fn into_direct_bits(self) -> u64;
 }

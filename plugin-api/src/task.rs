@@ -178,7 +178,6 @@ pub fn try_spawn<L: Life, R: Outcome + 'static>(
     spawn_from(life.object(), async move { future.await.into_result() }, here())
 }
 
-/// Spawns a task like [`try_spawn`], with `site` as its source location.
 pub(crate) fn spawn_from(
     object: ObjectHandle,
     future: impl Future<Output = Result<(), CallError>> + 'static,

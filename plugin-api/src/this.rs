@@ -101,7 +101,6 @@ impl<'f, C: Class> This<'f, C> {
         This { object: self.object, memory: self.memory, frame: PhantomData, class: PhantomData }
     }
 
-    /// Returns the object as one of its base class, by reference.
     pub(crate) fn base_ref(&self) -> &This<'f, C::Base> {
         let this: *const Self = self;
         // SAFETY: `This` is `repr(C)` and its class is only a marker, so both have the same layout; `Class` promises that the

@@ -34,7 +34,6 @@ impl Link {
 pub(crate) enum Home {
     /// Memory that stays for the frame.
     Frame,
-    /// An object.
     Object(ObjectHandle, u64),
     /// A separate block that plugin code owns.
     Black(BlackHandle, u32),
@@ -81,7 +80,6 @@ impl ValidityToken<'_> {
         Self { home, links: [Link::NONE; DEPTH], is_key: false, frame: PhantomData }
     }
 
-    /// Marks the value as a key.
     #[inline]
     pub(crate) fn as_key(self) -> Self {
         Self { is_key: true, ..self }
@@ -111,7 +109,6 @@ impl ValidityToken<'_> {
         matches!(self.home, Home::Object(..)) && self.links.iter().all(|link| link.at.is_null())
     }
 
-    /// Returns true if plugin code owns the value.
     pub(crate) fn is_black(&self) -> bool {
         matches!(self.home, Home::Black(..) | Home::Ended(_))
     }

@@ -72,18 +72,15 @@ pub unsafe trait Value: Sized + 'static {
         Ok(None)
     }
 
-    /// Copies the value out of host memory.
     #[doc(hidden)]
     fn load(from: Ptr<'_, Self>) -> Self;
 
-    /// Copies the value, or returns an error if the bytes are not a value of this type.
     #[doc(hidden)]
     #[inline]
     fn try_load(from: Ptr<'_, Self>) -> Result<Self, CallError> {
         Ok(Self::load(from))
     }
 
-    /// Overwrites a value in host memory.
     #[doc(hidden)]
     fn store(&self, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 
@@ -114,11 +111,9 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
-    /// Copies an argument out of a caller's slot.
     #[doc(hidden)]
     fn from_slot(slot: ArgumentSlot<'_, Self>) -> Result<Self, CallError>;
 
-    /// Writes a result into a caller's slot.
     #[doc(hidden)]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 
@@ -408,7 +403,6 @@ macro_rules! copied {
 }
 pub(crate) use copied;
 
-/// Creates a slot that stores a plain value.
 #[inline]
 pub(crate) fn plain_slot<T: SlotValue>(value: T) -> Slot {
     Slot::from_bits(T::SLOT, value.into_bits())

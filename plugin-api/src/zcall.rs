@@ -465,14 +465,12 @@ fn on_an_object(name: &str) -> CallError {
     CallError::other(format!("`{name}` is called on an object: write `this.zcall` in one of its methods"))
 }
 
-/// Reads a property by its `up` name.
 pub(crate) fn read_property<T: Value>(object: ObjectHandle, name: &str) -> Result<T, CallError> {
     checked_property(name)?;
     let held = property(object, name, None)?;
     held.ok_or_else(|| CallError::other(format!("`{name}`: nothing was read")))
 }
 
-/// Writes a property by its `up` name.
 pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: &T) -> Result<(), CallError> {
     checked_property(name)?;
     property(object, name, Some(value)).map(drop)

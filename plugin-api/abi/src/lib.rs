@@ -1,8 +1,8 @@
-//! The border: every type that crosses between a host and a plugin, and nothing else.
+//! ABI boundary: every type that crosses between a host and a plugin.
 //!
-//! Both sides link this crate, each with a copy of its own; what makes the copies agree is `#[repr(C)]`, the
-//! layout check of `abi_stable`, and [`LAYOUT_HASH`] in the manifest section. So nothing here allocates, logs,
-//! or knows who is the host. No Rust enum, `bool`, `String`, `Vec`, closure or trait object crosses as such.
+//! Both sides link separate copies of this crate; `#[repr(C)]`, the layout check of `abi_stable`, and [`LAYOUT_HASH`] in the
+//! manifest section ensure that the copies agree. So the code here does not allocate or log, and is independent of the host.
+//! Rust enums, `bool`, `String`, `Vec`, closures and trait objects never cross directly.
 
 pub mod black_direct;
 pub mod borrows;

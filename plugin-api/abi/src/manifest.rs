@@ -292,7 +292,6 @@ impl<'a> Manifest<'a> {
     }
 }
 
-/// Checks that a string fulfils its rule.
 fn checked<'a>(
     what: &'static str,
     text: &'a str,

@@ -21,7 +21,6 @@ pub(crate) const LATENT: (&str, &str) = ("latent", DONE);
 pub(crate) struct AsyncFunction {
     /// The plain function that starts the task.
     pub(crate) method: Method,
-    /// Result of the author's function.
     result: ResultOf,
 }
 

@@ -23,7 +23,6 @@ use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 use crate::words::{Words, take_attr};
 
-/// Result of processing the block.
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
     view: Ident,
@@ -33,7 +32,6 @@ pub(crate) struct Body<'a> {
     red_constructor: Option<TokenStream>,
     class_constructor: Option<Hook>,
     post_init_properties: Option<Hook>,
-    /// Side of the class.
     side: Side,
     /// For a native class: the trampoline that runs when an object is destroyed, and the function that reports references to
     /// the collection.
@@ -43,7 +41,6 @@ pub(crate) struct Body<'a> {
     shells: usize,
     /// Events whose body has not been found yet.
     events: Vec<Event>,
-    /// Names of the declared events.
     event_names: Vec<TokenStream>,
 }
 
@@ -139,7 +136,6 @@ fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
 }
 
 impl<'a> Body<'a> {
-    /// Creates the state of an empty block.
     pub(crate) fn new(class: &'a Ident) -> Self {
         let (beside, functions, events) = (Vec::new(), Vec::new(), Vec::new());
         let (red_constructor, class_constructor, post_init_properties) = (None, None, None);
@@ -484,7 +480,6 @@ impl<'a> Body<'a> {
         format_ident!("AlcedoShell{}", self.shells)
     }
 
-    /// Adds the calls of a reflected function.
     pub(crate) fn call(&mut self, method: &Method, attrs: &[Attribute]) {
         let (class, text) = (self.class, method.text());
         let what = quote! {
@@ -494,7 +489,6 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Returns the flags of a reflected function.
 fn function_flags(words: &Words) -> Result<TokenStream> {
     specifiers::expect(words, FUNCTION)?;
     if words.flag("blueprint_callable")? && words.flag("blueprint_pure")? {

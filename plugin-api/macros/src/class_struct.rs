@@ -28,14 +28,12 @@ const CLASS_WORDS: &[&str] = &[
     "dll_bind",
     "was",
 ];
-/// A reflected field.
 struct Property {
     field: Field,
     name: Ident,
     words: Words,
 }
 
-/// Returns the name of a class's view.
 pub(crate) fn view_of(class: &Ident) -> Ident {
     format_ident!("{class}View")
 }
@@ -125,7 +123,6 @@ pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
     format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
 }
 
-/// Returns the name of a type for messages.
 pub(crate) fn shown(path: &syn::Path) -> String {
     path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
 }
@@ -296,7 +293,6 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
     (properties, kept)
 }
 
-/// Kind of a field.
 enum Sorted {
     Reflected(Box<Property>),
     /// A field of the plugin part, with the specifiers of `#[keep]` if it is kept.

@@ -22,7 +22,6 @@ impl Conditions {
         Ok(Self(attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()))
     }
 
-    /// Returns true without conditions.
     pub(crate) fn is_none(&self) -> bool {
         self.0.is_empty()
     }

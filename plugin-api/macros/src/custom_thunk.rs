@@ -18,7 +18,6 @@ pub(crate) const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "a
 /// Name of the result in such a list.
 const RESULT: &str = "return_value";
 
-/// Returns the custom thunk, if specified.
 pub(crate) fn named(words: &Words) -> Result<Option<Path>> {
     let Some(word) = words.get(WORD) else {
         if let Some(lists) = WILDCARDS.iter().find_map(|word| words.get(word)) {
@@ -98,7 +97,6 @@ pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: 
     Ok(())
 }
 
-/// Expands to the trampoline of a custom thunk.
 pub(crate) fn shell(shell: &Ident, class: &Ident, thunk: &Path, side: Side) -> TokenStream {
     let thunk = of_class(thunk, class);
     match side {

@@ -9,7 +9,6 @@ use crate::docs;
 use crate::rules;
 use crate::words::{Words, text_of};
 
-/// Maximum number of parameters.
 const MOST: usize = 8;
 
 const FORM: &str =
@@ -93,7 +92,6 @@ fn place(words: &Words, name: &Ident) -> Result<TokenStream> {
     }
 }
 
-/// Returns the names and types of the parameters.
 fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
     let (mut errors, mut params) = (rules::Errors::default(), Vec::<(String, &Type)>::new());
     if let Some(more) = function.inputs.iter().nth(MOST) {

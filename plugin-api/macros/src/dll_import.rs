@@ -11,7 +11,6 @@ use crate::method::Method;
 use crate::rules;
 use crate::words::Words;
 
-/// A declared function of a C library.
 pub(crate) struct DllImport {
     method: Method,
     params: Vec<CParam>,
@@ -20,7 +19,6 @@ pub(crate) struct DllImport {
 
 /// C attributes of a parameter.
 struct CParam {
-    /// Type as written by the author.
     written: Type,
     is_out: bool,
     len: Option<LitInt>,
@@ -127,7 +125,6 @@ impl DllImport {
         }
     }
 
-    /// Expands to the description for the host.
     pub(crate) fn description(&self, class: &Ident, cell: &Ident, attrs: &[Attribute]) -> Result<TokenStream> {
         let Self { method, params, words } = self;
         let (types, result, outs) = (method.types().collect::<Vec<_>>(), method.result_type(), self.outs());
@@ -169,7 +166,6 @@ impl DllImport {
         self.words.text("name")
     }
 
-    /// Expands to the types of out parameters as a tuple.
     fn outs(&self) -> TokenStream {
         let each = self.method.types().zip(&self.params);
         let outs = each.filter(|(_, param)| param.is_out).map(|(ty, _)| ty);

@@ -7,7 +7,6 @@ use syn::{LitStr, Result};
 use crate::rules;
 use crate::words::{Words, is_identifier, text_of};
 
-/// The specifier.
 pub(crate) const WAS: &str = "was";
 
 /// Lists the earlier names of a type of this module.
@@ -24,7 +23,6 @@ pub(crate) fn of_type(words: &Words, package: &LitStr, name: &syn::Ident) -> Res
     of(words, &path(package, name))
 }
 
-/// Returns the path of a type.
 pub(crate) fn path(package: &LitStr, name: &syn::Ident) -> String {
     format!("/Script/{}.{}", package.value(), text_of(name))
 }

@@ -12,7 +12,6 @@ use crate::earlier_names;
 use crate::rules;
 use crate::words::{Words, take_attr, text_of, to_derive};
 
-/// A variant, as described to the host.
 struct Entry {
     ident: Ident,
     attrs: Vec<Attribute>,

@@ -11,7 +11,6 @@ use crate::result::place_of;
 use crate::rules;
 use crate::words::{Words, take_attr};
 
-/// Expands `#[zcall]` on a free function.
 pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
     words.expect(&["ex"])?;
     let Some(name) = words.text("ex")? else {
@@ -42,7 +41,6 @@ pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
     Ok(quote! { #item #export })
 }
 
-/// Expands `#[zmethods]` on the `impl` block of a plain type.
 pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
     words.expect(&[])?;
     let ty = crate::class_impl::class_of(&item)?;

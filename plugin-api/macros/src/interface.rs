@@ -36,7 +36,6 @@ pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
     })
 }
 
-/// A function of the trait.
 struct Function<'a> {
     declared: &'a TraitItemFn,
     method: Method,

@@ -9,7 +9,6 @@ use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 use crate::class_struct::is_named;
 use crate::result::{ResultOf, place_of};
 
-/// Kind of `self` of a method.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SelfKind {
     /// No `self`.
@@ -23,7 +22,6 @@ pub(crate) enum SelfKind {
 }
 
 pub(crate) struct Parameter {
-    /// Name in generated code.
     pub(crate) ident: Ident,
     /// Name in the host.
     pub(crate) text: String,
@@ -73,7 +71,6 @@ pub(crate) struct Method {
     pub(crate) self_kind: SelfKind,
     /// True if the method takes `this`.
     pub(crate) wants_this: bool,
-    /// Parameters except `self` and `this`.
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) result: ResultOf,
 }
@@ -110,7 +107,6 @@ impl Method {
         })
     }
 
-    /// Returns the name in the host.
     pub(crate) fn text(&self) -> String {
         syn::ext::IdentExt::unraw(&self.name).to_string()
     }
@@ -125,7 +121,6 @@ impl Method {
         self.self_kind == SelfKind::None && !self.wants_this
     }
 
-    /// Rejects a method without `self`.
     pub(crate) fn needs_self(&self, signature: &Signature, what: &str) -> Result<()> {
         if self.self_kind == SelfKind::None {
             return Err(rules::at(
@@ -192,7 +187,6 @@ impl Method {
         }
     }
 
-    /// Expands to the parameter patterns of a trampoline.
     pub(crate) fn patterns(&self) -> TokenStream {
         let idents = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
             if *is_out {
@@ -287,7 +281,6 @@ impl Method {
         }
     }
 
-    /// Returns the types of the parameters in the host.
     pub(crate) fn types(&self) -> impl Iterator<Item = TokenStream> {
         self.parameters.iter().map(Parameter::declared)
     }

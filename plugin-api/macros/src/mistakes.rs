@@ -26,7 +26,6 @@ pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
     quote! { #error #item }
 }
 
-/// Kind of a mistake.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mistake {
     /// `self.name`, not followed by a call.
@@ -35,7 +34,6 @@ enum Mistake {
     Assigned,
 }
 
-/// Expands to the checks for one method of `class`.
 pub(crate) fn checks(class: &Ident, function: &ImplItemFn) -> TokenStream {
     let mut found: Vec<(Mistake, Ident)> = Vec::new();
     if look(function.block.to_token_stream(), &mut found) == Receiver::OfAnother {

@@ -9,7 +9,6 @@ use syn::{Expr, ExprLit, ExprTuple, Ident, Lit, LitStr, Path, Result, Token, bra
 
 use crate::build_id::{self, Made};
 
-/// Arguments of the macro.
 pub(crate) struct Module {
     name: LitStr,
     entry: Option<Path>,

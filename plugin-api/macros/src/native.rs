@@ -8,7 +8,6 @@ use syn::{Attribute, Result, Signature};
 use crate::method::{Method, SelfKind};
 use crate::rules;
 
-/// Side that declares a class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Plugin,

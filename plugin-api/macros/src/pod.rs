@@ -15,7 +15,6 @@ pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     declared(words, item, ONE_WITH_A_BASE, &quote! { pod }, &quote! { #[repr(C)] #derives })
 }
 
-/// Expands a struct of a host.
 pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     if words.flag("pod")? {
         return expand(words, item);
@@ -77,7 +76,6 @@ fn declared(
     })
 }
 
-/// Returns the package of a struct with named fields.
 pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<LitStr> {
     if !item.generics.params.is_empty() {
         return Err(rules::spanned("ALC0078", &item.generics, "a reflected struct is not generic"));

@@ -6,11 +6,9 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, ReturnType, Type};
 
-/// Result of a function.
 pub(crate) struct ResultOf {
     /// Type as written, if any.
     pub(crate) returned: Option<Type>,
-    /// Type of the value, if any.
     value: Option<Type>,
     /// Type of the error, if written.
     error: Option<Type>,
@@ -39,7 +37,6 @@ impl ResultOf {
         or_nothing(self.value.as_ref())
     }
 
-    /// Returns true if there is a value.
     pub(crate) fn gives_a_value(&self) -> bool {
         self.value.is_some()
     }

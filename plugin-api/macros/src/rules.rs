@@ -19,7 +19,6 @@ pub(crate) fn at(id: &str, span: Span, message: impl Display) -> Error {
     Error::new(span, format!("{message} [{id}]"))
 }
 
-/// Errors of an item.
 #[derive(Default)]
 pub(crate) struct Errors(Option<Error>);
 

@@ -16,7 +16,6 @@ pub(crate) struct Specifier {
     pub(crate) flags: &'static [&'static str],
     /// Key of its metadata, for specifiers with a string.
     pub(crate) key: Option<&'static str>,
-    /// Description.
     #[cfg_attr(not(test), expect(dead_code, reason = "the page has it, and the test that compares the page"))]
     pub(crate) about: &'static str,
 }
@@ -86,7 +85,6 @@ pub(crate) const FUNCTION: &[Specifier] = &[
     flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
 ];
 
-/// Rejects specifiers outside the table.
 pub(crate) fn expect(words: &Words, table: &[Specifier]) -> Result<()> {
     let known: Vec<_> = table.iter().map(|specifier| specifier.word).collect();
     words.expect(&known)

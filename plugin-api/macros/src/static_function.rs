@@ -11,7 +11,7 @@ use crate::result::place_of;
 use crate::rules;
 use crate::words::Words;
 
-/// Defaults of parameters: their texts, and compile-time checks.
+/// Defaults of parameters as text, with compile-time checks.
 #[derive(Default)]
 pub(crate) struct Defaults {
     texts: Vec<String>,
@@ -91,7 +91,6 @@ pub(crate) fn description(
     }
 }
 
-/// Expands to the trampoline of a static function.
 pub(crate) fn shell(method: &Method, shell: &Ident, class: &Ident) -> TokenStream {
     let (name, result, place) = (&method.name, method.result_type(), place_of(&method.name));
     let returned = method.result.returned_type();

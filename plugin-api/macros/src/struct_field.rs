@@ -15,7 +15,6 @@ pub(crate) struct FieldDefault {
     pub(crate) text: String,
     /// Compiles only if the value fits the field's type.
     pub(crate) check: TokenStream,
-    /// The value in Rust.
     pub(crate) value: TokenStream,
 }
 

@@ -9,10 +9,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
 
-/// A specifier.
 pub(crate) struct Word {
     pub(crate) name: Ident,
-    /// Value after the equals sign.
     pub(crate) value: Option<Expr>,
     /// Entries in the parentheses.
     list: Option<Vec<Entry>>,
@@ -40,7 +38,6 @@ impl Parse for Entry {
     }
 }
 
-/// The specifiers of an attribute, in order.
 pub(crate) struct Words {
     span: Span,
     words: Vec<Word>,
@@ -81,7 +78,6 @@ impl Words {
         }
     }
 
-    /// Returns the location of the specifiers.
     pub(crate) fn span(&self) -> Span {
         self.span
     }
@@ -106,7 +102,6 @@ impl Words {
         errors.finish()
     }
 
-    /// Returns the specifier, if present.
     pub(crate) fn get(&self, name: &str) -> Option<&Word> {
         self.words.iter().find(|word| word.name == name)
     }
@@ -129,7 +124,6 @@ impl Words {
         Ok(Ident::new(origin, Span::call_site()))
     }
 
-    /// Returns the path after `name =`.
     pub(crate) fn path(&self, name: &str) -> Result<Option<Path>> {
         match self.get(name) {
             None => Ok(None),
@@ -203,7 +197,6 @@ impl Words {
         Ok(pairs)
     }
 
-    /// Returns the string after `name =`.
     pub(crate) fn text(&self, name: &str) -> Result<Option<LitStr>> {
         match self.get(name) {
             None => Ok(None),

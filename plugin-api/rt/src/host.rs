@@ -36,7 +36,6 @@ impl<'a> Host<'a> {
 pub(crate) struct LogHost(Host<'static>);
 
 impl LogHost {
-    /// Returns the host while the module is attached.
     pub(crate) fn attached() -> Option<Self> {
         // SAFETY: only the functions below are called. They change no value, and the host refuses changes by its own
         // subscribers.

@@ -1,4 +1,4 @@
-//! Log records on their way over the border. Any thread; without a host they go nowhere.
+//! Sends log records across the ABI boundary. Any thread; records are dropped without a host.
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
@@ -6,17 +6,16 @@ use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
 use crate::attached::context;
 use crate::host::LogHost;
 
-/// Whether the host listens to `level`.
+/// Returns true if the host records events of `level`.
 pub(crate) fn listens(level: LogLevel) -> bool {
     context().is_some_and(|context| level <= context.level)
 }
 
-/// Sends one event without fields.
 pub(crate) fn event(level: LogLevel, target: &str, message: &str, file: &str, line: u32) {
     send_event(&record(level, target, message, file, line, &[]));
 }
 
-/// A record as it crosses.
+/// Creates a record in the form of the ABI.
 pub(crate) fn record<'a>(
     level: LogLevel,
     target: &'a str,
@@ -35,7 +34,6 @@ pub(crate) fn record<'a>(
     }
 }
 
-/// Sends an event.
 pub(crate) fn send_event(record: &LogRecord<'_>) {
     if let Some(host) = LogHost::attached() {
         host.event(record);

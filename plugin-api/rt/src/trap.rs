@@ -21,10 +21,8 @@ use crate::attached::{is_free, is_game_thread};
 use crate::error::{CallError, SourcePlace};
 use crate::{panic_hook, records};
 
-/// Message and location of a panic.
 struct Note {
     message: String,
-    /// Type of the payload.
     payload: TypeId,
     file: String,
     line: u32,
@@ -76,7 +74,6 @@ pub fn trap_directly(
     DirectAnswer::without(DirectStatus::FAILED)
 }
 
-/// Runs `code` and converts a panic into an error.
 fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
     let (mut failure, mut value) = (Failure::none(), None);
     let _status = trap(&mut failure, || {

@@ -85,12 +85,10 @@ pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
     }
 }
 
-/// Returns the type of the value of a conjugate as text.
 pub(crate) fn conjugate_type(conjugate: ConjugateHandle) -> Result<String, CallError> {
     host("asking for the type of a conjugate")?.conjugate_type(conjugate)
 }
 
-/// Copies the value of a conjugate into an owned value.
 pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<BlackHandle, CallError> {
     let host = host("cloning a conjugate")?;
     // SAFETY: `site_of` borrows `site`, which lives for the call.
@@ -140,7 +138,6 @@ pub(crate) fn ends() -> u64 {
     directory(None).map_or(0, |(directory, _entry)| directory.ends)
 }
 
-/// Returns the entry of a live object.
 #[inline]
 pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
     let (_directory, entry) = directory(Some(object.index()))?;

@@ -33,7 +33,6 @@ pub(crate) enum Access {
 }
 
 impl Slices {
-    /// Returns true if the access is allowed while these slices are held.
     fn allow(self, access: Access) -> bool {
         match access {
             Access::Read => self.exclusive == 0,

@@ -19,7 +19,6 @@ pub(crate) use attached::{
 
 use attached::Harmless;
 
-/// Returns the memory of a live object of `class`.
 pub(crate) fn object_memory(object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError> {
     host("get")?.object_resolve(object, class)
 }
@@ -29,7 +28,6 @@ pub(crate) fn object_lives(object: ObjectHandle) -> bool {
     Harmless::host().is_some_and(|host| host.object_resolve(object, ClassId::NONE).is_ok())
 }
 
-/// Returns the plugin part that this module created.
 pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, CallError> {
     host("lend")?.object_part(object, class)
 }
@@ -53,7 +51,6 @@ fn ask_may_write(object: ObjectHandle) -> Result<(), CallError> {
     host("a property write")?.may_write(object)
 }
 
-/// Creates an object.
 pub(crate) fn spawn(class: ClassId, outer: ObjectHandle) -> Result<ObjectHandle, CallError> {
     host("spawn")?.spawn(class, outer)
 }
@@ -72,7 +69,6 @@ pub(crate) fn object_class(object: ObjectHandle) -> String {
     Harmless::host().and_then(|host| host.object_class(object).ok()).unwrap_or_default()
 }
 
-/// Returns the name of a string.
 pub(crate) fn intern(text: &str) -> Result<Name, CallError> {
     host("UName::of")?.name_intern(text)
 }
@@ -89,7 +85,6 @@ pub(crate) fn job_cancel(job: JobId) {
     }
 }
 
-/// Returns true if a job has not ended.
 pub(crate) fn job_lives(job: JobId) -> bool {
     Harmless::host().is_some_and(|host| host.job_lives(job) != 0)
 }
@@ -113,12 +108,10 @@ pub(crate) fn object_rename(object: ObjectHandle, name: &str, outer: ObjectHandl
     host("rename")?.object_rename(object, name, outer)
 }
 
-/// Requests a collection.
 pub(crate) fn collect_garbage() -> Result<(), CallError> {
     host("collect")?.collect()
 }
 
-/// Resolves a ZCall name.
 pub(crate) fn zcall_resolve(name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
     host(name)?.zcall_resolve(RStr::from_str(name), fingerprint)
 }

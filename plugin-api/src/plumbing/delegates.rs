@@ -31,10 +31,8 @@ macro_rules! named {
 }
 named!(Delegate, MulticastDelegate, SparseDelegate);
 
-/// The function type of a named delegate.
 type FunctionOf<D> = <<D as NamedDelegate>::Of as NamedSignature>::Function;
 
-/// The parameter block of a named delegate.
 type BlockOf<D> = SignatureBlock<<FunctionOf<D> as Signature>::Args, <FunctionOf<D> as Signature>::Result>;
 
 const fn path_of<D: NamedDelegate>() -> &'static str {

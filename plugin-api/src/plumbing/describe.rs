@@ -177,7 +177,6 @@ pub const fn is_struct<B: Value>() -> bool {
     B::KIND.0 == PropertyKind::STRUCT.0
 }
 
-/// Computes the fingerprint of a struct.
 #[must_use]
 pub(super) const fn struct_fingerprint<S: Value>(fields: &[FieldType<S>]) -> u64 {
     let mut print = Fingerprint::START.number(size_of::<S::Raw>() as u64).number(align_of::<S::Raw>() as u64);

@@ -21,7 +21,6 @@ use crate::This;
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::signature::{Params, ReturnValue, ValueType};
 
-/// Storage for a failure.
 type Failed = MaybeUninit<Failure>;
 
 /// A parameter block of plain values: the parameters and a result, of at most one machine word each.
@@ -94,7 +93,6 @@ macro_rules! arities {
             })
         }
 
-        /// Returns the trampoline of a static function of a class.
         const fn static_shell<M: StaticMethod>() -> ROption<DirectShell> {
             ROption::RSome(match M::Args::COUNT {
                 $($count => arities!(@shell $static::<M>, $($word)*),)*
@@ -102,7 +100,6 @@ macro_rules! arities {
             })
         }
 
-        /// Returns the trampoline of an exported function of plain values.
         const fn export_shell<E: Export>() -> ROption<DirectShell> {
             ROption::RSome(match E::Args::COUNT {
                 $($count => arities!(@shell $export::<E>, $($word)*),)*

@@ -112,7 +112,6 @@ pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
     main.run(args);
 }
 
-/// Root module of a plugin with the hooks `M`.
 struct Root<M>(PhantomData<M>);
 
 /// Fills the table with the function of the same name, for each line of the list.

@@ -207,7 +207,6 @@ pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -
         .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {}", C::PATH)))
 }
 
-/// Returns the hooks of a class.
 #[must_use]
 pub(super) const fn hooks<C: Part>(
     class_constructor: Option<Invoke>,

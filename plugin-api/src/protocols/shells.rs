@@ -19,7 +19,6 @@ use crate::plumbing::{Place, Returned, typed_slots};
 use crate::registered;
 use crate::signature::Params;
 
-/// A function returned by a resolver.
 pub(crate) type Body = Rc<dyn FnBody>;
 
 pub(crate) trait FnBody {

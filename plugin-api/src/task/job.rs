@@ -18,19 +18,15 @@ use alcedo_rt::{CallError, Host, trap};
 use super::{Bound, TaskHandle};
 use crate::{host, step};
 
-/// Content of a job.
 pub(crate) enum Work {
     Task(Pin<Box<dyn Future<Output = Result<(), CallError>>>>),
-    /// A closure that runs once.
     Closure(Bound),
-    /// A closure that runs repeatedly.
     Repeated(Bound),
 }
 
 /// A location in the author's sources: file and line.
 pub(crate) type Site = (&'static str, u32);
 
-/// Returns the location of the caller.
 #[track_caller]
 pub(crate) fn here() -> Site {
     site(Location::caller())

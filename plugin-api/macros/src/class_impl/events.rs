@@ -22,7 +22,6 @@ pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_imple
 pub(crate) const TWO_SORTS_OF_EVENT: &str =
     "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: say one of them";
 
-/// A declared native event.
 pub(super) struct Event {
     conditions: Conditions,
     method: Method,
@@ -89,7 +88,7 @@ impl Body<'_> {
         let defaults = Defaults::of(words, method)?;
         let (types, result) = (method.types(), method.result_type());
         let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
-        // `__private` code identifies the kind of the function; specifiers state whether scripts may also call it.
+        // The builder identifies the kind of the function; specifiers state whether scripts may also call it.
         let flags = specifiers::flags(words, &FUNCTION[..2], "function_flags")?;
         self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &about));
         let (declared, checks) = (method.cell(&cell, class), defaults.checks());

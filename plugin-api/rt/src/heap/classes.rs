@@ -19,7 +19,6 @@ pub(super) const SIZES: [usize; 38] = [
 
 pub(super) const CLASSES: usize = SIZES.len();
 
-/// Alignment of the blocks of each class.
 const ALIGNS: [usize; CLASSES] = {
     let mut aligns = [0; CLASSES];
     let mut at = 0;
@@ -79,7 +78,6 @@ fn class_of(size: usize) -> usize {
     }
 }
 
-/// Returns the offset of the first block of a slab.
 pub(super) const fn first_block(class: usize) -> usize {
     if ALIGNS[class] > HEAD { ALIGNS[class] } else { HEAD }
 }

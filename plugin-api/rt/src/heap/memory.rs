@@ -54,12 +54,10 @@ impl Pages {
         }
     }
 
-    /// Returns the length in bytes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Splits the pages into the first slab and the rest.
     pub(super) fn split(self) -> (Free<Whole>, Option<Self>) {
         let rest = (self.len > SLAB).then(|| {
             // SAFETY: the pages are longer than one slab.
@@ -236,7 +234,6 @@ impl core::ops::Deref for Slab {
 }
 
 impl Slab {
-    /// Creates a slab in `memory`.
     pub(super) fn new(memory: Free<Whole>, shard: &'static Shard, class: usize) -> &'static Self {
         let head = Head {
             shard,

@@ -15,7 +15,6 @@ const KEPT_BYTES: usize = 4 * 1024 * 1024;
 /// Pages in stock. They belong to the module until the image is unmapped.
 struct Stock {
     slabs: FreeList<Whole>,
-    /// Rest of the last chunk.
     chunk: Option<Pages>,
     kept: [Option<Pages>; KEPT],
     kept_bytes: usize,
@@ -30,7 +29,6 @@ fn stock() -> MutexGuard<'static, Stock> {
     STOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns memory for a slab.
 pub(super) fn take_slab() -> Option<Free<Whole>> {
     let mut stock = stock();
     if let Some(slab) = stock.slabs.pop() {
@@ -64,7 +62,6 @@ pub(super) fn take_pages(len: usize) -> Option<(Pages, bool)> {
     Pages::grow(len).map(|pages| (pages, true))
 }
 
-/// Frees pages.
 pub(super) fn give_pages(pages: Pages) {
     let mut stock = stock();
     let len = pages.len();

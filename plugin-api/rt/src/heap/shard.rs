@@ -50,7 +50,6 @@ static SHARED_SHARDS: [SharedShard; SHARED] =
 
 /// A shard, and the right to use it.
 enum Access {
-    /// Owned by this thread.
     Owned(&'static Shard),
     /// Shared, and locked as long as the guard lives.
     Locked(&'static Shard, MutexGuard<'static, ()>),
@@ -62,7 +61,6 @@ fn first_choice(thread: usize) -> usize {
     (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - OWNED.ilog2())
 }
 
-/// Allocates a block of a class.
 #[inline]
 pub(super) fn allocate(class: usize, size: usize) -> Option<Free<Block>> {
     let thread = this_thread();
@@ -93,7 +91,6 @@ fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<Free<Bloc
     }
 }
 
-/// Frees a block of this size.
 #[inline]
 pub(super) fn free(block: Free<Block>, size: usize) {
     let thread = this_thread();

@@ -67,9 +67,7 @@ around! {
 
 /// Effect of a command of `fcntl` that concerns the host.
 pub(super) enum FcntlEffect {
-    /// Creates a descriptor.
     MakesOne,
-    /// Changes signals of the descriptor.
     Signals,
     /// No effect on the host.
     Nothing,

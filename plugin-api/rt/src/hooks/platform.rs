@@ -83,7 +83,6 @@ pub(super) fn set_error(number: c_int) {
     unsafe { *libc::__errno_location() = number };
 }
 
-/// Returns the result of a missing function.
 fn missing() -> c_int {
     set_error(libc::ENOSYS);
     -1

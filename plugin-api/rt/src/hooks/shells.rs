@@ -71,7 +71,6 @@ macro_rules! around {
     }})*};
 }
 
-/// Restricts a closure to a single call.
 pub(super) fn once<R>(call: impl FnOnce() -> R) -> impl FnOnce() -> R {
     call
 }
