@@ -173,8 +173,7 @@ impl<'a, T> ResultSlot<'a, T> {
         T: Value<Way = AsText>,
     {
         let sink = pointer_of::<TextSink>(*self.slot)?;
-        // SAFETY: `new` was promised data as the ABI prescribes, which is a live sink for strings, whose `put` copies its
-        // argument.
+        // SAFETY: `new` was promised data as the ABI prescribes, which is a live sink for strings, whose `put` copies its argument.
         unsafe {
             let sink = sink.read();
             (sink.put)(sink.context, text.as_ptr(), text.len());

@@ -1,7 +1,7 @@
 //! Direct calls of the host. If all values of a signature are stored in slots, the host returns the address of the code, and
 //! calls jump there without slots. Each call first reads one word: the version. The version changes whenever the address may
 //! become invalid, and has a reserved value while direct calls are forbidden: before a commit, and while a slice of host memory
-//! is borrowed. Calls that cannot be direct use slots, which performs them or reports the error.
+//! is borrowed. Other calls use slots, and succeed or report the reason.
 #![expect(unsafe_code, reason = "calls the code whose address the host has given")]
 
 use core::marker::PhantomData;
@@ -193,8 +193,7 @@ pub(crate) const fn is_direct<A: Params, R: ReturnValue>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// Converts the bits of a result. Fast path and slow path both return results as bits until here, so that they stay in
-/// registers.
+/// Converts the bits of a result. Fast path and slow path both return results as bits until here, so that they stay in registers.
 #[inline]
 pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R, CallError> {
     R::of_direct_bits(bits?).ok_or_else(in_no_slot)
@@ -205,8 +204,7 @@ fn in_no_slot() -> CallError {
     CallError::new(FailureKind::OTHER, "the result of a direct call does not lie in a slot")
 }
 
-/// Returns the error of a failed call; `None` for a call that was not performed. Kept out of line, so that results stay in
-/// registers.
+/// Returns the error of a failed call; `None` for a call that was not performed. Kept out of line, so that results stay in registers.
 #[cold]
 #[inline(never)]
 fn failure(status: DirectStatus) -> Option<CallError> {

@@ -1,5 +1,4 @@
-//! Resources that are dropped when the module is unloaded, without a static that stores them: for example resources opened by
-//! `main`.
+//! Resources that are dropped when the module is unloaded, without a static that stores them: for example resources opened by `main`.
 
 use std::any::{Any, type_name_of_val};
 use std::cell::Cell;

@@ -69,8 +69,7 @@ impl<'f> ObjectView<'f> {
         host::object_rename(self.handle(), name, outer.handle())
     }
 
-    /// Requests a collection of unreferenced objects. The collection never runs inside a call, so it runs at the next safe
-    /// point.
+    /// Requests a collection of unreferenced objects. The collection never runs inside a call, so it runs at the next safe point.
     ///
     /// # Errors
     /// `UNAVAILABLE`, which reports the postponement; `DURING_REBUILD` before the commit of a load or reload.

@@ -56,8 +56,7 @@ const FREE: *const Holder = NonNull::dangling().as_ptr();
 /// word larger than its content, to keep iteration over many objects cheap.
 #[doc(hidden)]
 pub struct PartCell<C> {
-    /// The most recent active borrow, or [`FREE`]. Points into the image, or into the frame of the call that set it and resets
-    /// it.
+    /// The most recent active borrow, or [`FREE`]. Points into the image, or into the frame of the call that set it and resets it.
     holder: Cell<*const Holder>,
     part: UnsafeCell<C>,
 }
@@ -130,8 +129,7 @@ impl<C> PartCell<C> {
 
     #[inline]
     fn last(&self) -> Option<&Holder> {
-        // SAFETY: the holder is in the image, or in a call on the stack that restores the previous holder when it returns or
-        // unwinds.
+        // SAFETY: the holder is in the image, or in a call on the stack that restores the previous holder when it returns or unwinds.
         (!self.is_free()).then(|| unsafe { &*self.holder.get() })
     }
 

@@ -191,9 +191,8 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
     added
 }
 
-/// Registers `resolver` for the names of a protocol of this module or of the host, until this generation of the module ends.
-/// Resolvers of a protocol are called in ascending order of priority; the first answer wins. Errors list each resolver by its
-/// `label`.
+/// Registers `resolver` for the names of a protocol of this module or of the host, until this generation of the module ends. Resolvers
+/// of a protocol are called in ascending order of priority; the first answer wins. Errors list each resolver by its `label`.
 ///
 /// # Errors
 /// Fails if the protocol is unknown, built in or another module's, or has a resolver of that label, off the game thread, and in

@@ -1,6 +1,5 @@
-//! Pointers to values in host memory. Creating a pointer is unsafe and carries promises; using one is safe, because a pointer
-//! has the type of its value. Values are copied in or out as a whole, without Rust references into host memory, because the
-//! host changes it.
+//! Pointers to values in host memory. Creating a pointer is unsafe and carries promises; using one is safe, because a pointer has the
+//! type of its value. Values are copied in or out as a whole, without Rust references into host memory, because the host changes it.
 //!
 //! A pointer is valid until the host or the author's code is called, because values may then move or be destroyed.
 #![expect(unsafe_code, reason = "follows addresses of values in host memory")]

@@ -1,5 +1,4 @@
-//! Table of the values of any type that this module has registered with its host by number, on the game thread, until the
-//! module ends.
+//! Table of the values of any type that this module has registered with its host by number, on the game thread, until the module ends.
 
 use core::any::Any;
 use core::cell::{Cell, RefCell};

@@ -146,8 +146,7 @@ impl TaskHandle {
         host::job_cancel(self.job);
     }
 
-    /// Returns true if the job has ended or was cancelled. Game thread only: elsewhere, and without a host, always returns
-    /// true.
+    /// Returns true if the job has ended or was cancelled. Game thread only: elsewhere, and without a host, always returns true.
     #[must_use]
     pub fn is_finished(self) -> bool {
         !host::job_lives(self.job)
@@ -199,8 +198,7 @@ pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     post_bound(bound, ObjectHandle::NONE, here())
 }
 
-/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed
-/// before.
+/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed before.
 ///
 /// # Errors
 /// See [`post`].
@@ -210,8 +208,7 @@ pub fn post_to<C: Class>(object: Obj<C>, code: impl FnOnce(This<'_, C>) + Send +
     post_bound(bound, object.handle(), here())
 }
 
-/// Returns the game time since the host started: the sum of the durations of its ticks. Zero off the game thread and without a
-/// host.
+/// Returns the game time since the host started: the sum of the durations of its ticks. Zero off the game thread and without a host.
 #[must_use]
 pub fn game_time() -> Duration {
     Duration::from_nanos(host::game_time())

@@ -91,8 +91,7 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// Returns the slot of an argument. The slot is valid only if `staged` was created by `stage` of this value and neither
-    /// moves.
+    /// Returns the slot of an argument. The slot is valid only if `staged` was created by `stage` of this value and neither moves.
     #[doc(hidden)]
     fn slot_in(&self, staged: &Self::In) -> Slot;
 

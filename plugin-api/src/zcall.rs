@@ -330,11 +330,10 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
     by_name(ObjectHandle::NONE, name, args)
 }
 
-/// A function by name with these parameters and this result: the name is resolved and the signature compared once, and each
-/// call uses the resulting handle. The handle is valid until the generation of the function ends; later calls fail, and another
-/// [`find`](Self::find) returns the current function. In a module of a Slim, a pinned context or the Default, a resolved name
-/// keeps its meaning permanently. The value stays on the thread that resolved it; for the threads that may resolve names, see
-/// [`zcall()`].
+/// A function by name with these parameters and this result: the name is resolved and the signature compared once, and each call uses
+/// the resulting handle. The handle is valid until the generation of the function ends; later calls fail, and another
+/// [`find`](Self::find) returns the current function. In a module of a Slim, a pinned context or the Default, a resolved name keeps
+/// its meaning permanently. The value stays on the thread that resolved it; for the threads that may resolve names, see [`zcall()`].
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -386,11 +385,10 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         })
     }
 
-    /// Runs `code` with a function pointer for many calls, each of which costs little more than a call of a C function.
-    /// Available for a leaf of the host (`Calls::register_leaf`), whose code has no preconditions and exists as long as the
-    /// host.
+    /// Runs `code` with a function pointer for many calls, each of which costs little more than a call of a C function. Available for
+    /// a leaf of the host (`Calls::register_leaf`), whose code has no preconditions and exists as long as the host.
     ///
-    /// Checks of a call are made once by [`hot`](Self::hot). Until `code` returns no safe point and no reload occurs; slices
+    /// Checks of a call are made once by [`hot`](Self::hot). Until `code` returns, no safe point and no reload occurs; slices
     /// borrowed in `code` do not block calls of a leaf, and an observer that starts during `code` does not count the calls.
     ///
     /// ```

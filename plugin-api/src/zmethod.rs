@@ -95,10 +95,9 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         self.callee.call(Some(object), &self.name, &args).map(R::into_direct_bits)
     }
 
-    /// Calls the function on each of these objects, in order, with the same arguments, in one host call. A failure, also by a
-    /// panic, does not stop the remaining calls. Parameters and result must be numbers, `bool`, names or objects, which is
-    /// checked at compile time. If the host starts to observe calls during the host call, its remaining calls are not counted,
-    /// except for events.
+    /// Calls the function on each of these objects, in order, with the same arguments, in one host call. A failure, also by a panic,
+    /// does not stop the remaining calls. Parameters and result must be numbers, `bool`, names or objects, which is checked at compile
+    /// time. If the host starts to observe calls during the host call, its remaining calls are not counted, except for events.
     ///
     /// # Errors
     /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, `LENT` while a slice is borrowed: no

@@ -29,9 +29,8 @@ impl DirectCallee {
     /// No function.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
-    /// Context of a leaf: a function whose code uses no context, in the host's image. A leaf may be called at any time while
-    /// code of the module runs, under each version: on the game thread, and on any thread by a module that is not bound to a
-    /// thread.
+    /// Context of a leaf: a function whose code uses no context, in the host's image. A leaf may be called at any time while code of
+    /// the module runs, under each version: on the game thread, and on any thread by a module that is not bound to a thread.
     pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 

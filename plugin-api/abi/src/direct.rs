@@ -2,9 +2,8 @@
 //! description of such a function contains a direct trampoline in addition to the usual one, and the host stores its address
 //! when it loads the module.
 //!
-//! A plain value is a value of a kind that fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)),
-//! converted to a word by [`SlotValue`](crate::zcall::SlotValue). The caller has compared the signature; the trampoline checks
-//! nothing.
+//! A plain value is a value of a kind that fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)), converted
+//! to a word by [`SlotValue`](crate::zcall::SlotValue). The caller has compared the signature; the trampoline checks nothing.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::ROption;

@@ -247,8 +247,7 @@ pub struct HookTable {
     ) -> c_int,
     /// Reports that the module has enabled, changed or disabled signals of a descriptor.
     pub fd_signals: unsafe extern "C" fn(image: *const c_void, fd: c_int),
-    /// Reports that the module is about to jump to the location in this buffer, which `setjmp` or a related function has
-    /// filled.
+    /// Reports that the module is about to jump to the location in this buffer, which `setjmp` or a related function has filled.
     pub jumps: unsafe extern "C" fn(image: *const c_void, buffer: *const c_void),
     /// Reports a process that the module has started.
     pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),

@@ -140,10 +140,9 @@ pub struct ModuleContext {
     pub slices: *const Slices,
     /// Directory of owned values; null for a module that may own none.
     pub blacks: *const BlackDirectory,
-    /// Version of direct calls, or [`CLOSED`](crate::black_direct::CLOSED) while direct calls are closed, for example before a
-    /// commit. A function found under another version is looked up again. Read on the game thread, or on any thread by a module
-    /// that is not bound to a thread, whose host keeps the word as long as the module is mapped and closes it when the module
-    /// ends.
+    /// Version of direct calls, or [`CLOSED`](crate::black_direct::CLOSED) while direct calls are closed, for example before a commit.
+    /// A function found under another version is looked up again. Read on the game thread, or on any thread by a module that is not
+    /// bound to a thread, whose host keeps the word as long as the module is mapped and closes it when the module ends.
     pub direct: *const AtomicU64,
     /// Stack of the game thread: scopes of objects begin only there. [`StackSpan::ANY`] for a module without objects.
     pub stack: StackSpan,

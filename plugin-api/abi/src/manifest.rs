@@ -301,8 +301,7 @@ fn checked<'a>(
     if keeps_to(text) { Ok(text) } else { Err(ManifestError::Text { what, found: Excerpt::of(text), rule }) }
 }
 
-/// Parses the types section: kind and path of each declared type. Zeros between records are skipped: a sanitizer pads every
-/// static.
+/// Parses the types section: kind and path of each declared type. Zeros between records are skipped: a sanitizer pads every static.
 ///
 /// # Errors
 /// A record does not end inside the section, or does not contain a path.

@@ -1,6 +1,5 @@
 //! Protocols and resolvers of calls by name that a module registers. The host stores a number for each, which only the module
-//! resolves, and the functions to call it. None of these functions is called once the module's generation is suspended or has
-//! ended.
+//! resolves, and the functions to call it. None of these functions is called once the module's generation is suspended or has ended.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RStr, RString};
@@ -9,8 +8,7 @@ use crate::call::{Failure, Status};
 use crate::value::TextSink;
 use crate::zcall::ZCallBuffer;
 
-/// Parses an address, which is the part behind the colon of a name, and writes its canonical form into the sink. Game thread
-/// only.
+/// Parses an address, which is the part behind the colon of a name, and writes its canonical form into the sink. Game thread only.
 ///
 /// # Safety
 /// `protocol` is a number that the module registered with this function; the rest is borrowed for the call.

@@ -41,8 +41,7 @@ impl StackSpan {
 #[inline(always)]
 fn stack_pointer() -> usize {
     let pointer: usize;
-    // SAFETY: reads a register and no memory. The address of a local is not usable, because a sanitizer may keep locals
-    // elsewhere.
+    // SAFETY: reads a register and no memory. The address of a local is not usable, because a sanitizer may keep locals elsewhere.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         core::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));

@@ -74,8 +74,7 @@ pub struct Job<'a> {
     pub kind: JobKind,
     /// Line of the requesting code, or zero.
     pub line: u32,
-    /// Object that owns the job: the job ends with that object, or with the object's plugin part. None: it ends with its
-    /// module.
+    /// Object that owns the job: the job ends with that object, or with the object's plugin part. None: it ends with its module.
     pub object: ObjectHandle,
     /// For a timer, nanoseconds of game time until the first run.
     pub delay: u64,

@@ -99,8 +99,7 @@ const fn has_a_type_path(kind: PropertyKind) -> bool {
     )
 }
 
-/// Checks that a string is `/Script/<Package>.<Type>`. A path with type syntax would change the meaning of strings that contain
-/// it.
+/// Checks that a string is `/Script/<Package>.<Type>`. A path with type syntax would change the meaning of strings that contain it.
 #[must_use]
 pub const fn is_type_path(path: &str) -> bool {
     let (path, root) = (path.as_bytes(), b"/Script/");

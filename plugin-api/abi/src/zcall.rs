@@ -33,10 +33,9 @@ impl SlotType {
     pub const F32: Self = Self(9);
     /// `f64`.
     pub const F64: Self = Self(10);
-    /// An address. For `String`, an argument is a [`crate::value::TextView`] and a result a [`crate::value::TextSink`]; other
-    /// kinds that do not fit a slot (`PropertyKind::fits_slot`) use a live value in memory: an argument is kept by the caller,
-    /// and the callee may read it during the call; a result has zero bytes that the callee overwrites, and is owned by the
-    /// caller.
+    /// An address. For `String`, an argument is a [`crate::value::TextView`] and a result a [`crate::value::TextSink`]; other kinds
+    /// that do not fit a slot (`PropertyKind::fits_slot`) use a live value in memory: an argument is kept by the caller, and the
+    /// callee may read it during the call; a result has zero bytes that the callee overwrites, and is owned by the caller.
     pub const POINTER: Self = Self(11);
     /// An object or another conjugate, by handle.
     pub const CONJUGATE: Self = Self(13);

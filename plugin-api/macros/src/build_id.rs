@@ -72,8 +72,7 @@ fn libraries(args: &[String]) -> Vec<(&str, &str)> {
 /// contains its name. A library with metadata only, as for `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module\0";
-    // Name, date, owner, group and mode fill 48 bytes of the header; the size has 10 digits, and the header ends with two more
-    // bytes.
+    // Name, date, owner, group and mode fill 48 bytes of the header; the size has 10 digits, and the header ends with two more bytes.
     let list = library.strip_prefix(b"!<arch>\n").and_then(|archive| {
         let (length, rest) = archive.get(48..)?.split_at_checked(10)?;
         let length: usize = str::from_utf8(length).ok()?.trim().parse().ok()?;

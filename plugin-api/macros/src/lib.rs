@@ -122,9 +122,8 @@ pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// name, so their numbers may change between builds. The enum becomes `Copy`; one entry has the number 0. An entry may have
 /// `#[umeta(display_name = "Very angry", hidden)]`.
 ///
-/// With `flags`, a value is any set of entries, each a bit: the type becomes a struct with a constant for each entry and the
-/// operators `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and names and numbers are
-/// compared while loading.
+/// With `flags`, a value is any set of entries, each a bit: the type becomes a struct with a constant for each entry and the operators
+/// `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and names and numbers are compared while loading.
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
@@ -258,12 +257,11 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Use the macro at the top level of the crate: it also defines hidden versions of C functions with lasting side effects
 /// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host can track those effects.
 ///
-/// `unhooked: ["pthread_create"]` omits functions that C code in the library defines itself, as crash handlers and allocators
-/// do; otherwise the linker reports a duplicate symbol. Code inside the library then calls this function instead of the hook,
-/// and the function gets the hook when it looks up the platform's function by `dlsym`. The host does not record effects that
-/// bypass the hook, and reports the names when it loads the module. For the C heap, omit all functions that the code defines,
-/// including `free`: blocks that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to
-/// that heap.
+/// `unhooked: ["pthread_create"]` omits functions that C code in the library defines itself, as crash handlers and allocators do;
+/// otherwise the linker reports a duplicate symbol. Code inside the library then calls this function instead of the hook, and the
+/// function gets the hook when it looks up the platform's function by `dlsym`. The host does not record effects that bypass the hook,
+/// and reports the names when it loads the module. For the C heap, omit all functions that the code defines, including `free`: blocks
+/// that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to that heap.
 ///
 /// The logger of `log` and the subscriber of `tracing` in the library are the host's, which receives all records. A main may
 /// set others, by `env_logger`, `fern`, `tracing_subscriber` or manually: the host's are then set after main, unless main has

@@ -1,5 +1,4 @@
-//! `#[ustruct(pod)]`: a struct of plain values that is passed by value; and `#[ustruct]` of a host, which is copied field by
-//! field.
+//! `#[ustruct(pod)]`: a struct of plain values that is passed by value; and `#[ustruct]` of a host, which is copied field by field.
 
 use proc_macro2::TokenStream;
 use quote::quote;

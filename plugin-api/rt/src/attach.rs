@@ -27,8 +27,7 @@ pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) 
 
 /// Detaches the module: later calls fail and logs are dropped. Called last, by the host.
 pub fn detach() {
-    // An unfinished line would be lost with the image. Flushing fails if the stream has no reader, and the line is then not
-    // needed.
+    // An unfinished line would be lost with the image. Flushing fails if the stream has no reader, and the line is then not needed.
     let _flushed = std::io::stdout().flush();
     attached::end();
     panic_hook::remove();

@@ -10,8 +10,7 @@ use crate::outside::{Attachment, this_thread};
 
 static ATTACHMENT: Attachment = Attachment::alone();
 
-/// The thread that the module was attached on; zero while detached. A module with objects or values is attached on the game
-/// thread.
+/// The thread that the module was attached on; zero while detached. A module with objects or values is attached on the game thread.
 static HOME: AtomicUsize = AtomicUsize::new(0);
 
 /// True if the module has no objects, and is therefore not bound to a thread.

@@ -65,8 +65,7 @@ macro_rules! __alcedo_unhooked {
     };
 }
 
-/// Hooks of thread-locals, threads, exit handlers, signals and descriptors; and the initializer that finds the platform's
-/// functions.
+/// Hooks of thread-locals, threads, exit handlers, signals and descriptors; and the initializer that finds the platform's functions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_life {
@@ -291,8 +290,7 @@ macro_rules! __alcedo_name {
     )*};
 }
 
-/// Defines C names of lookup functions: the function receives the table of all names as additional arguments after the first
-/// three.
+/// Defines C names of lookup functions: the function receives the table of all names as additional arguments after the first three.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_lookup {

@@ -37,8 +37,7 @@ pub(crate) struct LogHost(Host<'static>);
 
 impl LogHost {
     pub(crate) fn attached() -> Option<Self> {
-        // SAFETY: only the functions below are called. They change no value, and the host refuses changes by its own
-        // subscribers.
+        // SAFETY: only the functions below are called. They change no value, and the host refuses changes by its own subscribers.
         unsafe { Host::attached("logging") }.map(Self)
     }
 

@@ -94,8 +94,7 @@ impl Attachment {
         }
     }
 
-    /// Stores the words of the host; `before` runs before other threads can read them. Returns false if a host was attached
-    /// before.
+    /// Stores the words of the host; `before` runs before other threads can read them. Returns false if a host was attached before.
     pub(crate) fn attach(&self, context: &ModuleContext, before: impl FnOnce()) -> bool {
         if self.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return false;
@@ -142,8 +141,7 @@ impl Attachment {
     /// Returns the mode of the host; an undefined mode without a host.
     #[inline]
     pub(crate) fn mode(&self) -> u32 {
-        // SAFETY: the pointer refers to a static, or to the word that the host promises to keep as long as the module is
-        // attached.
+        // SAFETY: the pointer refers to a static, or to the word that the host promises to keep as long as the module is attached.
         unsafe { &*self.mode.load(Ordering::Acquire) }.load(Ordering::Relaxed)
     }
 

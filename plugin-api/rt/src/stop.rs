@@ -10,9 +10,8 @@ const SLICE: Duration = Duration::from_millis(100);
 
 /// Returns true if this module's threads should stop. Any thread, at any time; false without a host.
 ///
-/// A module cannot be unmapped while one of its threads runs. The stop is requested before the exit hook of the module, which
-/// may therefore join the threads; a thread that does not stop keeps the whole module in the process, and the host names it in
-/// a report.
+/// A module cannot be unmapped while one of its threads runs. The stop is requested before the exit hook of the module, which may
+/// therefore join the threads; a thread that does not stop keeps the whole module in the process, and the host names it in a report.
 #[must_use]
 pub fn stop_requested() -> bool {
     stop_word().is_some_and(|word| word.load(Ordering::Acquire) != 0)

@@ -93,7 +93,7 @@ pub fn words_of(value: impl Display) -> Result<String, CallError> {
 }
 
 impl CallError {
-    /// Returns an error with the text of `error` and the place of the caller: for a function that returns `Result<T, CallError>` and
+    /// Returns an error with the message of `error` and the location of the caller: for a function that returns `Result<T, CallError>` and
     /// reports the line of its failure.
     #[must_use]
     #[track_caller]
@@ -103,7 +103,7 @@ impl CallError {
         Self::returned_at(error, &place)
     }
 
-    /// Returns the error of [`CallError::returned`] with this place. A panic of the error's `Display` or `Drop` is the error instead.
+    /// Returns the error of [`CallError::returned`] with this location. A panic of the error's `Display` or `Drop` is the error instead.
     #[must_use]
     pub fn returned_at(error: impl Display, place: &SourcePlace) -> Self {
         let SourcePlace { file, line, column } = place;

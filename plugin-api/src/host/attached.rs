@@ -165,8 +165,7 @@ pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     Some((entry.map(|there| there.at), directory.ends))
 }
 
-/// Returns true if an owned value, which was alive when `ends` was read, is still alive. Only for callers with a frame-bound
-/// value.
+/// Returns true if an owned value, which was alive when `ends` was read, is still alive. Only for callers with a frame-bound value.
 #[inline]
 pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
     match blacks(None) {

@@ -94,8 +94,7 @@ impl Drop for Lending {
 /// Returns the host's counter of slices, and the number of this module; `None` without a host.
 fn slices() -> Option<(&'static HostSlices, u64)> {
     let context = alcedo_rt::context()?;
-    // SAFETY: the host keeps the counter, if it provides one, as long as this module is attached, which it is while its code
-    // runs.
+    // SAFETY: the host keeps the counter, if it provides one, as long as this module is attached, which it is while its code runs.
     Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 

@@ -1,5 +1,4 @@
-//! Functions of a C library: the types that C can read, their descriptions, and the conversion of out parameters for the
-//! caller.
+//! Functions of a C library: the types that C can read, their descriptions, and the conversion of out parameters for the caller.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};

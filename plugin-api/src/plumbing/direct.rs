@@ -254,8 +254,7 @@ impl WordBlock {
 /// # Safety
 /// See [`BatchShell`].
 unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
-    // Fields used by the loop are read once: they do not change while the author's code runs, but the compiler cannot prove
-    // that.
+    // Fields used by the loop are read once: they do not change while the author's code runs, but the compiler cannot prove that.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
     // SAFETY: the caller lends storage for a failure, and a word for each parameter; the trampoline exists only for at most

@@ -59,8 +59,7 @@ pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(Property
     Some((N::KIND, fit))
 }
 
-/// Returns true if scripts can have a property of the type: an enum must have byte numbers, or the property specify
-/// `enum_as_byte`.
+/// Returns true if scripts can have a property of the type: an enum must have byte numbers, or the property specify `enum_as_byte`.
 #[must_use]
 pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
     match T::NUMBERS {

@@ -29,7 +29,7 @@ pub trait ModuleHooks: 'static {
     /// Calls the entry method.
     ///
     /// # Errors
-    /// When an entry of its table of the host cannot be bound.
+    /// An entry of its table of the host cannot be bound.
     fn entry() -> Result<(), CallError>;
     /// True if the main installs loggers of its own.
     const OWN_LOGGER: bool;

@@ -12,8 +12,7 @@ use crate::{Obj, This};
 const WITH_PART: &Taking = &Taking::new("with_part");
 
 impl<C: Class> Obj<C> {
-    /// Runs `code` with the object. For tasks, timers and posted closures; a method that has a `this` calls `this.get(obj)`
-    /// instead.
+    /// Runs `code` with the object. For tasks, timers and posted closures; a method that has a `this` calls `this.get(obj)` instead.
     ///
     /// # Errors
     /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class; `WRONG_STACK`

@@ -54,8 +54,7 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn suspends() -> u8;
-            /// Releases resources that another generation of the module needs to start. Called before the mains of that
-            /// generation.
+            /// Releases resources that another generation of the module needs to start. Called before the mains of that generation.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn suspend(; or failure) -> Status;

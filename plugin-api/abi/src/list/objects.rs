@@ -36,8 +36,7 @@ macro_rules! host_functions {
             fn object_resolve(
                 host; object: ObjectHandle, class: ClassId; gives out: *mut u8 = core::ptr::null_mut(); or failure
             ) -> Status;
-            /// Returns the plugin part that the calling module created for `class` of the object; none for other modules'
-            /// parts.
+            /// Returns the plugin part that the calling module created for `class` of the object; none for other modules' parts.
             game_thread("reaching a plugin part")
             fn object_part(
                 host, module; object: ObjectHandle, class: ClassId; gives out: PartPtr = PartPtr::NONE; or failure
@@ -75,8 +74,7 @@ macro_rules! host_functions {
             fn job_take(
                 host, module; job: &Job<'_>; gives out: JobId = JobId::NONE; or failure
             ) -> Status;
-            /// Cancels a job; no effect on a finished job. Off the game thread, the job ends at the next safe point. Any
-            /// thread.
+            /// Cancels a job; no effect on a finished job. Off the game thread, the job ends at the next safe point. Any thread.
             any_thread("cancelling a job")
             fn job_cancel(host; job: JobId);
             /// Returns one if the job has neither ended nor been cancelled, otherwise zero; always zero off the game thread.
@@ -85,12 +83,10 @@ macro_rules! host_functions {
             /// Returns nanoseconds of game time since the host started; zero off the game thread.
             game_thread("asking for the game time")
             fn game_time(host;) -> u64;
-            /// Adds a holder to a waker of the host; returns the same address. Any thread. The caller has borrowed or holds the
-            /// waker.
+            /// Adds a holder to a waker of the host; returns the same address. Any thread. The caller has borrowed or holds the waker.
             bare("cloning a waker", unsafe)
             fn waker_clone(; waker: *const ()) -> *const ();
-            /// Schedules the task of a waker; no effect on a finished task. Any thread. The caller has borrowed or holds the
-            /// waker.
+            /// Schedules the task of a waker; no effect on a finished task. Any thread. The caller has borrowed or holds the waker.
             bare("waking a task", unsafe)
             fn waker_wake(; waker: *const ());
             /// Removes a holder from a waker. Any thread. The caller holds the waker and does not use it afterwards.
@@ -100,9 +96,8 @@ macro_rules! host_functions {
             #[sabi(last_prefix_field)]
             bare("telling of a panic")
             fn panicked(host; file: RStr<'_>, line: u32, column: u32);
-            /// Returns the code behind a handle for calls without slots, if its signature has that fingerprint and all values
-            /// are stored in slots; none for other functions. Game thread; any thread for a module that is not bound to a
-            /// thread.
+            /// Returns the code behind a handle for calls without slots, if its signature has that fingerprint and all values are
+            /// stored in slots; none for other functions. Game thread; any thread for a module that is not bound to a thread.
             any_thread("finding a function for direct calls")
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; gives out: DirectCallee = DirectCallee::NONE; or failure

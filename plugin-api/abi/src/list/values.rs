@@ -71,8 +71,7 @@ macro_rules! value_functions {
         game_thread("taking out a key", unsafe)
         fn map_remove(host; map: &ValuePlace, at: u32; or failure) -> Status;
 
-        /// Assigns an object or none to a reference (soft, lazy, weak, interface). `WRONG_CLASS` for an object of an unsuitable
-        /// class.
+        /// Assigns an object or none to a reference (soft, lazy, weak, interface). `WRONG_CLASS` for an object of an unsuitable class.
         game_thread("pointing a reference at an object", unsafe)
         fn reference_assign(host; place: &ValuePlace, object: ObjectHandle; or failure) -> Status;
         /// Returns the current object of a reference; none if the object does not exist or has an unsuitable class.
@@ -103,10 +102,9 @@ macro_rules! value_functions {
         fn delegate_unbind(
             host; delegate: &ValuePlace, object: ObjectHandle, function: TextView; gives out: u32 = 0; or failure
         ) -> Status;
-        /// Calls the bound functions: slots for parameters and result, without an object. An unbound delegate fails with
-        /// `NOT_FOUND`; a multicast or sparse delegate calls all functions whose objects are alive, the last added first, and
-        /// has no result. The buffer borrows its slots, unshared, until the function returns; they match the delegate's
-        /// signature.
+        /// Calls the bound functions: slots for parameters and result, without an object. An unbound delegate fails with `NOT_FOUND`;
+        /// a multicast or sparse delegate calls all functions whose objects are alive, the last added first, and has no result. The
+        /// buffer borrows its slots, unshared, until the function returns; they match the delegate's signature.
         game_thread("calling a delegate", unsafe)
         fn delegate_call(host; delegate: &ValuePlace, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 
@@ -120,8 +118,7 @@ macro_rules! value_functions {
         /// Renames an object, moves it to another outer, or both. Refused if `outer` is inside the object.
         game_thread("renaming an object")
         fn object_rename(host; object: ObjectHandle, name: TextView, outer: ObjectHandle; or failure) -> Status;
-        /// Requests a collection. Inside a call this is refused with `UNAVAILABLE`, and the collection runs at the next safe
-        /// point.
+        /// Requests a collection. Inside a call this is refused with `UNAVAILABLE`, and the collection runs at the next safe point.
         acts("asking for a collection")
         fn collect(host;; or failure) -> Status;
 
@@ -130,9 +127,8 @@ macro_rules! value_functions {
         fn conjugate_state(
             host; conjugate: ConjugateHandle; gives out: ConjugateState = ConjugateState::UNKNOWN; or failure
         ) -> Status;
-        /// Creates a red conjugate for a value until the innermost red frame closes, for dynamic calls. The value is a property
-        /// of its owner, or, without an owner, does not move until then; it is not part of a container. `UNAVAILABLE` outside
-        /// of red frames.
+        /// Creates a red conjugate for a value until the innermost red frame closes, for dynamic calls. The value is a property of its
+        /// owner, or, without an owner, does not move until then; it is not part of a container. `UNAVAILABLE` outside of red frames.
         game_thread("lending a value", unsafe)
         fn conjugate_lend(
             host; place: &ValuePlace; gives out: ConjugateHandle = ConjugateHandle::NONE; or failure
@@ -146,14 +142,12 @@ macro_rules! value_functions {
         fn conjugate_clone(
             host, module; conjugate: ConjugateHandle, site: &Site; gives out: BlackHandle = BlackHandle::NONE; or failure
         ) -> Status;
-        /// Returns the text form of the type of a conjugate's value, as for `type_resolve`; the sink is not called for an
-        /// expired one.
+        /// Returns the text form of the type of a conjugate's value, as for `type_resolve`; the sink is not called for an expired one.
         game_thread("asking for the type of a conjugate")
         fn conjugate_type(host; conjugate: ConjugateHandle; text sink; or failure) -> Status;
-        /// Performs `HostTable::zcall` for callers without static types: the slot of a value that has a conjugate and is not an
-        /// object is a `SlotType::CONJUGATE`. Arguments are any conjugates that have not expired; results are owned values of
-        /// the module. The buffer borrows its slots, unshared, until the function returns; addresses in slots are never
-        /// followed.
+        /// Performs `HostTable::zcall` for callers without static types: the slot of a value that has a conjugate and is not an object
+        /// is a `SlotType::CONJUGATE`. Arguments are any conjugates that have not expired; results are owned values of the module. The
+        /// buffer borrows its slots, unshared, until the function returns; addresses in slots are never followed.
         game_thread("a ZCall", unsafe)
         fn conjugate_zcall(host, module; handle: ZCallHandle, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 

@@ -43,9 +43,8 @@ impl Pages {
     /// Returns the pages to the host or the platform.
     pub(super) fn shrink(self) {
         let memory = self.memory.as_ptr().cast::<c_void>();
-        // SAFETY: the image is that of the same context. The pages are owned by the value and were allocated by `grow`, which
-        // uses the host if there is one. The platform fails only without kernel memory; the pages then stay mapped, which is
-        // harmless.
+        // SAFETY: the image is that of the same context. The pages are owned by the value and were allocated by `grow`, which uses the
+        // host if there is one. The platform fails only without kernel memory; the pages then stay mapped, which is harmless.
         unsafe {
             match hook_context() {
                 Some(context) => (context.table.heap_shrink)(context.image, memory, self.len),
@@ -120,8 +119,7 @@ impl<K> Free<K> {
     /// Stores the next element of a list in the first word.
     #[inline]
     fn link(&self, next: *mut u8) {
-        // SAFETY: the value is the only owner of the memory; a block or a slab has at least 16 bytes, with at least that
-        // alignment.
+        // SAFETY: the value is the only owner of the memory; a block or a slab has at least 16 bytes, with at least that alignment.
         unsafe { self.0.cast::<*mut u8>().write(next) }
     }
 }
@@ -261,8 +259,7 @@ impl Slab {
     #[inline]
     pub(super) unsafe fn of(block: &Free<Block>) -> &'static Self {
         let slab = with_exposed_provenance::<Self>(block.0.as_ptr().addr() & !(SLAB - 1));
-        // SAFETY: blocks are in slabs, which are aligned to their length, and `new` exposed each; the caller promises the end
-        // of use.
+        // SAFETY: blocks are in slabs, which are aligned to their length, and `new` exposed each; the caller promises the end of use.
         unsafe { &*slab }
     }
 

@@ -67,9 +67,8 @@ unsafe impl GlobalAlloc for ModuleHeap {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller of `realloc` passes a nonzero size that forms a layout with the same alignment, and a block that
-        // was allocated with this layout. Both blocks have at least the smaller size; the old block is freed after its content
-        // was copied.
+        // SAFETY: the caller of `realloc` passes a nonzero size that forms a layout with the same alignment, and a block that was
+        // allocated with this layout. Both blocks have at least the smaller size; the old block is freed after its content was copied.
         unsafe {
             let new_layout = Layout::from_size_align_unchecked(new_size, layout.align());
             if place(layout) == place(new_layout) {

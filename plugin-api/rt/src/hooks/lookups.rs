@@ -10,8 +10,7 @@ use core::ffi::{CStr, c_void};
 use super::notes;
 use super::platform::{Scope, find, forget_error, library_at};
 
-/// Returns the hook for a function found under a hooked name, and other results unchanged; `names` lists the hooks of the
-/// module.
+/// Returns the hook for a function found under a hooked name, and other results unchanged; `names` lists the hooks of the module.
 pub(super) fn own<'a>(
     found: *mut c_void,
     name: &CStr,

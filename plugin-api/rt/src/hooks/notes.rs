@@ -29,7 +29,7 @@ macro_rules! notes {
 }
 
 notes! {
-    /// Reports that the module has closed the descriptor, or uses it in another form.
+    /// Reports that the module no longer holds the descriptor, or only in another form, as a stream.
     fn closed(fd: c_int) => fd_closed(fd);
     /// Reports a change of signals of a descriptor, unless the result is an error.
     fn signals_changed(fd: c_int, result: c_int), if result >= 0 => fd_signals(fd);
@@ -39,8 +39,7 @@ notes! {
     fn looked_up(found: *const c_void) => looked_up(found);
     /// Returns a nonzero value if the module is being closed and may not call this function.
     fn refuses(function: &CStr) -> c_int => refuses(function.as_ptr()), or 0;
-    /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host knows the block as a
-    /// module's.
+    /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host knows the block as a module's.
     fn block_lent(block: *mut c_void) -> c_int => block_lent(block), or 0;
     /// Reports that the unwinder is about to deregister a table. Returns a nonzero value if the unwinder still has it.
     fn frame_is_there(begin: *const c_void) -> c_int => frame_deregistered(begin), or 1;
@@ -61,8 +60,7 @@ notes! {
     /// # Safety
     /// The block was just allocated for the module to free.
     [unsafe] fn block_made(block: *mut c_void), if !cfg!(feature = "pass-through") && !block.is_null() => block_made(block);
-    /// Reports a stream with a descriptor, unless it is null; for `made_by`, see
-    /// [`alcedo_abi::hooks::HookTable::stream_opened`].
+    /// Reports a stream with a descriptor, unless it is null; for `made_by`, see [`alcedo_abi::hooks::HookTable::stream_opened`].
     ///
     /// # Safety
     /// The stream was just created by that function, for the module to close.

@@ -58,8 +58,7 @@ macro_rules! hooks {
     };
 }
 
-/// Defines hooks with additional code around the platform's function. The code receives the call as a value that it may use
-/// once.
+/// Defines hooks with additional code around the platform's function. The code receives the call as a value that it may use once.
 macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
@@ -155,8 +154,7 @@ macro_rules! readers {
     }})*};
 }
 
-/// Defines hooks of functions that create a stream or a directory stream with a descriptor, which is an argument or can be
-/// requested.
+/// Defines hooks of functions that create a stream or a directory stream with a descriptor, which is an argument or can be requested.
 macro_rules! streams {
     ($(
         $(#[doc = $doc:tt])*
@@ -369,7 +367,7 @@ pub unsafe extern "C" fn register_atfork(prepare: AtFork, parent: AtFork, child:
         return libc::ENOMEM;
     }
     let dso = if hook_context().is_some() { (&raw const __dso_handle).cast_mut().cast() } else { dso };
-    // SAFETY: our caller keeps to the C function's contract.
+    // SAFETY: the caller fulfils the C function's contract.
     unsafe { platform::__register_atfork(prepare, parent, child, dso) }
 }
 
@@ -460,8 +458,7 @@ fn behind(distance: &'static i32) -> *const c_void {
     core::ptr::from_ref(distance).cast::<c_void>().wrapping_byte_offset(*distance as isize)
 }
 
-/// Defines hooks of functions that look up symbols. The assembly behind the C names passes the table of hooks after the
-/// arguments.
+/// Defines hooks of functions that look up symbols. The assembly behind the C names passes the table of hooks after the arguments.
 macro_rules! lookups {
     ($($name:ident($($arg:ident: $ty:ty),*; $($unused:ident: $unused_ty:ty)?) of $text:ident;)*) => {$(
         #[doc = concat!("`", stringify!($name), "` of this module.")]

@@ -318,7 +318,7 @@ macro_rules! __alcedo_c_call {
         impl $view<'_> {
             $(#[$attr])*
             ///
-            /// When the call fails, the running call ends with the same error.
+            /// If the call fails, the running call ends with the same error.
             pub fn $name(&self, $($arg: $ty),*) -> $result {
                 self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
             }

@@ -1,8 +1,7 @@
 //! Expansion of `#[ustruct]`: a struct that is passed by value, or a struct that is used in place.
 
-/// Defines the parts common to both kinds of structs: the form in host memory with a constant for each field, and the
-/// description for the host. The author's types are used once, as arguments of `AlcedoParts`; all other uses have to agree with
-/// them.
+/// Defines the parts common to both kinds of structs: the form in host memory with a constant for each field, and the description for
+/// the host. The author's types are used once, as arguments of `AlcedoParts`; all other uses have to agree with them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_declare {

@@ -66,8 +66,7 @@ macro_rules! __alcedo_copied_value {
     };
 }
 
-/// Implements `Value` for a type whose values plugin code owns in host memory. With `@slots`, calls pass the address of a
-/// value.
+/// Implements `Value` for a type whose values plugin code owns in host memory. With `@slots`, calls pass the address of a value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_owned_value {
