@@ -278,9 +278,9 @@ pub fn not_filled(table: &str) -> ! {
     alcedo_rt::fail(CallError::new(FailureKind::UNAVAILABLE, message))
 }
 
-/// Declares a table of functions that a host and a module exchange: `host struct` for a table that the host implements, `module
-/// struct` for a table that the module implements. Both sides include the same declaration; the host expands it with the macro
-/// of this name in `alcedo_runtime`. Entries have numbers, `bool` and names as parameters and results.
+/// Declares a table of functions that a host and a module exchange: `host struct` for a table that the host implements,
+/// `module struct` for a table that the module implements. Both sides include the same declaration; the host expands it with the
+/// macro of this name in `alcedo_runtime`. Entries have numbers, `bool` and names as parameters and results.
 ///
 /// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` a `fn` pointer. The entry method of
 /// the module receives the first and returns the second. It runs after the host has compared both tables with its own, before

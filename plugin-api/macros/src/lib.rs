@@ -53,8 +53,8 @@ use crate::words::Words;
 /// A function may return `Result<T, E>` with any `E` that implements `Display`: callers receive the error message in a
 /// `CallError` of a separate kind.
 ///
-/// With `dll_bind = "Name"`, functions may be those of a C library, declared without a body: `#[dll_import] fn turn(&self,
-/// text: &mut String);`. The class is final.
+/// With `dll_bind = "Name"`, functions may be those of a C library, declared without a body:
+/// `#[dll_import] fn turn(&self, text: &mut String);`. The class is final.
 ///
 /// With `abstract`, only subclasses have objects; the class still has a class default object.
 ///
@@ -147,9 +147,9 @@ fn enumeration(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStrea
 /// A named delegate: `#[udelegate(multicast, package = "Game")] pub type OnScored = fn(points: i32, by: Obj<Cube>);`. Specify
 /// `single`, `multicast` or `sparse`; a single delegate may return a result. Every parameter has a name.
 ///
-/// The name becomes the type of properties, parameters and elements, with the operations of a `MulticastDelegate<fn(i32,
-/// Obj<Cube>)>`. Its path in the host is `/Script/Game.OnScored`; with `of = Cube` instead of the package, the delegate belongs
-/// to a class of this crate and has the path `/Script/Game.Cube:OnScored`.
+/// The name becomes the type of properties, parameters and elements, with the operations of a
+/// `MulticastDelegate<fn(i32, Obj<Cube>)>`. Its path in the host is `/Script/Game.OnScored`; with `of = Cube` instead of the
+/// package, the delegate belongs to a class of this crate and has the path `/Script/Game.Cube:OnScored`.
 ///
 /// With `imported`, the host or another module declares the delegate, and kind and signature are compared while loading.
 #[proc_macro_attribute]
@@ -228,9 +228,9 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `main` is `fn(&[&str])` or `fn()`, `exit` is `fn()`; both may be left out, and so may the dependencies.
 ///
-/// `entry: exchange` is the entry method, which exchanges tables of functions with the host right before `main`: `fn(&'static
-/// H) -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a `module struct`. A host
-/// with another definition of one of them refuses the module before its code runs.
+/// `entry: exchange` is the entry method, which exchanges tables of functions with the host right before `main`:
+/// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a
+/// `module struct`. A host with another definition of one of them refuses the module before its code runs.
 ///
 /// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the
 /// main of the new generation runs *before* the exit hook of the old one, because the old generation continues if the new one

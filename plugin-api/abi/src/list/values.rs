@@ -12,8 +12,8 @@ macro_rules! value_functions {
         /// the call; strings are UTF-8; a [`ValuePlace`] and an address are those of a live value of the type.
         ValueTable, ValueTableRef, values;
 
-        /// Returns the number of the type with this text form, as in signatures: `Array(f64)`, `Map(String,
-        /// Object(/Script/A.B))`. The number belongs to the calling module, and ends with it.
+        /// Returns the number of the type with this text form, as in signatures: `Array(f64)`, `Map(String, Object(/Script/A.B))`.
+        /// The number belongs to the calling module, and ends with it.
         game_thread("asking for a type")
         fn type_resolve(
             host, module; text: TextView; gives out: TypeNumber = TypeNumber::NONE; or failure
