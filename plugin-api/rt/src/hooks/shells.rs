@@ -266,8 +266,8 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     }
 }
 
-/// `setvbuf` of this module. A stream may outlive the module, and the end of the process reads its buffer; so the stream uses a
-/// buffer of the C library. The size is only a hint to the C library.
+/// `setvbuf` of this module. A stream may outlive the module, and the end of the process reads its buffer; so with a host the
+/// stream uses a buffer of the C library. The size is only a hint to the C library.
 ///
 /// # Safety
 /// The contract of the C function.
@@ -358,7 +358,7 @@ unsafe extern "C" {
     static __dso_handle: u8;
 }
 
-/// `__register_atfork` of this module. Always registers this library as the owner, regardless of `dso`.
+/// `__register_atfork` of this module. With a host, registers this library as the owner, regardless of `dso`.
 ///
 /// # Safety
 /// The contract of the C function.
