@@ -121,9 +121,6 @@ pub trait HostEntries: 'static {
     fn table() -> &'static Self;
 
     /// Binds the entries to the functions of the host.
-    ///
-    /// # Errors
-    /// The errors of [`HostEntry::bind`].
     #[doc(hidden)]
     fn bind(&self) -> Result<(), CallError>;
 }

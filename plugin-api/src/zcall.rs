@@ -91,9 +91,6 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
     }
 
     /// Calls the function; an object is passed in slot 0.
-    ///
-    /// # Errors
-    /// Failures of the callee.
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
         let mut out = Some(R::out());
         let out_slot = out.as_mut().map_or(Slot::EMPTY, R::slot_out);
@@ -120,9 +117,6 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
 
 impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
     /// Returns a function of a C library, for an object of the frame.
-    ///
-    /// # Errors
-    /// See [`Self::in_cell`].
     pub(crate) fn in_import_cell<T, O>(
         this: &impl CalledAs<T>,
         cell: &ImportCell<T, A::Values, R, O>,
@@ -140,9 +134,6 @@ pub(crate) struct ImportCallee<A, R, O> {
 
 impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
     /// Calls the function on an object.
-    ///
-    /// # Errors
-    /// Failures of the callee.
     pub(crate) fn call(&self, object: ObjectHandle, what: &str, args: &A) -> Result<(R, O), CallError> {
         /// The object, eight parameters, a result, and eight out parameters.
         const MOST: usize = 18;
@@ -210,9 +201,6 @@ pub(crate) fn buffer_of(slots: &mut [Slot]) -> ZCallBuffer {
 }
 
 /// Calls a function of a frame-bound object through the handle in its cell, or a static function of its class.
-///
-/// # Errors
-/// Failures of the callee.
 #[inline]
 pub(crate) fn by_cell<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,

@@ -47,9 +47,6 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
 }
 
 /// Calls a function of a C library; returns the result and the out parameters.
-///
-/// # Errors
-/// Failures of the callee.
 pub fn invoke_import<T, A: Params, R: ReturnValue, O: Outs>(
     this: &impl CalledAs<T>,
     cell: &ImportCell<T, A::Values, R, O>,

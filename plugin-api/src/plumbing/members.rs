@@ -26,9 +26,6 @@ pub fn write_member<C: Class, T: Value>(
 }
 
 /// Calls a function of the object through the handle in `cell`.
-///
-/// # Errors
-/// Failures of the callee.
 #[inline]
 pub fn invoke_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -40,9 +37,6 @@ pub fn invoke_member<T, A: Params, R: ReturnValue>(
 }
 
 /// Calls a static function through the handle in `cell`. The object only proves the game thread.
-///
-/// # Errors
-/// Failures of the callee.
 #[inline]
 pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,

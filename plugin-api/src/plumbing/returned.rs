@@ -31,9 +31,6 @@ pub trait Returned {
     const MAY_FAIL: bool;
 
     /// Converts into the value, or into the error in the form of the ABI.
-    ///
-    /// # Errors
-    /// The author's error.
     fn crossing(self, place: Place) -> Result<Self::Value, CallError>;
 }
 

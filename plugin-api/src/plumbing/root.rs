@@ -36,14 +36,8 @@ pub trait ModuleHooks: 'static {
     /// True if `suspend` and `resume` are defined.
     const SUSPENDS: bool;
     /// Releases resources that the next generation needs.
-    ///
-    /// # Errors
-    /// The author's error.
     fn suspend() -> Result<(), CallError>;
     /// Acquires the resources again.
-    ///
-    /// # Errors
-    /// The author's error.
     fn resume() -> Result<(), CallError>;
 }
 
@@ -73,9 +67,6 @@ impl<E: Display> Outcome for Result<(), E> {
 }
 
 /// Calls a `suspend` or a `resume`.
-///
-/// # Errors
-/// Errors of the hook.
 pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
     hook().told()
 }

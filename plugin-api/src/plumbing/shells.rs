@@ -152,9 +152,6 @@ pub trait CustomThunk {
     type Class: Class;
 
     /// Steps through the parameters, does the work and sets the result.
-    ///
-    /// # Errors
-    /// The failure of the function.
     fn run(frame: &mut Frame<'_>) -> Result<(), CallError>;
 }
 
