@@ -63,7 +63,9 @@ pub unsafe trait AnyResult: Sized {
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
+    /// Exactly this kind.
     Plain(PropertyKind),
+    /// Any kind that has a conjugate.
     Conjugate,
 }
 
