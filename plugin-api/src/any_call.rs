@@ -1,4 +1,4 @@
-//! Calls by name of code that knows no types: numbers, names and objects travel as they are, everything else as a conjugate.
+//! Calls by name without static types: numbers, names and objects are passed as plain values, everything else as a conjugate.
 #![expect(unsafe_code, reason = "declares the traits that say what stands in slots")]
 
 use alcedo_abi::call::{Failure, FailureKind};
@@ -11,67 +11,66 @@ use crate::value::{plain_slot, plain_value};
 use crate::zcall::{buffer_of, is_of_objects};
 use crate::{AnyConjugate, Class, Obj, ObjectView, UName, host};
 
-/// The kind that nothing is of.
+/// Kind of no value.
 const NOTHING: PropertyKind = PropertyKind(0);
 
-/// What can stand in a slot of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any).
+/// A slot value of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed where its type is unknown",
     label = "take a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate` of the value"
 )]
 ///
 /// # Safety
-/// The slot is a plain value, or the number of a conjugate: never an address.
+/// The slot is a plain value or the number of a conjugate, never an address.
 pub unsafe trait AnyArgument {
-    /// Its slot.
     #[doc(hidden)]
     fn slot(&self) -> Slot;
 }
 
-/// The arguments of such a call: a tuple of up to eight.
+/// The arguments of a call without static types: a tuple of up to eight.
 ///
 /// # Safety
 /// The slots are those of [`AnyArgument`]s.
 pub unsafe trait AnyArguments {
-    /// Lends a row of slots: the object, the arguments, and one that is empty.
+    /// Calls `code` with a buffer of slots: the object, the arguments, and an empty slot.
     #[doc(hidden)]
     fn with_slots<R>(&self, object: ObjectHandle, code: impl FnOnce(&mut [Slot]) -> R) -> R;
 }
 
-/// The result of such a call: a plain value, an [`AnyConjugate`] of the caller's own, or `()`.
+/// The result of a call without static types: a plain value, an [`AnyConjugate`] owned by the caller, or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result where its type is unknown",
     label = "take (), a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate`"
 )]
 ///
 /// # Safety
-/// `WANTED` tells all kinds that `take` can make a value of.
+/// `WANTED` covers all kinds that `take` can convert into a value.
 pub unsafe trait AnyResult: Sized {
-    /// What the callee has to give; none for nothing.
+    /// Expected result of the callee; `None` for `()`.
     #[doc(hidden)]
     const WANTED: Option<Wanted>;
 
-    /// Takes it out of its slot.
+    /// Takes the result out of its slot.
     ///
     /// # Safety
-    /// A callee that gives what is wanted has filled the slot, and nothing else takes anything out of it.
+    /// A callee whose result matches `WANTED` has filled the slot, and no other code takes the value out of it.
     #[doc(hidden)]
     unsafe fn take(slot: Slot) -> Result<Self, CallError>;
 }
 
-/// What a caller without static types takes. The host checks before the call: what comes out of a slot is a number,
-/// which cannot be told from the number of a value of another owner.
+/// Result that a caller without static types expects. The host checks it before the call, because a number in a slot does not
+/// reveal its owner.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// Just this kind.
+    /// Exactly this kind.
     Plain(PropertyKind),
-    /// Whatever has a conjugate.
+    /// Any kind that has a conjugate.
     Conjugate,
 }
 
 impl Wanted {
-    /// Whether a result of that kind will do.
+    /// Returns true if a result of this kind is accepted.
     fn takes(self, kind: PropertyKind) -> bool {
         match self {
             Self::Plain(wanted) => wanted == kind,
@@ -79,14 +78,14 @@ impl Wanted {
         }
     }
 
-    /// Whether a result of the kind `found` will do for an `R`, of a call by that name.
+    /// Checks that a result of the kind `found`, of a call of `name`, is accepted for an `R`.
     ///
     /// # Errors
-    /// `SIGNATURE` where it will not.
+    /// `SIGNATURE` if it is not.
     pub(crate) fn check<R: AnyResult>(name: &str, found: PropertyKind) -> Result<(), CallError> {
         let fits = match R::WANTED {
             Some(wanted) => wanted.takes(found),
-            // A property that is written gives nothing back.
+            // Writing a property returns no value.
             None => found == NOTHING || name.starts_with("up:"),
         };
         if fits {
@@ -116,7 +115,7 @@ macro_rules! plain {
             }
         }
 
-        // SAFETY: just this kind.
+        // SAFETY: exactly this kind.
         unsafe impl AnyResult for $ty {
             const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::$kind));
 
@@ -137,7 +136,7 @@ unsafe impl AnyArgument for UName {
     }
 }
 
-// SAFETY: just this kind.
+// SAFETY: exactly this kind.
 unsafe impl AnyResult for UName {
     const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::NAME));
 
@@ -153,11 +152,11 @@ unsafe impl<C: Class> AnyArgument for Obj<C> {
     }
 }
 
-// SAFETY: just this kind.
+// SAFETY: exactly this kind.
 unsafe impl<C: Class> AnyResult for Obj<C> {
     const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::OBJECT));
 
-    /// An object of another class is an error here, where signatures were not compared; one that is gone is reported
+    /// Returns an error for an object of another class, because signatures were not compared. A destroyed object is reported
     /// when it is used.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         let obj = plain_value(slot).map(Self::from_handle)?;
@@ -182,17 +181,17 @@ unsafe impl AnyArgument for &AnyConjugate {
     }
 }
 
-// SAFETY: whatever has a conjugate.
+// SAFETY: any kind that has a conjugate.
 unsafe impl AnyResult for AnyConjugate {
     const WANTED: Option<Wanted> = Some(Wanted::Conjugate);
 
-    /// What comes out of such a call is a black of this module's, which nobody else has.
+    /// The result is an owned value of this module, which no other code holds.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         plain_value::<ConjugateHandle>(slot).map(Self::own)
     }
 }
 
-// SAFETY: nothing.
+// SAFETY: no value is taken.
 unsafe impl AnyResult for () {
     const WANTED: Option<Wanted> = None;
 
@@ -203,7 +202,7 @@ unsafe impl AnyResult for () {
 
 macro_rules! arguments {
     ($($name:ident $value:ident)*) => {
-        // SAFETY: each answers for itself.
+        // SAFETY: each argument upholds its own contract.
         unsafe impl<$($name: AnyArgument),*> AnyArguments for ($($name,)*) {
             fn with_slots<R>(&self, object: ObjectHandle, code: impl FnOnce(&mut [Slot]) -> R) -> R {
                 let ($($value,)*) = self;
@@ -222,7 +221,7 @@ arguments!(A a B b C c D d E e F f);
 arguments!(A a B b C c D d E e F f G g);
 arguments!(A a B b C c D d E e F f G g H h);
 
-/// Calls through a handle, with conjugates in place of values that have one. Checks the kind of the result before the call.
+/// Calls through a handle, with conjugates for values that have one. Checks the kind of the result before the call.
 pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     object: Option<ObjectHandle>,
     handle: ZCallHandle,
@@ -234,7 +233,7 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
         let slots = &mut slots[usize::from(object.is_none())..end];
         let host = host::host(name)?;
         let result = match slots.first() {
-            // The kind of the result is known to the delegate alone.
+            // Only the delegate determines the kind of the result.
             Some(delegate) if name.starts_with("nd:") => host.delegate_result(plain_value(*delegate)?)?,
             _ => host.zcall_result(handle)?,
         };
@@ -248,25 +247,25 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     })
 }
 
-/// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
+/// Resolves and calls a function. For names of the `uf` protocol, slot 0 is the object.
 pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
     object: ObjectHandle,
     name: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    // Nobody has a signature to compare: the host looks at each argument, and says beforehand what comes back.
+    // Without a signature to compare, the host checks each argument and reports the kind of the result beforehand.
     let handle = host::zcall_resolve(name, 0)?;
     conjugate_zcall(is_of_objects(name).then_some(object), handle, name, args)
 }
 
 impl ObjectView<'_> {
-    /// Calls as [`ObjectView::zcall`] does, without types: plain values and objects as they are, everything else as
-    /// an [`AnyConjugate`](crate::AnyConjugate), also as the result, which is this module's own then. Conjugates go in as
-    /// copies. A property is read by `up:/…` with its object and `0_u8`, and written with `1_u8` and the value.
+    /// Calls like [`ObjectView::zcall`], without static types: plain values and objects are passed as such, everything else as
+    /// an [`AnyConjugate`](crate::AnyConjugate). A conjugate returned as the result is owned by this module. Conjugate
+    /// arguments are copied. Read a property by `up:/…` with its object and `0_u8`; write it with `1_u8` and the value.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age, for a conjugate that leads nowhere any more; `BUFFER` when the arguments are others than
-    /// the callee takes, `SIGNATURE` when it gives something else; `NOT_FOUND`, and the failures of the callee.
+    /// `EXPIRED`, with kind and age, for a conjugate whose value is gone; `BUFFER` if the arguments do not match the callee,
+    /// `SIGNATURE` if the result does not match; `NOT_FOUND`, and failures of the callee.
     pub fn zcall_any<A: AnyArguments, R: AnyResult>(&self, name: &str, args: A) -> Result<R, CallError> {
         by_name(self.handle(), name, &args)
     }

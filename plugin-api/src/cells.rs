@@ -10,11 +10,11 @@ use crate::ptr::{PtrMut, Viewable};
 use crate::validity_token::ValidityToken;
 use crate::{Class, This, Value};
 
-/// Receives the number of class `C`.
+/// Receives the id of class `C`.
 pub struct ClassCell<C>(pub(crate) Cell, PhantomData<fn() -> C>);
 
 impl<C> ClassCell<C> {
-    /// An empty one.
+    /// Creates an empty cell.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
@@ -32,11 +32,11 @@ impl<C> ClassCell<C> {
 pub struct PropertyCell<C, T>(pub(crate) Cell, PhantomData<fn() -> (C, T)>);
 
 impl<C, T> PropertyCell<C, T> {
-    /// An empty one.
+    /// Creates an empty cell.
     ///
     /// # Safety
-    /// The cell is part of the description of the class, or of an import, that the module registers: the host fills it before any
-    /// code of the module runs, and code that reads the property does not check whether it did.
+    /// The cell is part of the description of the class, or of an import, that the module registers: the host fills it before
+    /// any code of the module runs, and code that reads the property does not check that the cell is filled.
     #[must_use]
     pub const unsafe fn new() -> Self {
         Self(Cell::new(), PhantomData)
@@ -53,11 +53,11 @@ impl<C: Class, T: Value> PropertyCell<C, T> {
     }
 }
 
-/// Receives the handle of a function of class `C` that takes the values `A` and gives `R`.
+/// Receives the handle of a function of class `C` with parameters `A` and result `R`.
 pub struct FunctionCell<C, A, R>(pub(crate) Cell, DirectCell<A, R>, PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
-    /// An empty one. Until it is filled, calls through it are refused.
+    /// Creates an empty cell. Calls through an unfilled cell are refused.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
@@ -70,18 +70,17 @@ impl<C, A, R> FunctionCell<C, A, R> {
         &self.0
     }
 
-    /// Returns the cache of direct calls.
     #[inline]
     pub(crate) fn direct(&self) -> &DirectCell<A, R> {
         &self.1
     }
 }
 
-/// Receives nothing of use: for what only has to be there.
+/// Receives no usable number: for items that only have to exist in the host.
 pub struct PresenceCell(pub(crate) Cell);
 
 impl PresenceCell {
-    /// An empty one.
+    /// Creates an empty cell.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
@@ -89,11 +88,11 @@ impl PresenceCell {
     }
 }
 
-/// Receives the handle of a function of class `C`, which takes `A`, gives `R` and changes `O` of what it takes.
+/// Receives the handle of a function of class `C` with parameters `A`, result `R` and out parameters `O`.
 pub struct ImportCell<C, A, R, O>(pub(crate) FunctionCell<C, A, R>, PhantomData<fn() -> O>);
 
 impl<C, A, R, O> ImportCell<C, A, R, O> {
-    /// An empty one. Until it is filled, calls through it are refused.
+    /// Creates an empty cell. Calls through an unfilled cell are refused.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
@@ -102,16 +101,16 @@ impl<C, A, R, O> ImportCell<C, A, R, O> {
 }
 
 impl<'f, C: Class> This<'f, C> {
-    /// A property of the object, which may be seen. Whether it may be written is to be asked before.
+    /// Returns a property of the object for reading. The caller checks write permission before writing.
     #[inline]
     pub(crate) fn property<T: Value>(
         &self,
         cell: &PropertyCell<C, T>,
     ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
         let object = self.object();
-        // SAFETY: who made the cell promised that the host has filled it: with the offset of a property of just this type in
-        // every object of just this class. The memory of a frame-bound object is live for its frame, and a property lives as long
-        // as its object, which the token checks.
+        // SAFETY: the creator of the cell promised that the host has filled it with the offset of a property of exactly this
+        // type in every object of exactly this class. The memory of a frame-bound object is live for its frame, and a property
+        // lives as long as its object, which the token checks.
         unsafe {
             let value = PtrMut::new(self.memory().add(cell.offset()).cast());
             Viewable::new(value, move || ValidityToken::of_object(object))

@@ -1,5 +1,4 @@
-//! What the compiler has of a class: its path, its base, and the view through which its objects are used; and of an
-//! interface: its path.
+//! Compile-time data of classes and interfaces: path, base, and the view through which objects are used.
 #![expect(unsafe_code, reason = "declares the traits whose promise the views and texts of types rest on")]
 
 use alcedo_abi::describe::Cell;
@@ -13,56 +12,55 @@ use crate::{Object, ObjectView, This};
 /// A class of the host's reflection, as a type. `#[uclass]` implements it.
 ///
 /// # Safety
-/// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. `Base` is the class that the host knows as the base
-/// of the class at `PATH`, and the members that the view reads are the ones the host knows: the load of the module
-/// compares them before any of its code runs.
+/// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. `Base` is the class that the host has as the base of the class
+/// at `PATH`, and the view only reads members that the host has: loading the module compares them before any of its code runs.
 pub unsafe trait Class: Sized + 'static {
-    /// The class it extends; [`crate::Object`] is its own.
+    /// The base class; [`crate::Object`] is its own base.
     type Base: Class;
-    /// What [`This`] dereferences to: the accessors and calls of the class, then those of its base.
+    /// Target of [`This`]'s `Deref`: the accessors and calls of the class, then those of its base.
     type View<'f>: Copy;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
-    /// What its members are called: for the messages of the compiler, and for nothing else.
+    /// Names of its members, only for compiler messages.
     #[doc(hidden)]
     const MEMBERS: Members = Members::NONE;
-    /// Names of the events that it declares, for messages of the compiler.
+    /// Names of the events that it declares, for compiler messages.
     #[doc(hidden)]
     const EVENTS: &'static [&'static str] = &[];
-    /// Paths of the interfaces that it lists, for messages of the compiler.
+    /// Paths of the interfaces that it lists, for compiler messages.
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 
-    /// The C library that its functions are in; empty for most. A class that has one is final.
+    /// The C library that contains its functions; empty for most classes. A class with a library is final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
 
-    /// Where the host puts the number of the class.
+    /// Returns the cell that receives the class id from the host.
     #[doc(hidden)]
     fn cell() -> &'static Cell;
 
-    /// The number of the class, or none while no host has given it one.
+    /// Returns the class id; none until the host has assigned one.
     #[doc(hidden)]
     fn id() -> ClassId {
-        // The host gives out 32-bit numbers; an unfilled cell has none of those bits.
+        // Class ids have 32 bits; these bits are zero in an unfilled cell.
         ClassId((Self::cell().get() & u64::from(u32::MAX)) as u32)
     }
 }
 
 /// A class that this module declares, with its plugin part.
 ///
-/// That the type as it finally is can be sent to the finalizer thread, which drops it, is a condition here: other attributes
-/// may have changed the fields after `#[uclass]` has looked at them.
+/// The `Send` bound checks the final type, which the finalizer thread drops: other attributes may have changed the fields after
+/// `#[uclass]` has processed them.
 ///
 /// # Safety
-/// The hooks of the class are those of this very implementation.
+/// The hooks of the class are those of this implementation.
 #[doc(hidden)]
 pub unsafe trait Part: Class + Send {
     /// Builds the plugin part.
     fn red_constructor(this: This<'_, Self>) -> Self;
-    /// Puts the kept fields.
+    /// Saves the kept fields.
     fn save_kept(&self, keeper: &mut Keeper<'_>);
-    /// Takes one kept field back.
+    /// Restores a kept field.
     fn load_kept(&mut self, name: &str, data: &[u8]) -> Result<(), crate::CallError>;
 }
 
@@ -78,7 +76,7 @@ unsafe impl Class for Object {
         &ROOT
     }
 
-    // Zero means "any" to the host, which is just what the root is.
+    // Zero means "any class" to the host, which matches the root.
     fn id() -> ClassId {
         ClassId::NONE
     }
@@ -86,29 +84,29 @@ unsafe impl Class for Object {
 
 /// An interface of the host's reflection, as a type. `#[uinterface]` implements it.
 ///
-/// A class lists what it implements, `#[uclass(package = "Game", implements(Hears))]`, and writes the bodies in
-/// `#[uclass] impl Hears for Cat { … }`. A [`ScriptInterface`](crate::ScriptInterface) leads to objects of whatever class does,
-/// and its functions are called on what it gives.
+/// A class lists the interfaces it implements, `#[uclass(package = "Game", implements(Hears))]`, and contains the bodies in
+/// `#[uclass] impl Hears for Cat { … }`. A [`ScriptInterface`](crate::ScriptInterface) refers to objects of any implementing
+/// class; functions of the interface are called on the object that it returns.
 ///
 /// # Safety
-/// `PATH` is `/Script/Package.Name`, and that path alone says what a `ScriptInterface<Self>` leads to.
+/// `PATH` is `/Script/Package.Name`, and that path alone determines the interface that a `ScriptInterface<Self>` refers to.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no interface",
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub unsafe trait Interface: Sized + 'static {
-    /// What an object that is seen as the interface can do: its functions, then what any object can.
+    /// View of an object as the interface: the functions of the interface, then the operations on any object.
     type View<'f>: Copy;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Its functions, for the compiler to compare classes with.
+    /// Functions of the interface, which the compiler compares with those of classes.
     #[doc(hidden)]
     const FUNCTIONS: &'static [InterfaceFunction];
-    /// What its functions are called, for messages of the compiler.
+    /// Names of its functions, for compiler messages.
     #[doc(hidden)]
     const NAMES: &'static str;
 
-    /// That view.
+    /// Returns the view of an object.
     #[doc(hidden)]
     fn view(this: InterfaceThis<'_, Self>) -> Self::View<'_>;
 }
@@ -132,7 +130,7 @@ impl Members {
     }
 
     pub(crate) const fn has_property(&self, name: &str) -> bool {
-        // A field of the author's own may be called as a property of a base.
+        // A field of the plugin part may have the name of a base's property.
         if contains(self.fields, name) {
             return false;
         }
@@ -149,7 +147,7 @@ impl Members {
 const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        // A field that is called as a word of the language: the compiler writes `r#type`.
+        // A field named like a keyword is listed as `r#type`.
         let known = match names[at].as_bytes() {
             [b'r', b'#', known @ ..] | known => known,
         };

@@ -1,4 +1,4 @@
-//! The signature of a delegate: a function type, and its text as the host prints it.
+//! The signature of a delegate: a function type, and its text form as the host prints it.
 #![expect(unsafe_code, reason = "declares the trait whose text the host believes")]
 
 use core::marker::PhantomData;
@@ -7,7 +7,7 @@ use crate::Value;
 use crate::signature::{Params, ReturnValue};
 use crate::type_text::{TypeText, is_delegate_path};
 
-/// What a delegate takes and gives: a function type of up to eight values.
+/// Signature of a delegate: a function type of up to eight values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no signature of a delegate",
     label = "write `fn(A, B) -> R`",
@@ -15,20 +15,20 @@ use crate::type_text::{TypeText, is_delegate_path};
 )]
 ///
 /// # Safety
-/// `TEXT` is what the host reads `Args` and `Result` as.
+/// The host parses `TEXT` as exactly `Args` and `Result`.
 pub unsafe trait Signature: 'static {
-    /// Its parameters.
+    /// Parameters of the delegate.
     type Args: Params;
-    /// Its result.
+    /// Result of the delegate.
     type Result: ReturnValue;
-    /// As the host prints it: `f32, String -> bool`.
+    /// Text form as the host prints it: `f32, String -> bool`.
     #[doc(hidden)]
     const TEXT: &'static TypeText;
 }
 
 macro_rules! signatures {
     ($([$($name:ident)*])*) => {$(
-        // SAFETY: the text is put together from those of the very types.
+        // SAFETY: the text is composed from those of the same types.
         unsafe impl<$($name: Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
             type Args = ($($name,)*);
             type Result = Z;
@@ -41,21 +41,21 @@ macro_rules! signatures {
 }
 signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E F G] [A B C D E F G H]);
 
-/// What `#[udelegate]` makes of a declaration: a signature that is known by a path.
+/// A delegate signature with a path, as declared by `#[udelegate]`.
 #[doc(hidden)]
 pub trait NamedSignature: 'static {
-    /// What it takes and gives: a function type.
+    /// The signature as a function type.
     type Function: Signature;
     /// `/Script/<Package>.<Name>`, or `/Script/<Package>.<Class>:<Name>`.
     const PATH: &'static str;
 }
 
-/// The signature of a delegate that has a name.
+/// The signature of a named delegate.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Named<S>(PhantomData<fn() -> S>);
 
-// SAFETY: the text is that of the function type, in the parentheses of a name that the host reads past.
+// SAFETY: the text is that of the function type, in the parentheses of a name that the host skips.
 unsafe impl<S: NamedSignature> Signature for Named<S> {
     type Args = <S::Function as Signature>::Args;
     type Result = <S::Function as Signature>::Result;

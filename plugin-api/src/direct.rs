@@ -1,7 +1,7 @@
-//! Direct calls of the host: where all values of a signature lie in slots, the host gives out the address of the code, and calls go
-//! there without slots. Each looks at one word before: the version, which changes whenever the address may stand for something else, and
-//! says while nothing may be called so: before a commit, and while a slice of host memory is lent. What is not done in this way takes
-//! the call with slots, which does it or says why not.
+//! Direct calls of the host. If all values of a signature are stored in slots, the host returns the address of the code, and
+//! calls jump there without slots. Each call first reads one word: the version. The version changes whenever the address may
+//! become invalid, and has a reserved value while direct calls are forbidden: before a commit, and while a slice of host memory
+//! is borrowed. Other calls use slots, and succeed or report the reason.
 #![expect(unsafe_code, reason = "calls the code whose address the host has given")]
 
 use core::marker::PhantomData;
@@ -17,11 +17,11 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::this::InterfaceThis;
 use crate::{Class, Interface, Object, This, host};
 
-/// No version of the host's, nor what it says while nothing may be called.
+/// Equals neither a version of the host nor the reserved value for forbidden direct calls.
 const NEVER: u64 = u64::MAX;
 
-/// Proof that functions of the host may be called directly on this thread: it is the game thread, as the borrow of an object of a frame
-/// shows, or the module has to do with no objects. It does not leave the thread.
+/// Proof that functions of the host may be called directly on this thread: the borrow of a frame's object proves the game
+/// thread, or the module uses no objects. Never leaves the thread.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
@@ -30,34 +30,32 @@ pub struct Called<'a> {
 }
 
 impl Called<'_> {
-    /// The object of a frame.
     pub(crate) fn new<C: Class>(this: &This<'_, C>) -> Self {
         Self { object: this.object(), frame: PhantomData }
     }
 
-    /// Returns the object of a call by a name that the host has found on this thread: the game thread, or any thread of a module that
-    /// belongs to none.
+    /// Creates the proof for the object of a call by name. The host has resolved the name on this thread: the game thread, or
+    /// any thread for a module that is not bound to a thread.
     #[inline]
     pub(crate) fn by_name(object: ObjectHandle) -> Self {
         Self { object, frame: PhantomData }
     }
 
-    /// No object, on the game thread or in a module that belongs to no thread; `None` elsewhere.
+    /// Creates the proof without an object, on the game thread or in a module that is not bound to a thread; `None` elsewhere.
     #[inline]
     pub(crate) fn without_object() -> Option<Self> {
         may_call_directly().then_some(Self { object: ObjectHandle::NONE, frame: PhantomData })
     }
 
-    /// Its handle.
     #[inline]
     pub(crate) fn object(self) -> ObjectHandle {
         self.object
     }
 }
 
-/// An object on which functions of `T` can be called: of a class, or of an interface.
+/// An object on which functions of `T` can be called, where `T` is a class or an interface.
 pub trait CalledAs<T> {
-    /// The object, and that this is its thread.
+    /// Returns the object, and the proof that this is its thread.
     #[doc(hidden)]
     fn called(&self) -> Called<'_>;
 }
@@ -76,20 +74,20 @@ impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
     }
 }
 
-/// The code behind a cell of a function that takes `A` and gives `R`, once a call has found it. Read on the game thread, or on any thread
-/// in a module that belongs to none, where a handle has the same code and context as long as the version is that of an open word.
+/// Cache of the code behind a function cell with parameters `A` and result `R`, filled by the first call. Read on the game
+/// thread, or on any thread in a module that is not bound to a thread, where code and context of a handle do not change while
+/// the version word is open.
 pub(crate) struct DirectCell<A, R> {
-    /// The version it was found under; written after the others, and read before them.
+    /// Version of the cached code; written after the other fields, and read before them.
     version: AtomicU64,
     code: AtomicPtr<()>,
     context: AtomicPtr<()>,
-    /// The last version under which the host had none.
+    /// Last version for which the host had no code.
     refused: AtomicU64,
     of: PhantomData<fn(A) -> R>,
 }
 
 impl<A, R> DirectCell<A, R> {
-    /// One that has found nothing.
     pub(crate) const fn new() -> Self {
         let (code, context) = (AtomicPtr::new(core::ptr::null_mut()), AtomicPtr::new(core::ptr::null_mut()));
         Self { version: AtomicU64::new(NEVER), code, context, refused: AtomicU64::new(NEVER), of: PhantomData }
@@ -97,7 +95,7 @@ impl<A, R> DirectCell<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> DirectCell<A, R> {
-    /// Calls the code behind the handle that a function cell was filled with; nothing where the call takes slots.
+    /// Calls the code behind the handle of a function cell; `None` if the call has to use slots.
     #[inline]
     pub(crate) fn call<Given: Params<Bits = A::Bits>>(
         &self,
@@ -112,9 +110,9 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
             return None;
         }
         let (code, context) = (self.code.load(Ordering::Relaxed), self.context.load(Ordering::Relaxed));
-        // SAFETY: the host returned code and context for a function with this signature, and its version is still the same: they are right,
-        // and calls are open. `called` proves the thread. A module that belongs to no thread reads both from one host for its whole life,
-        // which keeps them as long as the module is mapped. The bits are those of values of the types.
+        // SAFETY: the host returned code and context for a function with this signature, and its version is unchanged: both are
+        // valid, and calls are open. `called` proves the thread. A module that is not bound to a thread reads both from one
+        // host for its whole life, which keeps them as long as the module is mapped. The bits are those of values of the types.
         given(unsafe { args.direct_bits().call(code, context, called.object()) })
     }
 
@@ -145,8 +143,8 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     }
 }
 
-/// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Made by [`DirectCell::leaf`]
-/// alone, and not for another thread.
+/// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Created only by
+/// [`DirectCell::leaf`]; not valid on other threads.
 pub(crate) struct Leaf<'a, A, R> {
     code: *const (),
     of: PhantomData<(&'a DirectCell<A, R>, *const ())>,
@@ -161,12 +159,11 @@ impl<A, R> Clone for Leaf<'_, A, R> {
 impl<A, R> Copy for Leaf<'_, A, R> {}
 
 impl<A: Params, R: ReturnValue> Leaf<'_, A, R> {
-    /// Calls it.
     #[inline]
     pub(crate) fn call(self, args: &A) -> Result<u64, CallError> {
-        // SAFETY: the host returned the code for a function with this signature, on this thread, where it may be called, and the pointer
-        // keeps it there. A leaf may be called at all times while code of the module runs, as `DirectCallee::LEAF` promises, and it does:
-        // this is lent for a call of a closure.
+        // SAFETY: the host returned the code for a function with this signature, on this thread, where it may be called, and
+        // the raw pointer keeps the value on this thread. A leaf may be called at all times while code of the module runs, as
+        // `DirectCallee::LEAF` promises; this value exists only during the call of a closure of the module.
         let answer = unsafe { args.direct_bits().call(self.code, DirectCallee::LEAF, ObjectHandle::NONE) };
         if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(leaf_failure(answer.status)) }
     }
@@ -178,10 +175,10 @@ fn leaf_failure(status: DirectStatus) -> CallError {
     failure(status).unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a leaf of the host was not called"))
 }
 
-/// What the host has for direct calls of a handle.
+/// Returns the host's code for direct calls of a handle.
 fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee> {
     let host = host::host("finding a function for direct calls").ok()?;
-    // Why there is none, the call with slots says.
+    // The call with slots reports the reason of a failure.
     let callee = host.zcall_direct(handle, fingerprint::<A, R>()).ok()?;
     (!callee.code.is_null() && callee.version != CLOSED).then_some(callee)
 }
@@ -191,13 +188,12 @@ fn given(answer: DirectAnswer) -> Option<Result<u64, CallError>> {
     if answer.status == DirectStatus::DONE { Some(Ok(answer.bits)) } else { failure(answer.status).map(Err) }
 }
 
-/// Whether functions with this signature may be called directly: all that they take and give lies in slots.
+/// Returns true if functions with this signature may be called directly: all parameters and the result are stored in slots.
 pub(crate) const fn is_direct<A: Params, R: ReturnValue>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// The result that has these bits. Calls of such functions have their results as bits until here, so that they go in registers,
-/// whichever way the call has taken.
+/// Converts the bits of a result. Fast path and slow path both return results as bits until here, so that they stay in registers.
 #[inline]
 pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R, CallError> {
     R::of_direct_bits(bits?).ok_or_else(in_no_slot)
@@ -208,7 +204,7 @@ fn in_no_slot() -> CallError {
     CallError::new(FailureKind::OTHER, "the result of a direct call does not lie in a slot")
 }
 
-/// Why a call failed; nothing for one that was not done. In a register, so that no result goes through memory.
+/// Returns the error of a failed call; `None` for a call that was not performed. Kept out of line, so that results stay in registers.
 #[cold]
 #[inline(never)]
 fn failure(status: DirectStatus) -> Option<CallError> {

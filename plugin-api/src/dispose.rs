@@ -1,4 +1,4 @@
-//! Things that are dropped when the module goes, without anybody keeping them in a static: what `main` opened, for one.
+//! Resources that are dropped when the module is unloaded, without a static that stores them: for example resources opened by `main`.
 
 use std::any::{Any, type_name_of_val};
 use std::cell::Cell;
@@ -8,20 +8,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_rt::trap;
 
-/// How often what a round of drops has added gets another round.
+/// Maximum number of rounds for resources that were registered by drops of earlier rounds.
 const ROUNDS: u32 = 16;
 
-/// How deep late drops may nest before the innermost is forgotten: one that always adds another has no end.
+/// Maximum nesting depth of late drops, after which the innermost resource is leaked: a resource that always registers another
+/// would never end.
 const DEPTH: u32 = 64;
 
 struct Resources {
     kept: Vec<Box<dyn Any + Send>>,
-    /// What was leaked since the last report, each type and place once.
+    /// Resources leaked since the last report, one entry per type and location.
     leaked: Vec<Leaked>,
     is_closed: bool,
 }
 
-/// A resource that was leaked, since dropping it would have had no end.
+/// A resource that was leaked because its drops would never end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Leaked {
     type_name: &'static str,
@@ -34,12 +35,12 @@ thread_local! {
     static DEPTH_HERE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Keeps `resource` until the module is unloaded and drops it then, on the game thread, right after the exit hook; the
-/// last one registered goes first. Any thread may call it.
+/// Keeps `resource` until the module is unloaded, and drops it then on the game thread, right after the exit hook, in reverse
+/// order of registration. Any thread.
 ///
-/// A drop may register more; that has its turn as well, a limited number of times. What comes too late is dropped at once
-/// and not kept. Returns whether it was kept. A resource that registers another whenever it is dropped would never end: the
-/// last one is leaked, and its type and the caller's place stand in the report of the unload.
+/// A drop may register more resources, which are dropped too, for a limited number of rounds. A resource registered too late is
+/// dropped immediately. Returns true if the resource was kept. A resource that registers another in each drop would never end:
+/// the last one is leaked, and the report of the unload names its type and the location of the caller.
 ///
 /// ```
 /// alcedo_plugin_api::auto_dispose(std::fs::File::open("/dev/null"));
@@ -77,8 +78,7 @@ impl Drop for Deeper {
     }
 }
 
-/// Drops what is kept, each isolated from the panics of the others, which are added to `failure`. From then on nothing
-/// is kept.
+/// Drops all kept resources. A panic does not stop the remaining drops and is added to `failure`. Later resources are not kept.
 pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     let mut status = Status::OK;
     for round in 1..=ROUNDS {
@@ -119,7 +119,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     status
 }
 
-/// The first failure is reported with its place, the others by their words.
+/// Adds a failure: the first one with its location, later ones with their message only.
 fn add(failure: &mut Failure, found: Failure) {
     if failure.kind == FailureKind::NONE {
         *failure = found;
@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// Registers another of its kind whenever it goes.
+    /// Registers another value of its type when it is dropped.
     struct Endless(Log, u32);
 
     impl Drop for Endless {
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    // One test, since the resources are those of the whole module and close once.
+    // A single test, because the resources belong to the whole module and are closed once.
     #[test]
     fn resources_go_last_first_with_what_they_add_until_a_bound_and_late_ones_go_at_once() {
         let log = Log::default();

@@ -1,4 +1,4 @@
-//! Fields that are carried over a reload: each goes by its name, as CBOR, through the host's value tree.
+//! Fields that are carried over a reload by name, as CBOR, through the host's value tree.
 #![expect(unsafe_code, reason = "calls the sink that the host lends")]
 
 use alcedo_abi::call::FailureKind;
@@ -7,7 +7,7 @@ use alcedo_rt::CallError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A field that can be kept: what goes out before a reload.
+/// A field that can be saved before a reload.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept over a reload",
     label = "a `#[keep]` field needs serde",
@@ -15,11 +15,11 @@ use serde::de::DeserializeOwned;
             and let the red constructor build the field anew"
 )]
 pub trait Keep {
-    /// The value as CBOR.
+    /// Serializes the value as CBOR.
     fn to_cbor(&self) -> Result<Vec<u8>, CallError>;
 }
 
-/// A field that can be kept: what comes back after a reload.
+/// A field that can be restored after a reload.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be brought back after a reload",
     label = "a `#[keep]` field needs serde",
@@ -27,7 +27,7 @@ pub trait Keep {
             and let the red constructor build the field anew"
 )]
 pub trait Restore: Sized {
-    /// The value that CBOR tells of.
+    /// Deserializes the value from CBOR.
     fn from_cbor(data: &[u8]) -> Result<Self, CallError>;
 }
 
@@ -46,7 +46,7 @@ impl<T: DeserializeOwned> Restore for T {
     }
 }
 
-/// Why a value does not fit its field any more: what a report says of all objects, so it names no value.
+/// Describes why a value does not fit its field any more. Reports use the description for all objects, so it contains no value.
 fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
     let ciborium::de::Error::Semantic(_, words) = error else { return "is of another type".into() };
     let named = |start| Some(words.strip_prefix(start)?.split_once('`')?.0);
@@ -61,16 +61,16 @@ fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
     }
 }
 
-/// Takes one kept field back.
+/// Restores a kept field.
 ///
 /// # Errors
-/// When the value does not fit the field's type any more; the field stays as the red constructor made it.
+/// The value does not fit the type of the field any more; the field keeps the value set by the red constructor.
 pub fn restore<T: Restore>(field: &mut T, data: &[u8]) -> Result<(), CallError> {
     *field = T::from_cbor(data)?;
     Ok(())
 }
 
-/// A kept field that the class does not have any more.
+/// Creates the error for a kept field that the class does not have any more.
 #[must_use]
 pub fn unknown_field(class: &str, name: &str) -> CallError {
     CallError::new(FailureKind::NOT_FOUND, format!("{class} has no kept field `{name}` any more: its value is dropped"))
@@ -82,7 +82,7 @@ pub struct Keeper<'a> {
 }
 
 impl Keeper<'_> {
-    /// Keeps one field. One that cannot be written ends the saving with an error that names it.
+    /// Saves a field. A field that cannot be serialized ends the saving with an error that names it.
     pub fn put<T: Keep>(&mut self, name: &str, value: &T) {
         let data = value.to_cbor().unwrap_or_else(|error| {
             alcedo_rt::fail(CallError::other(format!("`{name}`: {}", error.message())));

@@ -1,8 +1,8 @@
-//! What a plugin is written against: classes and structs by attribute, properties and calls through the
-//! frame-bound [`This`], and nothing that could outlive a frame by accident.
+//! API that plugins are written against: classes and structs declared by attributes, with properties and calls through the
+//! frame-bound [`This`]. No reference obtained from [`This`] outlives its frame.
 //!
-//! A plugin depends on this crate only, says `#![forbid(unsafe_code)]`, and starts with
-//! `use alcedo_plugin_api::prelude::*;`. It has nothing of files, generations, or of reloads.
+//! A plugin depends on this crate only, declares `#![forbid(unsafe_code)]`, and starts with `use alcedo_plugin_api::prelude::*;`.
+//! Files, generations and reloads are not part of the API.
 
 mod any_call;
 mod blocks;
@@ -72,7 +72,7 @@ pub use zcall::{HotFunction, ZFunction, zcall};
 pub use zmethod::{Each, ZMethod};
 pub use zproperty::ZProperty;
 
-/// All that most plugins need.
+/// Items that most plugins use.
 pub mod prelude {
     pub use crate::{
         AnyConjugate, CallError, FailureKind, Lent, NetArchive, NetMap, Obj, Object, Out, PropertyKind, This, UName,

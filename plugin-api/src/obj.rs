@@ -1,11 +1,11 @@
-//! A reference to an object that may be kept: eight bytes that name it and never become another object.
+//! A reference to an object that may be kept: an 8-byte handle that never refers to another object.
 
 use core::marker::PhantomData;
 
 use alcedo_abi::handles::ObjectHandle;
 
-/// An object of class `C`, or none. It may be kept in fields and sent to threads; to use the object, a call from
-/// the host must be running: `this.get(obj)`.
+/// An object of class `C`, or none. May be kept in fields and sent to threads. The object is accessed during a call from the
+/// host: `this.get(obj)`.
 #[repr(transparent)]
 pub struct Obj<C> {
     handle: ObjectHandle,
@@ -13,7 +13,7 @@ pub struct Obj<C> {
 }
 
 impl<C> Obj<C> {
-    /// No object.
+    /// Returns the reference to no object.
     #[must_use]
     pub const fn none() -> Self {
         Self::from_handle(ObjectHandle::NONE)
@@ -23,13 +23,13 @@ impl<C> Obj<C> {
         Self { handle, of: PhantomData }
     }
 
-    /// Whether it names no object at all. An object that is gone is not none: see [`Self::is_expired`].
+    /// Returns true if the reference is none. A destroyed object is not none: see [`Self::is_expired`].
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.handle.is_none()
     }
 
-    /// The bare handle, for logs and maps.
+    /// Returns the untyped handle, for logs and maps.
     #[must_use]
     pub const fn handle(self) -> ObjectHandle {
         self.handle

@@ -1,5 +1,5 @@
-//! Parameters that come back to the caller: `&mut T` in a signature. The value goes in by copy; what the callee has made of
-//! it is copied back when the whole call has succeeded, and else the caller's is untouched.
+//! Out parameters: `&mut T` in a signature. The value is copied in; after a successful call, the callee's value is copied back.
+//! After a failed call the caller's variable is unchanged.
 #![expect(unsafe_code, reason = "declares what travels in the slots of such a parameter")]
 
 use core::cell::RefCell;
@@ -13,18 +13,18 @@ use crate::blocks::ArgumentSlot;
 use crate::kinds::{PtrMut, ValidityToken, Viewable};
 use crate::signature::{Param, Params};
 
-/// A parameter that comes back. Whoever calls by name gives one: `this.zcall(name, (2.0, Out::to(&mut rest)))`.
+/// An argument for an out parameter in a call by name: `this.zcall(name, (2.0, Out::to(&mut rest)))`.
 #[derive(Debug)]
 pub struct Out<'a, T>(RefCell<&'a mut T>);
 
 impl<'a, T> Out<'a, T> {
-    /// What the callee has made of `target` is put there when the call has succeeded.
+    /// Assigns the callee's value to `target` if the call succeeds.
     pub fn to(target: &'a mut T) -> Self {
         Self(RefCell::new(target))
     }
 }
 
-/// How a method sees one: the value, and where it goes back to.
+/// An out parameter as a method sees it: the value, and the location that it is copied back to.
 #[doc(hidden)]
 pub struct OutValue<'f, T: Value> {
     value: T,
@@ -32,7 +32,7 @@ pub struct OutValue<'f, T: Value> {
 }
 
 impl<T: Value> OutValue<'_, T> {
-    /// Writes the value back; the running call fails where the host refuses.
+    /// Writes the value back; the running call fails if the host refuses.
     pub fn keep(self) {
         self.value.store(self.target).unwrap_or_else(|error| fail(error));
     }
@@ -52,7 +52,7 @@ impl<T: Value> DerefMut for OutValue<'_, T> {
     }
 }
 
-// SAFETY: what goes in and what waits are the value's own, as an argument's and a result's are.
+// SAFETY: the argument and result data are those of the value.
 unsafe impl<'a, T: Value> Param for Out<'a, T> {
     type Value = T;
     type Declared = Out<'static, T>;
@@ -101,7 +101,7 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
 /// The values of out parameters: a tuple of up to eight.
 ///
 /// # Safety
-/// The slots are those that the border prescribes for results of the values, in order.
+/// Slots are encoded as the ABI prescribes for results of the values, in order.
 pub unsafe trait Outs: Params {
     /// Holds the values until they are taken.
     #[doc(hidden)]
@@ -112,17 +112,17 @@ pub unsafe trait Outs: Params {
     /// Writes the slots that point to the storage. Returns their number.
     #[doc(hidden)]
     fn put_slots(out: &mut Self::Out, slots: &mut [Slot]) -> usize;
-    /// The values.
+    /// Returns the values.
     ///
     /// # Safety
-    /// A callee has filled the slots, and what waited.
+    /// A callee has filled the slots and the storage.
     #[doc(hidden)]
     unsafe fn take(slots: &[Slot], out: Self::Out) -> Result<Self, CallError>;
 }
 
 macro_rules! outs {
     ($count:literal $($name:ident $value:ident $at:literal)*) => {
-        // SAFETY: each value answers for itself, and they stand in order.
+        // SAFETY: each value upholds its own contract, and they are in order.
         unsafe impl<$($name: Value),*> Outs for ($($name,)*) {
             type Out = ($(<$name as Value>::Out,)*);
 
@@ -141,7 +141,7 @@ macro_rules! outs {
             #[allow(unused_variables, unused_unsafe, clippy::unused_unit, reason = "for none")]
             unsafe fn take(slots: &[Slot], out: Self::Out) -> Result<Self, CallError> {
                 let ($($value,)*) = out;
-                // SAFETY: our caller promises that a callee has filled them.
+                // SAFETY: the caller promises that a callee has filled the slots.
                 let ($($value,)*) = unsafe { ($(<$name as Value>::take_out(slots[$at], $value),)*) };
                 Ok(($($value?,)*))
             }

@@ -1,4 +1,4 @@
-//! The memory of a plugin part, with its borrow state checked while running. `alcedo_abi::borrows` decides.
+//! Memory of a plugin part, with a borrow state that is checked at run time by `alcedo_abi::borrows`.
 #![expect(unsafe_code, reason = "hands out references that the borrow state says are allowed")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -8,34 +8,31 @@ use alcedo_abi::borrows::{Borrows, Event};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
-/// How a plugin part is borrowed, and by whom. Each method has one that stands in its image, for a borrow of a part that is free, so
-/// that such a borrow is a word in the cell; other borrows have one on the stack.
+/// State and holder of a borrow of a plugin part. Each method has a static `Holder` in its image for a borrow of a free part,
+/// so that such a borrow only writes one word of the cell; other borrows keep their `Holder` on the stack.
 #[derive(Debug)]
 struct Holder {
     state: Borrows,
-    /// The method.
     name: &'static str,
-    /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
+    /// Source of new borrows while an exclusive borrow is lent: a pointer derived from the lent reference.
     lent: Option<NonNull<()>>,
 }
 
-/// The holder that a `&self` method is where nobody else borrows.
+/// Static holder of a `&self` method, used if no other borrow is active.
 #[derive(Debug)]
 pub(crate) struct Sharing(Holder);
 
 impl Sharing {
-    /// That of the method of this name.
     pub(crate) const fn new(name: &'static str) -> Self {
         Self(Holder::alone(name, Event::Share))
     }
 }
 
-/// The holder that a `&mut self` method is where nobody else borrows.
+/// Static holder of a `&mut self` method, used if no other borrow is active.
 #[derive(Debug)]
 pub(crate) struct Taking(Holder);
 
 impl Taking {
-    /// That of the method of this name.
     pub(crate) const fn new(name: &'static str) -> Self {
         Self(Holder::alone(name, Event::Take))
     }
@@ -50,23 +47,21 @@ impl Holder {
     }
 }
 
-/// The holder of a part that nobody borrows: an address where nothing is. It is not null, or the box of a part whose fields are all zero
-/// would be a zeroed allocation as a whole: the optimizer of Rust 1.95 makes a call of its own of that, which it loses where it inlines over
-/// the units of a larger library, and then the compiler crashes.
+/// Holder address of a free part: dangling and not null. With a null pointer, the box of a part whose fields are all zero would
+/// be a zeroed allocation as a whole. The optimizer of Rust 1.95 turns that into a separate call, loses it when inlining across
+/// the units of a larger library, and the compiler crashes.
 const FREE: *const Holder = NonNull::dangling().as_ptr();
 
-/// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it. It is one word longer
-/// than what is in it, since a frame goes through as many of them as there are objects.
+/// A plugin part. Never shared between threads: the game thread uses it, then the finalizer thread drops it. The cell is one
+/// word larger than its content, to keep iteration over many objects cheap.
 #[doc(hidden)]
 pub struct PartCell<C> {
-    /// The borrow that began last and has not ended, or [`FREE`]. It lies in the image, or in the frame of the call that has put it here and
-    /// takes it away.
+    /// The most recent active borrow, or [`FREE`]. Points into the image, or into the frame of the call that set it and resets it.
     holder: Cell<*const Holder>,
     part: UnsafeCell<C>,
 }
 
 impl<C> PartCell<C> {
-    /// A plugin part that is not borrowed.
     pub(crate) fn new(part: C) -> Self {
         Self { holder: Cell::new(FREE), part: UnsafeCell::new(part) }
     }
@@ -82,8 +77,8 @@ impl<C> PartCell<C> {
         wanted: &'static Sharing,
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
-        // SAFETY: the state allows a shared borrow, so no exclusive one is in use until the code has run; the pointer
-        // is the cell's own or derived from the exclusive reference that was lent and rests meanwhile.
+        // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until the code has run; the pointer is the
+        // cell's own or derived from the lent exclusive reference, which is unused during this call.
         self.borrow(object, &wanted.0, Event::Share, |part| code(unsafe { part.as_ref() }))
     }
 
@@ -98,15 +93,15 @@ impl<C> PartCell<C> {
         wanted: &'static Taking,
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
-        // SAFETY: the state allows an exclusive borrow, so no other one is in use until the code has run; the pointer
-        // is the cell's own or derived from the exclusive reference that was lent and rests meanwhile.
+        // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until the code has run; the pointer is the
+        // cell's own or derived from the lent exclusive reference, which is unused during this call.
         self.borrow(object, &wanted.0, Event::Take, |mut part| code(unsafe { part.as_mut() }))
     }
 
-    /// Makes the plugin part free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
+    /// Releases the plugin part for calls made by `code`. `part` is the exclusive borrow, which is unused during `code`.
     ///
     /// # Errors
-    /// When `part` is another object's plugin part, or is lent already.
+    /// Fails if `part` is the plugin part of another object, or is lent already.
     pub(crate) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
         let part = NonNull::from(part);
         if part != self.own() {
@@ -121,33 +116,30 @@ impl<C> PartCell<C> {
         Ok(code())
     }
 
-    /// Whether it is not borrowed.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
         self.holder.get() == FREE
     }
 
-    /// The method that borrowed last and has not returned.
+    /// Returns the name of the method that borrowed last and has not returned; empty for a free part.
     #[inline]
     pub(crate) fn holder(&self) -> &'static str {
         self.last().map_or("", |holder| holder.name)
     }
 
-    /// The borrow that began last and has not ended.
     #[inline]
     fn last(&self) -> Option<&Holder> {
-        // SAFETY: it lies in the image, or in a call on the stack that puts back what was before, by returning or by unwinding.
+        // SAFETY: the holder is in the image, or in a call on the stack that restores the previous holder when it returns or unwinds.
         (!self.is_free()).then(|| unsafe { &*self.holder.get() })
     }
 
-    /// What is in it, whoever borrows it.
+    /// Returns the content, regardless of its borrows.
     #[inline]
     fn own(&self) -> NonNull<C> {
-        // The cell lies as what is in it does.
+        // The `UnsafeCell` has the layout of its content.
         NonNull::from(&self.part).cast()
     }
 
-    /// Runs `code` with the plugin part in a borrow of its own.
     #[inline(always)]
     fn borrow<R>(
         &self,
@@ -167,7 +159,7 @@ impl<C> PartCell<C> {
         Ok(code(part))
     }
 
-    /// What one who begins beside others is.
+    /// Creates the holder of a borrow that begins while others are active.
     #[cold]
     fn after(&self, object: ObjectHandle, name: &'static str, event: Event) -> Result<Holder, CallError> {
         let (state, lent) = self.last().map_or((Borrows::FREE, None), |last| (last.state, last.lent));
@@ -175,14 +167,14 @@ impl<C> PartCell<C> {
         Ok(Holder { state, name, lent })
     }
 
-    /// The borrow that has begun is that of `holder`, which stays where it is until the end of what is given back.
+    /// Makes `holder` the active borrow. `holder` must not move until the returned value is dropped.
     #[inline]
     fn hold(&self, holder: *const Holder) -> Borrow<'_, C> {
         Borrow { cell: self, before: self.holder.replace(holder) }
     }
 }
 
-/// One borrow or loan; its end, also by unwinding, puts back what was before.
+/// A borrow or loan; dropping it, also by unwinding, restores the previous holder.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     before: *const Holder,
@@ -237,7 +229,7 @@ mod tests {
             part.push(2);
             let lent = cell.lend(OBJECT, part, || {
                 look(2);
-                // Shared borrows inside each other, and none that would exclude them.
+                // Nested shared borrows exclude an exclusive one.
                 let refused = cell.share(OBJECT, LOOK, |outer| {
                     look(2);
                     let refused = cell.take(OBJECT, HELLO, |_part| ()).expect_err("it is shared");

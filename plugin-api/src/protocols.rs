@@ -1,5 +1,5 @@
-//! Names of a module's own: a protocol like `db`, and resolvers that say what the names of a protocol stand for. Both end with the
-//! generation of the module that has registered them. For modules of the Master; game thread only.
+//! Name protocols registered by a module, like `db`, and resolvers for the names of a protocol. Both end with the generation of
+//! the module that registered them. For modules of the Master; game thread only.
 //!
 //! ```
 //! use alcedo_plugin_api::prelude::*;
@@ -35,41 +35,42 @@ use crate::signature::{Params, ValueType};
 
 mod shells;
 
-/// A protocol of calls by name. A [`Resolver`] says what its names stand for.
+/// A protocol of calls by name. A [`Resolver`] resolves its names.
 pub trait Protocol {
-    /// The word before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, a letter first; `!` may end it.
+    /// Returns the part before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, starting with a letter; may
+    /// end with `!`.
     fn word(&self) -> &str;
 
-    /// How its names look, for errors: `` `db:/table.column` ``.
+    /// Returns the form of the protocol's names for error messages: `` `db:/table.column` ``.
     fn form(&self) -> &str;
 
-    /// What can be done about a name that leads nowhere, for errors. Empty by default.
+    /// Returns a hint for error messages about unknown names. Empty by default.
     fn way_out(&self) -> &str {
         ""
     }
 
-    /// Reads the address, which is what stands behind the colon and has no spaces, and gives it in the one spelling that it has,
-    /// which reads back as itself. It changes nothing: it may be called at any time, also to explain a name.
+    /// Parses the address, which is the part behind the colon and contains no spaces, and returns its canonical form. Parsing a
+    /// canonical form returns it unchanged. Has no side effects: the host may call it at any time, also to explain a name.
     ///
     /// # Errors
-    /// What is wrong with it, in a few words.
+    /// A short description of the problem.
     fn read(&self, address: &str) -> Result<String, String>;
 
-    /// Whether [`Self::read`] need not be called.
+    /// Returns true if [`Self::read`] need not be called.
     #[doc(hidden)]
     fn is_plain(&self) -> bool {
         false
     }
 }
 
-/// A protocol with a word only: behind `word:/` stands any text without spaces.
+/// A protocol that accepts any text without spaces after `word:/`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlainProtocol {
     word: String,
 }
 
 impl PlainProtocol {
-    /// The protocol of that word.
+    /// Creates the protocol `word`.
     #[must_use]
     pub fn new(word: &str) -> Self {
         Self { word: word.to_owned() }
@@ -96,12 +97,11 @@ impl Protocol for PlainProtocol {
 
 /// Resolves names of a protocol.
 pub trait Resolver {
-    /// What a name stands for; `name` is what stands behind `protocol:/`, in its one spelling. A function is kept under its handle,
-    /// so it is looked up once; a name that was declined is looked up again each time. It changes nothing itself: names are also
-    /// looked up to be explained.
+    /// Resolves `name`, the canonical part after `protocol:/`. A function is cached under its handle, so its name is resolved
+    /// once; a declined name is resolved again in each call. Has no side effects: names are also resolved to be explained.
     ///
     /// # Errors
-    /// The name is this resolver's, and something is wrong with it: no further resolver is called.
+    /// The name belongs to this resolver, but is invalid: no further resolver is called.
     fn resolve(&self, name: &str) -> Result<Answer, CallError>;
 }
 
@@ -111,7 +111,7 @@ impl<F: Fn(&str) -> Result<Answer, CallError>> Resolver for F {
     }
 }
 
-/// What a resolver answers to a name.
+/// Answer of a resolver to a name.
 pub struct Answer(pub(crate) Said);
 
 pub(crate) enum Said {
@@ -119,7 +119,6 @@ pub(crate) enum Said {
     Declined(String),
 }
 
-/// A function that a resolver answers with.
 pub(crate) struct Function {
     pub(crate) body: Body,
     pub(crate) words: String,
@@ -127,8 +126,8 @@ pub(crate) struct Function {
 }
 
 impl Answer {
-    /// This function is meant, which takes a tuple of parameters and gives a value, nothing, or a `Result` of these. What it owns is
-    /// dropped with the generation, before the exit hook, or when no call of it is kept any more.
+    /// Answers with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of these. Data owned
+    /// by the function is dropped with the generation, before the exit hook, or when no call of it is cached any more.
     #[must_use]
     #[track_caller]
     pub fn function<A: Params + 'static, X: Returned + 'static>(body: impl Fn(A) -> X + 'static) -> Self {
@@ -147,7 +146,7 @@ impl Answer {
         }))
     }
 
-    /// It has none of that name: a short sentence says why. The next resolver is called.
+    /// Declines the name; `reason` is a short sentence. The next resolver is called.
     #[must_use]
     pub fn declined(reason: impl Into<String>) -> Self {
         Self(Said::Declined(reason.into()))
@@ -174,11 +173,11 @@ const fn has_no_out(types: &[ValueType]) -> bool {
     true
 }
 
-/// From now on names that begin with the word of `protocol` are read by it, for modules and for the host, until this generation
-/// of the module ends. A word has one owner at a time; the next generation registers its own.
+/// Registers `protocol` for all names that begin with its word, for modules and for the host, until this generation of the
+/// module ends. A word has one owner at a time; the next generation registers its own protocol.
 ///
 /// # Errors
-/// When the word is taken or is none; when it panics; off the game thread, and in a module that is not the Master's.
+/// Fails if the word is taken or invalid, if the protocol panics, off the game thread, and in a module outside the Master.
 pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> {
     let (word, form, way_out) = (protocol.word().to_owned(), protocol.form().to_owned(), protocol.way_out().to_owned());
     let is_plain = protocol.is_plain();
@@ -192,13 +191,12 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
     added
 }
 
-/// From now on `resolver` is called for the names of a protocol, which is one of this module's or of the host's, until this
-/// generation of the module ends. Where a protocol has several, the one of the smallest priority number is called first, and the
-/// first answer wins; errors name each by its `label`.
+/// Registers `resolver` for the names of a protocol of this module or of the host, until this generation of the module ends. Resolvers
+/// of a protocol are called in ascending order of priority; the first answer wins. Errors list each resolver by its `label`.
 ///
 /// # Errors
-/// When there is no such protocol, it is built in or another module's, or it has a resolver of that label; off the game thread, and
-/// in a module that is not the Master's.
+/// Fails if the protocol is unknown, built in or another module's, or has a resolver of that label, off the game thread, and in
+/// a module outside the Master.
 pub fn add_resolver(
     protocol: &str,
     priority: i32,

@@ -1,7 +1,7 @@
-//! Pointers to values in host memory. Making a pointer is a promise and unsafe; using one is safe, since a pointer carries its
-//! type. No Rust reference into host memory is made, since the host changes it: a value is copied in or out as a whole.
+//! Pointers to values in host memory. Creating a pointer is unsafe and carries promises; using one is safe, because a pointer has the
+//! type of its value. Values are copied in or out as a whole, without Rust references into host memory, because the host changes it.
 //!
-//! A pointer is valid until the host or the author's code is called, by which values may move and be destroyed.
+//! A pointer is valid until the host or the author's code is called, because values may then move or be destroyed.
 #![expect(unsafe_code, reason = "follows addresses of values in host memory")]
 
 use core::marker::PhantomData;
@@ -13,13 +13,13 @@ use alcedo_rt::CallError;
 use crate::Value;
 use crate::host::host;
 
-/// A value of type `T` to read.
+/// Pointer to a value of type `T`, for reading.
 pub struct Ptr<'a, T: Value> {
     at: *const T::Raw,
     of: PhantomData<&'a ()>,
 }
 
-/// A value of type `T` to read and write.
+/// Pointer to a value of type `T`, for reading and writing.
 pub struct PtrMut<'a, T: Value> {
     at: *mut T::Raw,
     of: PhantomData<&'a mut ()>,
@@ -34,11 +34,11 @@ impl<T: Value> Clone for Ptr<'_, T> {
 impl<T: Value> Copy for Ptr<'_, T> {}
 
 impl<'a, T: Value> Ptr<'a, T> {
-    /// A pointer to the value at `at`.
+    /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` is a live value of the type for `'a`, or until its user gives control to the host or to the author's code, and may
-    /// be read on this thread.
+    /// `at` is a live value of the type for `'a`, or until its user calls the host or the author's code, and may be read on
+    /// this thread.
     #[inline]
     #[must_use]
     pub unsafe fn new(at: *const T::Raw) -> Self {
@@ -61,42 +61,39 @@ impl<'a, T: Value> Ptr<'a, T> {
 }
 
 impl<'a, T: Value> PtrMut<'a, T> {
-    /// A pointer to the value at `at`.
+    /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// See [`Ptr::new`]; and the value may be written.
+    /// See [`Ptr::new`]; the value may also be written.
     #[inline]
     #[must_use]
     pub unsafe fn new(at: *mut T::Raw) -> Self {
         Self { at, of: PhantomData }
     }
 
-    /// Returns the address of the value.
     #[inline]
     pub(crate) fn at(&self) -> *mut T::Raw {
         self.at
     }
 
-    /// The value, to read.
+    /// Returns a pointer for reading.
     #[inline]
     #[must_use]
     pub fn as_ptr(&self) -> Ptr<'_, T> {
         Ptr { at: self.at, of: PhantomData }
     }
 
-    /// The value, to read from here on.
     #[inline]
     pub(crate) fn into_ptr(self) -> Ptr<'a, T> {
         Ptr { at: self.at, of: PhantomData }
     }
 
-    /// Reborrows the pointer.
     #[inline]
     pub(crate) fn reborrow(&mut self) -> PtrMut<'_, T> {
         PtrMut { at: self.at, of: PhantomData }
     }
 
-    /// Reborrows the pointer from a shared borrow. The caller does not use both at once.
+    /// Reborrows the pointer from a shared borrow. The caller does not use both at the same time.
     #[inline]
     pub(crate) fn again(&self) -> PtrMut<'_, T> {
         PtrMut { at: self.at, of: PhantomData }
@@ -115,28 +112,26 @@ impl<'a, T: Value> PtrMut<'a, T> {
 }
 
 impl<T: Value<Raw = TextRaw>> PtrMut<'_, T> {
-    /// Overwrites a text.
     pub(crate) fn write_text(self, text: &str) -> Result<(), CallError> {
         let host = host("a text")?;
-        // SAFETY: `new` was promised a live text that may be written; the bytes are lent for the call.
+        // SAFETY: `new` was promised a live string that may be written; the bytes are borrowed for the call.
         unsafe { host.text_assign(self.at, text) }
     }
 }
 
 impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
-    /// The bytes of a text, for as long as nothing changes it.
+    /// Returns a view of the bytes of a string, valid until the string changes.
     #[inline]
     pub(crate) fn view(self) -> TextView {
         let TextRaw { data, len, .. } = self.read();
         TextView { data, len }
     }
 
-    /// A copy of UTF-8 text.
     pub(crate) fn utf8(self) -> String {
         self.copied(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// A copy of text of one byte a character.
+    /// Copies a string of one byte per character.
     pub(crate) fn latin(self) -> String {
         self.copied(|bytes| bytes.iter().copied().map(char::from).collect())
     }
@@ -147,43 +142,44 @@ impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
         if len == 0 {
             return String::new();
         }
-        // SAFETY: `new` was promised a live text, which has as many readable bytes; they are not used after `copy`.
+        // SAFETY: `new` was promised a live string with `len` readable bytes; they are not used after `copy`.
         copy(unsafe { core::slice::from_raw_parts(data, len) })
     }
 }
 
-/// An argument of [`Value::see`]: a pointer to the value, and the token that proves a view of the value valid. `F` makes the
-/// token, for those kinds that are seen as views.
+/// An argument of [`Value::see`]: a pointer to the value, and the function `F` that creates the validity token, for kinds that
+/// are seen as views.
 pub struct Viewable<'a, T: Value, F> {
     at: PtrMut<'a, T>,
     token: F,
 }
 
 impl<'a, T: Value, F> Viewable<'a, T, F> {
-    /// The value at `at`.
+    /// Creates an argument for the value at `at`.
     ///
     /// # Safety
-    /// The value is live as long as the token that `token` makes is valid, and is the game thread's for the frame of that token.
+    /// The value is live as long as the token that `token` creates is valid, and belongs to the game thread for the frame of
+    /// that token.
     #[inline]
     pub(crate) unsafe fn new(at: PtrMut<'a, T>, token: F) -> Self {
         Self { at, token }
     }
 
-    /// The value, to read.
+    /// Returns a pointer for reading.
     #[inline]
     #[must_use]
     pub fn ptr(&self) -> Ptr<'_, T> {
         self.at.as_ptr()
     }
 
-    /// The value, and what makes the token.
+    /// Returns the pointer and the function that creates the token.
     #[inline]
     pub(crate) fn into_parts(self) -> (PtrMut<'a, T>, F) {
         (self.at, self.token)
     }
 }
 
-/// The value that zero bytes mean.
+/// Returns the value that consists of zero bytes.
 #[must_use]
 pub const fn blank<T: Value>() -> T::Raw {
     // SAFETY: zero bytes are a value of every type, and any bytes are valid for its form.

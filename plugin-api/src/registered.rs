@@ -1,4 +1,4 @@
-//! What this module has given its host a number for, on the game thread, until the module ends: of any type, so that this knows none.
+//! Table of the values of any type that this module has registered with its host by number, on the game thread, until the module ends.
 
 use core::any::Any;
 use core::cell::{Cell, RefCell};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 thread_local! {
-    /// Whether there ever was anything: what has a destructor is not touched before.
+    /// True once a value was registered. Until then, `ROWS` is not accessed, because it has a destructor.
     static ANY: Cell<bool> = const { Cell::new(false) };
     static ROWS: RefCell<Rows> = RefCell::default();
 }
@@ -17,7 +17,7 @@ struct Rows {
     all: BTreeMap<u64, Rc<dyn Any>>,
 }
 
-/// Keeps this; its number, which is never used again.
+/// Stores the value and returns its number, which is never reused.
 pub(crate) fn keep(code: Rc<dyn Any>) -> u64 {
     ANY.set(true);
     ROWS.with_borrow_mut(|rows| {
@@ -28,20 +28,17 @@ pub(crate) fn keep(code: Rc<dyn Any>) -> u64 {
     })
 }
 
-/// What has that number.
 pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
     let found = ANY.get().then(|| ROWS.with_borrow(|rows| rows.all.get(&number).cloned())).flatten()?;
     found.downcast_ref::<T>().cloned()
 }
 
-/// Drops what has that number.
 pub(crate) fn drop_one(number: u64) {
-    // What is dropped is an author's, and may come back here.
+    // Dropping runs code of the plugin author, which may call this module again: the table is not borrowed.
     let taken = ANY.get().then(|| ROWS.with_borrow_mut(|rows| rows.all.remove(&number)));
     drop(taken);
 }
 
-/// Drops everything: the module ends.
 pub(crate) fn drop_all() {
     let taken = ANY.get().then(|| ROWS.with_borrow_mut(|rows| core::mem::take(&mut rows.all)));
     drop(taken);
@@ -53,7 +50,7 @@ mod tests {
 
     use super::{drop_all, drop_one, find, keep};
 
-    /// Comes back when it is dropped.
+    /// Calls the table when it is dropped.
     struct Comes(Rc<()>);
 
     impl Drop for Comes {

@@ -1,5 +1,4 @@
-//! Signatures as types: a tuple of parameters and a result know their fingerprint, their place in a parameter block
-//! and their slots.
+//! Signatures as types: computes the fingerprint, the parameter block layout and the slots of a parameter tuple and a result.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use alcedo_abi::black_direct::DirectBits;
@@ -15,26 +14,26 @@ use crate::kinds::{ValidityToken, Viewable};
 use crate::type_text::{CUT, TypeText};
 use crate::value::plain_slot;
 
-/// What descriptions say of a value's type.
+/// Description of a value's type.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ValueType {
-    /// What the host calls it.
+    /// Kind of the value in the host.
     pub kind: PropertyKind,
     /// Path of its struct or class; empty for plain kinds.
     pub path: &'static str,
-    /// Bytes in memory.
+    /// Size in memory, in bytes.
     pub size: usize,
     /// Alignment in memory.
     pub align: usize,
-    /// The whole type as text.
+    /// Text form of the whole type.
     pub text: &'static str,
-    /// Whether it is a parameter that comes back to the caller.
+    /// True for an out parameter.
     pub is_out: bool,
 }
 
 impl ValueType {
-    /// That of `T`.
+    /// Describes `T`.
     #[must_use]
     pub const fn of<T: Value>() -> Self {
         Self {
@@ -57,10 +56,10 @@ const fn with_param<P: Param>(print: Fingerprint) -> Fingerprint {
     print.value(<P::Value as Value>::KIND, <P::Value as Value>::TYPE_PATH)
 }
 
-/// One parameter: a value, or a view of one where the method takes [`Lent`](crate::Lent).
+/// A parameter: a value, or a borrowed view of a value for methods that take [`Lent`](crate::Lent).
 ///
 /// # Safety
-/// The slots made and read are those that the border prescribes for the kind of `Value`.
+/// Slots are written and read as the ABI prescribes for the kind of `Value`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a property, a parameter or a result",
     label = "the host does not know this type",
@@ -68,66 +67,61 @@ const fn with_param<P: Param>(print: Fingerprint) -> Fingerprint {
             UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
 )]
 pub unsafe trait Param: Sized {
-    /// Its type in the host.
+    /// Type of the parameter in the host.
     type Value: Value;
-    /// As what cells of functions name it.
+    /// Type that function cells use for the parameter.
     #[doc(hidden)]
     type Declared: Param;
-    /// Whether it comes back to the caller, in a slot of its own behind all parameters.
+    /// True for an out parameter, which has a second slot after all parameters.
     #[doc(hidden)]
     const IS_OUT: bool = false;
-    /// See [`Value`].
     #[doc(hidden)]
     type In;
-    /// How a method sees it.
+    /// Type that a method receives.
     #[doc(hidden)]
     type Seen<'f>;
-    /// What stands on the caller's stack until it comes back.
+    /// Data kept on the caller's stack until an out parameter is returned.
     #[doc(hidden)]
     type Awaited;
-    /// What has come back.
+    /// Value of the out parameter after the call.
     #[doc(hidden)]
     type Back;
 
-    /// What a method sees of a value in a parameter block.
     #[doc(hidden)]
     fn open<'f>(value: Viewable<'f, Self::Value, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
 
-    /// What is to stand on the caller's stack until it comes back.
+    /// Creates the data that is kept on the caller's stack until an out parameter is returned.
     #[doc(hidden)]
     fn awaited() -> Self::Awaited;
 
-    /// The slot that waits for it. It is right as long as `awaited` does not move.
+    /// Returns the slot that receives the out parameter. The slot is valid as long as `awaited` does not move.
     #[doc(hidden)]
     fn slot_back(awaited: &mut Self::Awaited) -> Slot;
 
-    /// What came back.
+    /// Returns the value of the out parameter.
     ///
     /// # Safety
-    /// `awaited` came from `awaited()`, and `slot` from `slot_back` of it; a callee that gives a value of this type has filled them.
+    /// `awaited` was returned by `awaited()` and `slot` by `slot_back` for it; a callee that returns this type has filled both.
     #[doc(hidden)]
     unsafe fn take_back(slot: Slot, awaited: Self::Awaited) -> Result<Self::Back, CallError>;
 
-    /// Gives the caller what came back.
+    /// Assigns the value of the out parameter to the caller's variable.
     #[doc(hidden)]
     fn give_back(&self, back: Self::Back);
 
     /// See [`Value`].
     ///
     /// # Safety
-    /// As there.
+    /// See [`Value`].
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// See [`Value`].
     #[doc(hidden)]
     fn slot_in(&self, staged: &Self::In) -> Slot;
 
-    /// Takes it out of a caller's slot.
     #[doc(hidden)]
     fn from_slot(slot: ArgumentSlot<'_, Self::Value>) -> Result<Self, CallError>;
 
-    /// Its bits, where it lies in a slot.
     #[doc(hidden)]
     #[inline]
     fn direct_bits(&self) -> u64 {
@@ -135,7 +129,7 @@ pub unsafe trait Param: Sized {
     }
 }
 
-/// What a parameter that only goes in is to the way back.
+/// Implements the out part of [`Param`] for parameters that are only passed in.
 macro_rules! only_goes_in {
     () => {
         type Awaited = ();
@@ -156,7 +150,7 @@ macro_rules! only_goes_in {
 }
 pub(crate) use only_goes_in;
 
-// SAFETY: all of it is the value's own.
+// SAFETY: all items forward to those of the value.
 unsafe impl<T: Value> Param for T {
     type Value = T;
     type Declared = T;
@@ -193,51 +187,47 @@ unsafe impl<T: Value> Param for T {
 /// The parameters of a function: a tuple of up to eight values.
 ///
 /// # Safety
-/// Fingerprint, count and layout are those of the values, and the slots those that the border prescribes for them.
+/// Fingerprint, count and layout match the values, and slots are encoded as the ABI prescribes for them.
 pub unsafe trait Params: Sized {
-    /// Their values in the host.
+    /// Host values of the parameters.
     #[doc(hidden)]
     type Values: Params<Bits = Self::Bits>;
-    /// The values as a list of pairs: the first, and the list of the others.
+    /// The values as a nested list of pairs: the first value, and the list of the remaining ones.
     #[doc(hidden)]
     type List;
-    /// How a method sees them.
+    /// Types that a method receives.
     #[doc(hidden)]
     type Seen<'f>;
-    /// What descriptions say of them, in order.
     #[doc(hidden)]
     const TYPES: &'static [ValueType];
-    /// The fingerprint so far.
+    /// Fingerprint of the parameters, without the result.
     #[doc(hidden)]
     const FINGERPRINT: Fingerprint;
-    /// How many there are.
     #[doc(hidden)]
     const COUNT: usize;
-    /// Their layout in a parameter block.
     #[doc(hidden)]
     const LAYOUT: BlockLayout;
 
-    /// Whether all lie in slots, and none comes back.
+    /// True if all parameters are stored in slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
-    /// The words of a direct call.
+    /// Arguments of a direct call, as an array of 8-byte words.
     #[doc(hidden)]
     type Bits: DirectBits;
 
-    /// The bits of all, where they lie in slots.
     #[doc(hidden)]
     fn direct_bits(&self) -> Self::Bits;
 
-    /// What a method sees of a parameter block that starts with these parameters.
+    /// Views a parameter block that starts with these parameters.
     #[doc(hidden)]
     fn open<'f>(block: Block<'f, Self::List>) -> Self::Seen<'f>;
 
-    /// Lends a row of slots: the object, the parameters, those that wait for out parameters, and `out`. What has come back is
-    /// given to the caller when `code` has succeeded, or else nothing is.
+    /// Calls `code` with a buffer of slots: the object, the parameters, the slots of out parameters, and `out`. Assigns the out
+    /// parameters to the caller's variables only if `code` succeeds.
     ///
     /// # Safety
-    /// This is the game thread, or no value is a [`Kind`](crate::Kind). No slot is used after `code` has returned, and where it
-    /// has succeeded, a callee has filled all that wait.
+    /// The call runs on the game thread, or no value is a [`Kind`](crate::Kind). No slot is used after `code` returns; if
+    /// `code` succeeds, a callee has filled all result and out slots.
     #[doc(hidden)]
     unsafe fn with_slots<R>(
         &self,
@@ -246,7 +236,6 @@ pub unsafe trait Params: Sized {
         code: impl FnOnce(&mut [Slot]) -> Result<R, CallError>,
     ) -> Result<R, CallError>;
 
-    /// Copies them out of a caller's slots.
     #[doc(hidden)]
     fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError>;
 }
@@ -258,7 +247,7 @@ macro_rules! list {
 
 macro_rules! params {
     ($count:literal $($name:ident $value:ident $staged:ident $back:ident)*) => {
-        // SAFETY: each parameter answers for itself; they stand in order, laid out as C does.
+        // SAFETY: each parameter upholds its own contract; they are in order, with the layout of C.
         unsafe impl<$($name: Param),*> Params for ($($name,)*) {
             type Values = ($($name::Declared,)*);
             type List = list!($($name)*);
@@ -301,13 +290,13 @@ macro_rules! params {
                 let ($($value,)*) = self;
                 // SAFETY: the caller promises the thread.
                 let ($($staged,)*) = unsafe { ($($value.stage(),)*) };
-                // What was staged stands here until `code` is over.
+                // The staged data stays here until `code` returns.
                 let ins = [plain_slot(object), $($value.slot_in(&$staged),)* out];
                 if !(false $(|| $name::IS_OUT)*) {
                     let mut slots = ins;
                     return code(&mut slots);
                 }
-                // Whatever waits stands here until it is taken.
+                // The data of out parameters stays here until it is taken.
                 $(let mut $back = $name::awaited();)*
                 let mut slots = [Slot::EMPTY; 2 * $count + 2];
                 let (first, mut len) = (ins.len() - 1, ins.len() - 1);
@@ -324,7 +313,7 @@ macro_rules! params {
                 $(
                     let slot = slots[at];
                     at += usize::from($name::IS_OUT);
-                    // SAFETY: the caller promises that a callee has filled what waits in the slots, which are in this order.
+                    // SAFETY: the caller promises that a callee has filled the out slots, which are in this order.
                     let $back = unsafe { $name::take_back(slot, $back) }?;
                 )*
                 let _end = at;
@@ -364,53 +353,48 @@ params!(8 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g 
 )]
 ///
 /// # Safety
-/// `VALUE` is what the host is to know of the result, and the slots are those that the border prescribes for it.
+/// `VALUE` describes the result to the host, and slots are encoded as the ABI prescribes for it.
 pub unsafe trait ReturnValue: Sized {
-    /// What is known of the value, if there is one.
+    /// Description of the value; `None` for `()`.
     #[doc(hidden)]
     const VALUE: Option<ValueType>;
-    /// See [`Value`].
     #[doc(hidden)]
     type Out;
 
-    /// The value as a list of pairs; the empty one where there is none.
+    /// The value as a list of pairs; empty for `()`.
     #[doc(hidden)]
     type List;
 
-    /// Overwrites the result in a parameter block, of which this is what lies behind the parameters.
+    /// Overwrites the result in a parameter block; `block` starts behind the parameters.
     #[doc(hidden)]
     fn store_result(self, block: Block<'_, Self::List>) -> Result<(), CallError>;
-    /// See [`Value`].
     #[doc(hidden)]
     fn out() -> Self::Out;
-    /// See [`Value`].
     #[doc(hidden)]
     fn slot_out(out: &mut Self::Out) -> Slot;
     /// See [`Value`].
     ///
     /// # Safety
-    /// As there.
+    /// See [`Value`].
     #[doc(hidden)]
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
-    /// Puts it into a caller's slot.
     #[doc(hidden)]
     fn into_result_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 
-    /// Whether it lies in a slot, or is nothing.
+    /// True if the result is stored in a slot or is `()`.
     #[doc(hidden)]
     const IN_SLOT: bool;
 
-    /// What a direct call gave, where it lies in a slot.
+    /// Creates the result from the bits that a direct call returned, if it is stored in a slot.
     #[doc(hidden)]
     fn of_direct_bits(bits: u64) -> Option<Self>;
 
-    /// Its bits, where it lies in a slot.
     #[doc(hidden)]
     fn into_direct_bits(self) -> u64;
 }
 
-// SAFETY: there is nothing to know, and no slot.
+// SAFETY: `()` has no description and no slot.
 unsafe impl ReturnValue for () {
     const VALUE: Option<ValueType> = None;
     type Out = ();
@@ -449,7 +433,7 @@ unsafe impl ReturnValue for () {
     }
 }
 
-// SAFETY: all of it is the value's own.
+// SAFETY: all items forward to those of the value.
 unsafe impl<T: Value> ReturnValue for T {
     const VALUE: Option<ValueType> = Some(ValueType::of::<T>());
     type Out = T::Out;
@@ -492,7 +476,7 @@ unsafe impl<T: Value> ReturnValue for T {
     }
 }
 
-/// The fingerprint of a function that takes `A` and gives `R`.
+/// Returns the fingerprint of a function with parameters `A` and result `R`.
 #[doc(hidden)]
 #[must_use]
 pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
@@ -502,7 +486,8 @@ pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
     }
 }
 
-/// A signature as the host prints it: `f64, String -> bool`. One that has no room is cut: it is for people.
+/// Formats a signature as the host prints it: `f64, String -> bool`. Text that exceeds the capacity is cut; it is used in
+/// messages only.
 pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>) -> TypeText {
     let (mut text, mut at) = (TypeText::joined(&[]), 0);
     while at < params.len() {

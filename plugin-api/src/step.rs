@@ -1,29 +1,29 @@
-//! Whether a step of a task, a timer or a posted closure is running on this thread: then objects can be entered.
+//! Tracks steps of tasks, timers and posted closures on this thread. Objects can be entered during a step.
 
 use core::cell::Cell;
 
 thread_local! {
-    /// How many steps of jobs are on this thread's stack, unless what a job held is being dropped. No destructor.
+    /// Number of job steps on this thread's stack; zero while the data of a job is dropped. The type needs no destructor.
     static STEPS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// That a step of a job is running on this thread. Only this file makes one.
+/// Proof that a job step is running on this thread. Created only in this file.
 pub(crate) struct Step(());
 
 impl Step {
-    /// `None` where none is running, or what a job held is being dropped.
+    /// Returns `None` outside of job steps, and while the data of a job is dropped.
     pub(crate) fn running() -> Option<Self> {
         (STEPS.get() > 0).then_some(Self(()))
     }
 }
 
-/// Runs one step of a job: objects can be entered meanwhile.
+/// Runs one step of a job, during which objects can be entered.
 pub(crate) fn running<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(STEPS.get() + 1));
     code()
 }
 
-/// Runs a drop: like every other drop of plugin code, it does not reach the engine.
+/// Runs a drop of job data, which cannot access the engine, like all drops of plugin code.
 pub(crate) fn ending<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(0));
     code()

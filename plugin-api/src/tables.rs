@@ -17,8 +17,8 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::zcall::Callee;
 use crate::zcall::{HotFunction, no_pointer};
 
-/// An entry of a table that the host implements: a function of the host that takes `A` and returns `R`. The host has bound it when the
-/// entry method of the module runs, for the life of the module.
+/// An entry of a table that the host implements: a function of the host with parameters `A` and result `R`. The host binds it
+/// before the entry method of the module runs, for the life of the module.
 ///
 /// A module of the Master calls it on the game thread; a module of a Slim, a pinned context or the Default on any thread.
 pub struct HostEntry<A, R> {
@@ -29,7 +29,7 @@ pub struct HostEntry<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> HostEntry<A, R> {
-    /// An entry that is not bound yet; `name` is its name for the host.
+    /// Creates an unbound entry; `name` is its name in the host.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -37,10 +37,10 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
         Self { name, handle: AtomicI64::new(ZCallHandle::NONE.0), code: DirectCell::new(), of: PhantomData }
     }
 
-    /// Binds it to the function of the host.
+    /// Binds the entry to the function of the host.
     ///
     /// # Errors
-    /// `NOT_FOUND` when the host has no such function, `SIGNATURE` when that has another signature.
+    /// `NOT_FOUND` if the host has no such function, `SIGNATURE` if the function has another signature.
     #[doc(hidden)]
     pub fn bind(&self) -> Result<(), CallError> {
         let handle = zcall_resolve(self.name, fingerprint::<A, R>())?;
@@ -48,7 +48,7 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
         Ok(())
     }
 
-    /// Returns the name by which the host has it: `ex:/table/entry`.
+    /// Returns the name of the entry in the host: `ex:/table/entry`.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name
@@ -58,12 +58,12 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
         ZCallHandle(self.handle.load(Ordering::Relaxed))
     }
 
-    /// Calls it.
+    /// Calls the entry.
     ///
     /// # Errors
-    /// `UNAVAILABLE` before the entry method of the module and after the end of the host; `WRONG_THREAD` in a module of the Master on
-    /// another thread than the game thread; `DURING_REBUILD` before the commit of the module, unless the host has offered the table as
-    /// pure; its panic.
+    /// `UNAVAILABLE` before the entry method of the module and after the end of the host; `WRONG_THREAD` in a module of the
+    /// Master off the game thread; `DURING_REBUILD` before the commit of the module, unless the host registered the table as
+    /// pure; a panic of the function.
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
         let direct = Called::without_object().and_then(|called| self.code.call(|| self.handle(), called, &args));
@@ -73,11 +73,11 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
         })
     }
 
-    /// Calls it many times: `code` receives its pointer, as in [`ZFunction::hot`](crate::ZFunction::hot). For entries that capture
-    /// nothing; in a module of the Master on the game thread.
+    /// Runs `code` with a function pointer for many calls, as in [`ZFunction::hot`](crate::ZFunction::hot). For entries that
+    /// capture no data; in a module of the Master on the game thread.
     ///
     /// # Errors
-    /// `UNAVAILABLE` without a pointer, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs none.
+    /// `UNAVAILABLE` without a pointer, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs no pointer.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         let Some(called) = Called::without_object() else { return Err(no_pointer(self.name)) };
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
@@ -110,31 +110,28 @@ impl<A, R> core::fmt::Debug for HostEntry<A, R> {
     }
 }
 
-/// A table that the host implements, as [`entry_table!`](crate::entry_table) declares one; or `()` for none.
+/// A table that the host implements, declared by [`entry_table!`](crate::entry_table); `()` for none.
 pub trait HostEntries: 'static {
     /// Describes the table to the host.
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
-    /// The only value of it in this module.
+    /// Returns the only value of the table in this module.
     #[doc(hidden)]
     fn table() -> &'static Self;
 
     /// Binds the entries to the functions of the host.
-    ///
-    /// # Errors
-    /// Returns the errors of [`HostEntry::bind`].
     #[doc(hidden)]
     fn bind(&self) -> Result<(), CallError>;
 }
 
-/// A table that this module implements, as [`entry_table!`](crate::entry_table) declares one; or `()` for none.
+/// A table that this module implements, declared by [`entry_table!`](crate::entry_table); `()` for none.
 pub trait ModuleEntries: Sized {
     /// Describes the table to the host.
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
-    /// Opens the functions to the host.
+    /// Makes the functions available to the host.
     #[doc(hidden)]
     fn fill(self);
 }
@@ -163,18 +160,18 @@ impl ModuleEntries for () {
     label = "`H` is a table of the host and `M` one of the module, both declared by `entry_table!`"
 )]
 pub trait EntryMethod<Shape> {
-    /// The table that it receives.
+    /// Type of the host's table.
     type Host: HostEntries;
-    /// The table that it returns.
+    /// Type of the module's table.
     type Module: ModuleEntries;
 
-    /// Both.
+    /// Descriptions of both tables.
     const TABLES: EntryTables = EntryTables {
         host: stable(<Self::Host as HostEntries>::TABLE),
         module: stable(<Self::Module as ModuleEntries>::TABLE),
     };
 
-    /// Calls it.
+    /// Calls the entry method.
     fn exchange(self, host: &'static Self::Host) -> Self::Module;
 }
 
@@ -209,10 +206,10 @@ pub const fn tables_of<Shape, F: EntryMethod<Shape>>(_entry: &F) -> EntryTables 
     F::TABLES
 }
 
-/// Binds the table of the host, calls the entry method, and opens the table of the module.
+/// Binds the table of the host, calls the entry method, and makes the table of the module available.
 ///
 /// # Errors
-/// When an entry cannot be bound.
+/// An entry cannot be bound.
 pub fn run_entry<Shape, F: EntryMethod<Shape>>(entry: F) -> Result<(), CallError> {
     let host = F::Host::table();
     host.bind()?;
@@ -220,7 +217,7 @@ pub fn run_entry<Shape, F: EntryMethod<Shape>>(entry: F) -> Result<(), CallError
     Ok(())
 }
 
-/// The description of an entry.
+/// Describes an entry.
 #[must_use]
 pub const fn entry<A: Params, R: ReturnValue>(name: &'static str) -> EntryDesc {
     const { assert!(is_direct::<A, R>(), "an entry of a table takes and returns numbers, `bool` and names") }
@@ -231,25 +228,25 @@ pub const fn entry<A: Params, R: ReturnValue>(name: &'static str) -> EntryDesc {
     }
 }
 
-/// Name and fingerprint of an entry.
+/// Returns name and fingerprint of an entry.
 #[must_use]
 pub const fn entry_print<A: Params, R: ReturnValue>(name: &'static str) -> (&'static str, u64) {
     (name, fingerprint::<A, R>())
 }
 
-/// The description of a table of these entries.
+/// Describes a table of these entries.
 #[must_use]
 pub const fn table(name: &'static str, prints: &[(&str, u64)], entries: &'static [EntryDesc]) -> TableDesc {
     let fingerprint = table_fingerprint(prints);
     TableDesc { name: RStr::from_str(name), fingerprint, entries: RSlice::from_slice(entries) }
 }
 
-/// A function of a table of the module: a `fn` of up to eight parameters.
+/// A function in a table of the module: a `fn` of up to eight parameters.
 pub trait EntryFn<A> {
     /// Type of the result.
     type Result;
 
-    /// Calls it.
+    /// Calls the function.
     fn call(self, args: A) -> Self::Result;
 }
 
@@ -270,7 +267,7 @@ functions! {
     (A a, B b, C c, D d, E e, F f, G g) (A a, B b, C c, D d, E e, F f, G g, H h)
 }
 
-/// Ends the call of an entry that the entry method of this module has not returned.
+/// Fails the call of an entry that the entry method of this module has not returned.
 #[cold]
 pub fn not_filled(table: &str) -> ! {
     let message =
@@ -278,13 +275,14 @@ pub fn not_filled(table: &str) -> ! {
     alcedo_rt::fail(CallError::new(FailureKind::UNAVAILABLE, message))
 }
 
-/// Declares a table of functions that a host and a module exchange: `host struct` for one that the host implements, `module struct` for
-/// one that the module implements. Both sides include the same declaration; the host expands it with the macro of this name in
-/// `alcedo_runtime`. Entries take and return numbers, `bool` and names.
+/// Declares a table of functions that a host and a module exchange: `host struct` for a table that the host implements,
+/// `module struct` for a table that the module implements. Both sides include the same declaration; the host expands it with the
+/// macro of this name in `alcedo_runtime`. Entries have numbers, `bool` and names as parameters and results.
 ///
-/// In a module a `host struct` has a [`HostEntry`] for each entry, and a `module struct` a `fn` pointer. The entry method of the module
-/// receives the first and returns the second. It runs after the host has compared both tables with its own, before the main. A module
-/// declares the tables that it exchanges and no others: entries of a `module struct` that the entry method does not return are errors.
+/// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` a `fn` pointer. The entry method of
+/// the module receives the first and returns the second. It runs after the host has compared both tables with its own, before
+/// the main. A module declares only the tables that it exchanges: calling an entry of a `module struct` that the entry method
+/// does not return is an error.
 ///
 /// ```
 /// use alcedo_plugin_api as alcedo;

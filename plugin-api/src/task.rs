@@ -1,13 +1,11 @@
-//! Code that the game thread runs later: tasks here, timers in [`crate::timer`], and closures that any thread may
-//! [`post`].
+//! Deferred code on the game thread: tasks here, timers in [`crate::timer`], and closures that any thread may [`post`].
 //!
-//! All of it ends by itself: with the object it was asked for, with the plugin part of that object, or with the module.
-//! A reload sets it aside; when the reload is rolled back it goes on as if nothing had been, and when it is committed it
-//! is dropped: no task goes on in a new generation. What shall run there too is asked for in a red constructor, which
-//! runs again in each reload.
+//! All of these end by themselves: with their object, with the plugin part of that object, or with the module. A reload
+//! suspends them; a rollback resumes them unchanged, and a commit drops them: no task continues in a new generation. Start
+//! tasks that the new generation needs too in a red constructor, which runs again in each reload.
 //!
-//! What a main or a red constructor posts or spawns runs after the commit of its generation, or never. So this is also
-//! the way to do what is refused before: to call the host, to make objects.
+//! Jobs that a main or a red constructor posts or spawns run after the commit of its generation, or never. Use them for
+//! operations that are refused before the commit: calling the host, creating objects.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;
@@ -27,8 +25,8 @@
 //! # }
 //! ```
 //!
-//! [`This`] is bound to one call and cannot be held over an `await`, which the compiler sees to: keep the [`Obj`] and
-//! enter it anew with [`Obj::with`]. Time is the game's: the sum of what the host's ticks stood for.
+//! [`This`] is bound to one call and cannot be held over an `await`, which the compiler enforces: keep the [`Obj`] and enter it
+//! again with [`Obj::with`]. Time is game time: the sum of the durations of the host's ticks.
 
 mod delay;
 mod frame;
@@ -45,9 +43,9 @@ use crate::{CallError, Class, Obj, This, host};
 pub use delay::{Delay, delay, next_tick};
 pub(crate) use job::{Site, When, Work, hand_over, here, site};
 
-/// What a job lives with: an object, as [`This`] or [`Obj`], or the whole [`Module`].
+/// The lifetime of a job: that of an object, as [`This`] or [`Obj`], or of the whole [`Module`].
 pub trait Life: sealed::Sealed {
-    /// What a closure is given when it is run: the object for one call, or [`Module`].
+    /// Argument of a closure: the object for one call, or [`Module`].
     type Frame<'f>;
 
     #[doc(hidden)]
@@ -57,7 +55,7 @@ pub trait Life: sealed::Sealed {
     fn bind(self, code: impl FnMut(Self::Frame<'_>) + 'static) -> Bound;
 }
 
-/// A closure with the way into its object.
+/// A closure that enters its object before it runs.
 #[doc(hidden)]
 pub type Bound = Box<dyn FnMut() -> Result<(), CallError>>;
 
@@ -68,7 +66,7 @@ mod sealed {
     impl<C> Sealed for crate::This<'_, C> {}
 }
 
-/// The life of the whole module: until it is unloaded or replaced.
+/// Lifetime of the whole module: until it is unloaded or replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Module;
 
@@ -111,7 +109,7 @@ impl<C: Class> Life for This<'_, C> {
     }
 }
 
-/// What a task may end with: nothing, or an error, which is logged.
+/// Result of a task: `()`, or a `Result` whose error is logged.
 pub trait Outcome: sealed_outcome::Sealed {
     #[doc(hidden)]
     fn into_result(self) -> Result<(), CallError>;
@@ -135,42 +133,42 @@ impl Outcome for Result<(), CallError> {
     }
 }
 
-/// A task or a timer that was asked for. To drop it changes nothing. It may be kept in fields and sent to threads.
+/// Handle of a task or a timer. Dropping it has no effect. It may be kept in fields and sent to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TaskHandle {
     job: JobId,
 }
 
 impl TaskHandle {
-    /// Ends it: at once, or when it returns if it is running; on another thread or on the stack of a coroutine, at the next safe
-    /// point. Its data is dropped on the game thread. Without effect on one that has ended. Any thread.
+    /// Cancels the job: immediately, or when it returns if it is running; on another thread or on the stack of a coroutine, at
+    /// the next safe point. Its data is dropped on the game thread. Has no effect on a finished job. Any thread.
     pub fn cancel(self) {
         host::job_cancel(self.job);
     }
 
-    /// Whether it has ended or was cancelled. Game thread only: elsewhere, and without a host, it says so of every one.
+    /// Returns true if the job has ended or was cancelled. Game thread only: elsewhere, and without a host, always returns true.
     #[must_use]
     pub fn is_finished(self) -> bool {
         !host::job_lives(self.job)
     }
 }
 
-/// Runs `future` on the game thread: its first step in the next round of tasks, each later one after its waker said so,
-/// once in a tick at most. It ends when it is done, with `life`, or by its handle. For a class default object, which does
-/// not live in the world, it is dropped at once.
+/// Runs `future` on the game thread: its first step in the next round of tasks, each later step after its waker was called, at
+/// most once per tick. The task ends when the future is done, with `life`, or by its handle. For a class default object, which
+/// is not part of the world, the future is dropped immediately.
 ///
-/// A panic in it is logged with its place, and ends it.
+/// A panic in the task is logged with its location, and ends the task.
 ///
-/// Game thread only. When the host refuses, the running call ends with that error; [`try_spawn`] returns it.
+/// Game thread only. If the host refuses, the running call ends with that error; [`try_spawn`] returns the error instead.
 #[track_caller]
 pub fn spawn<L: Life, R: Outcome + 'static>(life: L, future: impl Future<Output = R> + 'static) -> TaskHandle {
     try_spawn(life, future).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// As [`spawn`].
+/// Spawns a task like [`spawn`], but returns errors.
 ///
 /// # Errors
-/// `WRONG_THREAD` off the game thread, `STALE` when the object is gone, `UNAVAILABLE` when the module is being unloaded.
+/// `WRONG_THREAD` off the game thread, `STALE` for a destroyed object, `UNAVAILABLE` while the module is being unloaded.
 #[track_caller]
 pub fn try_spawn<L: Life, R: Outcome + 'static>(
     life: L,
@@ -179,7 +177,6 @@ pub fn try_spawn<L: Life, R: Outcome + 'static>(
     spawn_from(life.object(), async move { future.await.into_result() }, here())
 }
 
-/// As [`try_spawn`], of a task that was written at `site`.
 pub(crate) fn spawn_from(
     object: ObjectHandle,
     future: impl Future<Output = Result<(), CallError>> + 'static,
@@ -188,30 +185,30 @@ pub(crate) fn spawn_from(
     hand_over(Work::Task(Box::pin(future)), JobKind::TASK, object, When::default(), site)
 }
 
-/// Runs `code` on the game thread at the next safe point, behind what was posted before it. Any thread; it lives with
-/// the module. On the game thread it is also the way to do something after the running call has returned.
+/// Runs `code` on the game thread at the next safe point, after closures that were posted before. Any thread; `code` is dropped
+/// with the module. On the game thread, `post` also defers work until the running call has returned.
 ///
-/// A panic in it is logged with its place.
+/// A panic in `code` is logged with its location.
 ///
 /// # Errors
-/// `UNAVAILABLE` when there is no host, or the module is being unloaded or replaced; `code` is dropped then, here.
+/// `UNAVAILABLE` without a host, or while the module is being unloaded or replaced; `code` is then dropped by this call.
 #[track_caller]
 pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     let bound = once(Module, move |_module| code());
     post_bound(bound, ObjectHandle::NONE, here())
 }
 
-/// As [`post`], for an object: `code` is given it, and is dropped unrun when the object is gone by then.
+/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed before.
 ///
 /// # Errors
-/// As [`post`].
+/// See [`post`].
 #[track_caller]
 pub fn post_to<C: Class>(object: Obj<C>, code: impl FnOnce(This<'_, C>) + Send + 'static) -> Result<(), CallError> {
     let bound = once(object, code);
     post_bound(bound, object.handle(), here())
 }
 
-/// Game time since the host began: the sum of what its ticks stood for. Zero off the game thread and without a host.
+/// Returns the game time since the host started: the sum of the durations of its ticks. Zero off the game thread and without a host.
 #[must_use]
 pub fn game_time() -> Duration {
     Duration::from_nanos(host::game_time())
@@ -221,7 +218,7 @@ fn post_bound(bound: Bound, object: ObjectHandle, site: Site) -> Result<(), Call
     hand_over(Work::Closure(bound), JobKind::POSTED, object, When::default(), site).map(drop)
 }
 
-/// A closure that is run once at most, in the form of one that could be run again.
+/// Wraps a closure that runs at most once as a repeatable one.
 pub(crate) fn once<L: Life>(life: L, code: impl FnOnce(L::Frame<'_>) + 'static) -> Bound {
     let mut code = Some(code);
     life.bind(move |frame| {

@@ -1,5 +1,5 @@
-//! The frame-bound value: the one thing through which plugin code touches an object. The shells make it when the
-//! host calls, and it cannot leave the call: not into a field, not into a thread, not into a finalizer.
+//! The frame-bound value, through which all plugin code accesses objects. Trampolines create it when the host calls. It cannot
+//! leave the call: not into a field, a thread or a finalizer.
 #![expect(unsafe_code, reason = "follows the memory of objects, and casts between a frame-bound value and its views")]
 
 use core::marker::PhantomData;
@@ -13,20 +13,20 @@ use crate::part_cell::PartCell;
 use crate::step::Step;
 use crate::{Obj, Object, host};
 
-/// An object of class `C` for the duration of one call `'f` from the host. Game thread only, by type.
+/// An object of class `C` for the duration of one call `'f` from the host. Bound to the game thread by its type.
 ///
-/// It dereferences to the view of its class, which has the accessors of its properties and the calls of its
-/// functions, then those of every base up to [`crate::ObjectView`].
+/// Dereferences to the view of its class, which has the accessors of its properties and the calls of its functions, then those
+/// of every base up to [`crate::ObjectView`].
 #[repr(C)]
 pub struct This<'f, C> {
     object: ObjectHandle,
-    // A raw pointer, which also keeps the value on its thread.
+    // A raw pointer, which also makes the type `!Send`.
     memory: *mut u8,
     frame: PhantomData<&'f ()>,
     class: PhantomData<fn() -> C>,
 }
 
-/// Implemented by no type. It is a condition of `Send` and `Sync` of [`This`], so its message is that of the compiler.
+/// Implemented by no type. Condition of `Send` and `Sync` of [`This`], so that the compiler prints its message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` stays on the game thread, in the call that it was made for",
@@ -63,23 +63,23 @@ impl<'f, C: Class> This<'f, C> {
         Self { object, memory, frame: PhantomData, class: PhantomData }
     }
 
-    /// Another object, for the rest of the running call.
+    /// Returns another object, for the rest of the running call.
     ///
     /// # Errors
-    /// `STALE` when it is gone; `WRONG_CLASS` when the handle came from an unchecked place.
+    /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class.
     #[inline]
     pub(crate) fn other<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
-        // An object of exactly this class is found without a call; subclasses are known to the host only.
+        // An object of exactly this class is found without a call; only the host knows subclasses.
         let memory = match host::entry(obj.handle()) {
             Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
             _ => host::object_memory(obj.handle(), T::id())?,
         };
-        // SAFETY: the host found the object alive and of that class, and keeps its memory until the safe point,
-        // which lies after the running call that `'f` stands for.
+        // SAFETY: the host found the object alive and of that class, and keeps its memory until the safe point, which is after
+        // the running call of `'f`.
         Ok(unsafe { This::new(obj.handle(), memory) })
     }
 
-    /// Returns the address of the object, whose memory the host keeps for the frame.
+    /// Returns the address of the object. The host keeps its memory for the frame.
     #[inline]
     pub(crate) fn memory(&self) -> *mut u8 {
         self.memory
@@ -89,55 +89,54 @@ impl<'f, C: Class> This<'f, C> {
         self.object
     }
 
-    /// The object as a handle that may be kept as long as one likes.
+    /// Returns the object as a handle that may be kept beyond the call.
     #[must_use]
     pub fn as_obj(self) -> Obj<C> {
         Obj::from_handle(self.object)
     }
 
-    /// The same object as one of its base class.
+    /// Returns the object as one of its base class.
     #[must_use]
     pub fn as_base(self) -> This<'f, C::Base> {
         This { object: self.object, memory: self.memory, frame: PhantomData, class: PhantomData }
     }
 
-    /// The same, seen through a reference.
     pub(crate) fn base_ref(&self) -> &This<'f, C::Base> {
         let this: *const Self = self;
-        // SAFETY: `This` is `repr(C)` and its class is only a marker, so both have one layout; that the object is
-        // of the base class too is promised by `Class`.
+        // SAFETY: `This` is `repr(C)` and its class is only a marker, so both have the same layout; `Class` promises that the
+        // object is also of the base class.
         unsafe { &*this.cast() }
     }
 }
 
 impl<C: Class> Obj<C> {
-    /// The object, while `code` runs in a step of a job.
+    /// Runs `code` with the object in a step of a job.
     ///
     /// # Errors
     /// `WRONG_STACK` on the stack of a coroutine; the errors of [`This::other`].
     pub(crate) fn with_in<R>(self, _step: Step, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
         alcedo_rt::may_open_scope("entering an object")?;
         let memory = host::object_memory(self.handle(), C::id())?;
-        // SAFETY: the host found the object alive and of that class. A step of a job runs in a red frame of the
-        // host's, and the memory is kept until the safe point, which lies after it.
+        // SAFETY: the host found the object alive and of that class. A step of a job runs in a red frame of the host, and the
+        // memory is kept until the safe point after it.
         Ok(code(unsafe { This::new(self.handle(), memory) }))
     }
 }
 
 impl<'f, C: Part> This<'f, C> {
-    /// The plugin part that this module made for the object, if it did.
+    /// Returns the plugin part that this module created for the object, if any.
     pub(crate) fn part(&self) -> Result<Option<&'f PartCell<C>>, CallError> {
         let cell = host::part(self.object, C::id())?;
-        // SAFETY: the host gives back what this module's red constructor made for this object and class, and the
-        // object, whose plugin part it is, lives for the frame.
+        // SAFETY: the host returns the address that this module's red constructor created for this object and class, and the
+        // object, which owns the plugin part, is alive for the frame.
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 
-    /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs, so that whatever
-    /// `code` calls may borrow the plugin part anew. Needed when a call out may come back to this object.
+    /// Releases `part`, the `&mut self` of the running method, to its object while `code` runs, so that functions called by
+    /// `code` may borrow the plugin part again. Required if such a call may reach this object.
     ///
-    /// Fails the running call with a typed error when `part` is not the plugin part of this object. For `&self`
-    /// there is nothing to lend: shared borrows do not exclude each other.
+    /// Fails the running call with a typed error if `part` is not the plugin part of this object. `&self` methods need no loan:
+    /// shared borrows do not exclude each other.
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         alcedo_rt::may_open_scope("lending a plugin part").unwrap_or_else(|error| alcedo_rt::fail(error));
         let cell = self.part().unwrap_or_else(|error| alcedo_rt::fail(error)).unwrap_or_else(|| {
@@ -161,8 +160,8 @@ impl<'f, C: Class> Deref for This<'f, C> {
     }
 }
 
-/// An object that is seen as an interface, for the rest of the running call. Its class was found to implement the interface;
-/// the host looks again at each call.
+/// An object seen as an interface, for the rest of the running call. Its class was checked to implement the interface; the host
+/// checks again in each call.
 #[derive(Debug)]
 pub struct InterfaceThis<'f, I> {
     object: This<'f, Object>,

@@ -1,6 +1,6 @@
-//! Thunks of one's own: a function that is declared with `custom_thunk` steps through the parameters of each call by its [`Frame`], some of
-//! which may be of any type. The frame stays with the host, and what a parameter holds is asked for by number and path, so no
-//! address of it is ever here.
+//! Custom thunks: a function declared with `custom_thunk` steps through the parameters of each call by its [`Frame`];
+//! parameters may be of any type. The frame stays in the host, and values of parameters are requested by number and path, so
+//! the plugin holds no address of them.
 
 use core::fmt::Display;
 use core::marker::PhantomData;
@@ -11,19 +11,19 @@ use alcedo_rt::words_of;
 use crate::host::{host, intern};
 use crate::{CallError, UName};
 
-/// Stands for the result.
+/// Parameter number of the result.
 const RESULT: u32 = u32::MAX;
 
-/// One call of a function with a thunk of its own. It is there until the thunk returns, on the game thread.
+/// A call of a function with a custom thunk. Valid until the thunk returns, on the game thread.
 #[derive(Debug)]
 pub struct Frame<'f> {
     number: u64,
     object: ObjectHandle,
-    // A raw pointer, which keeps it on its thread.
+    // A raw pointer, which makes the type `!Send`.
     call: PhantomData<(&'f mut (), *const ())>,
 }
 
-/// A parameter that was stepped to, of the call that gave it out.
+/// A parameter that was stepped to; valid for the call that returned it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param(u32);
 
@@ -32,83 +32,83 @@ impl Frame<'_> {
         Self { number, object, call: PhantomData }
     }
 
-    /// The object called, or none for a static function.
+    /// Returns the object of the call; none for a static function.
     #[must_use]
     pub fn object(&self) -> ObjectHandle {
         self.object
     }
 
-    /// Steps to the next parameter, of whatever type it is. It is looked at by the functions below, at any time until the call
-    /// returns.
+    /// Steps to the next parameter, of any type. The functions below inspect it at any time until the call returns.
     ///
     /// # Errors
-    /// When there is none left, and what goes wrong where the caller evaluates it.
+    /// No parameter is left, or the caller's evaluation of the parameter fails.
     pub fn step(&mut self) -> Result<Param, CallError> {
         host("stepping through a call")?.frame_step(self.number).map(Param)
     }
 
-    /// All parameters were stepped to; the work begins.
+    /// Ends the parameters after the last step; the work of the function begins.
     ///
     /// # Errors
-    /// When some were not.
+    /// Some parameters were not stepped to.
     pub fn finish(&mut self) -> Result<(), CallError> {
         host("finishing the parameters of a call")?.frame_finish(self.number)
     }
 
-    /// The type of a parameter in words, as signatures have it, or of the part of it that `path` leads to: `[3]` is an element of an
-    /// array, `.health` a field of a struct, by the name that people read or else by its own, `[3].health` both; the
-    /// empty path is the whole.
+    /// Returns the type of a parameter as signatures print it, or the type of the part at `path`: `[3]` is an element of an
+    /// array, `.health` a field of a struct, by its display name or else by its internal name, `[3].health` both; the empty
+    /// path is the whole parameter.
     ///
     /// # Errors
-    /// When the path leads nowhere.
+    /// The path does not exist.
     pub fn type_of(&self, param: Param, path: &str) -> Result<String, CallError> {
         host("asking for the type of a parameter")?.frame_type(self.number, param.0, path)
     }
 
-    /// How many values an array, a set or a map has.
+    /// Returns the number of values in an array, a set or a map.
     ///
     /// # Errors
-    /// When the path leads nowhere, or to none of these.
+    /// The path does not exist or refers to a value of another type.
     pub fn count(&self, param: Param, path: &str) -> Result<u32, CallError> {
         host("counting the values of a parameter")?.frame_count(self.number, param.0, path)
     }
 
-    /// A number, or that of an enum.
+    /// Returns a number, or the number of an enum value.
     ///
     /// # Errors
-    /// When the path leads nowhere, or to none.
+    /// The path does not exist or refers to a value of another type.
     pub fn number(&self, param: Param, path: &str) -> Result<f64, CallError> {
         host("reading a number of a parameter")?.frame_number(self.number, param.0, path)
     }
 
-    /// A text or a name as it is, everything else as the host prints it.
+    /// Returns a string or a name unchanged, other values as the host prints them.
     ///
     /// # Errors
-    /// When the path leads nowhere.
+    /// The path does not exist.
     pub fn text(&self, param: Param, path: &str) -> Result<String, CallError> {
         host("reading a parameter as text")?.frame_text(self.number, param.0, path)
     }
 
-    /// A name.
+    /// Returns a name.
     ///
     /// # Errors
-    /// When the path leads nowhere, or there is no host.
+    /// The path does not exist, or no host is attached.
     pub fn name(&self, param: Param, path: &str) -> Result<UName, CallError> {
         intern(&self.text(param, path)?).map(UName)
     }
 
-    /// Overwrites an out parameter by what the text says: a text or a name as it is, everything else as [`Frame::text`] has it.
+    /// Overwrites an out parameter by the text form of `value`: a string or a name unchanged, other values in the format of
+    /// [`Frame::text`].
     ///
     /// # Errors
-    /// Before [`Frame::finish`], for a parameter that is no out parameter, and when the text is no such value.
+    /// Fails before [`Frame::finish`], for a parameter that is not an out parameter, and for a text that cannot be parsed.
     pub fn set(&mut self, param: Param, value: impl Display) -> Result<(), CallError> {
         host("writing an out parameter")?.frame_write(self.number, param.0, &words_of(value)?)
     }
 
-    /// Gives the result, by its text: `frame.give(2.5)`.
+    /// Sets the result by its text form: `frame.give(2.5)`.
     ///
     /// # Errors
-    /// Before [`Frame::finish`], where there is no result, and when the text is no such value.
+    /// Fails before [`Frame::finish`], for a function without a result, and for a text that cannot be parsed.
     pub fn give(&mut self, result: impl Display) -> Result<(), CallError> {
         host("giving the result of a call")?.frame_write(self.number, RESULT, &words_of(result)?)
     }

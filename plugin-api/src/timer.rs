@@ -1,5 +1,4 @@
-//! Closures that the game thread runs when their time has come. What ends them, and what a reload does with them, is
-//! said in [`crate::task`].
+//! Closures that the game thread runs at a later time. See [`crate::task`] for their end and their behavior in a reload.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;
@@ -22,23 +21,23 @@ use alcedo_abi::task::JobKind;
 use crate::CallError;
 use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 
-/// Runs `code` every `period` of game time, the first time after one period; a period of zero is every tick. It runs
-/// once in a tick at most: the rhythm is kept, and what a long tick left out is not made up for. It ends with `life`, by
-/// its handle, or when it fails: a panic is logged with its place. For a class default object, which does not live in
-/// the world, it is dropped at once.
+/// Runs `code` every `period` of game time, the first time after one period; a period of zero means every tick. Runs at most
+/// once per tick: the rhythm is kept, and runs missed during a long tick are skipped. The timer ends with `life`, by its
+/// handle, or when `code` fails: a panic is logged with its location. For a class default object, which is not part of the
+/// world, `code` is dropped immediately.
 ///
-/// `code` is given the object that it lives with, or [`Module`](crate::task::Module).
+/// The argument of `code` is the object of `life`, or [`Module`](crate::task::Module).
 ///
-/// Game thread only. When the host refuses, the running call ends with that error; [`try_every`] returns it.
+/// Game thread only. If the host refuses, the running call ends with that error; [`try_every`] returns the error instead.
 #[track_caller]
 pub fn every<L: Life>(life: L, period: Duration, code: impl FnMut(L::Frame<'_>) + 'static) -> TaskHandle {
     try_every(life, period, code).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// As [`every`].
+/// Starts a timer like [`every`], but returns errors.
 ///
 /// # Errors
-/// `WRONG_THREAD` off the game thread, `STALE` when the object is gone, `UNAVAILABLE` when the module is being unloaded.
+/// `WRONG_THREAD` off the game thread, `STALE` for a destroyed object, `UNAVAILABLE` while the module is being unloaded.
 #[track_caller]
 pub fn try_every<L: Life>(
     life: L,
@@ -49,17 +48,16 @@ pub fn try_every<L: Life>(
     hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, here())
 }
 
-/// Runs `code` once, when so much game time has gone by; at the earliest with the next round of timers. What else is
-/// said of [`every`] holds for it too.
+/// Runs `code` once after `delay` of game time; at the earliest in the next round of timers. Otherwise like [`every`].
 #[track_caller]
 pub fn after<L: Life>(life: L, delay: Duration, code: impl FnOnce(L::Frame<'_>) + 'static) -> TaskHandle {
     try_after(life, delay, code).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// As [`after`].
+/// Starts a timer like [`after`], but returns errors.
 ///
 /// # Errors
-/// As [`try_every`].
+/// See [`try_every`].
 #[track_caller]
 pub fn try_after<L: Life>(
     life: L,

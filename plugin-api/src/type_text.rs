@@ -1,4 +1,4 @@
-//! Strings of types, made at compile time: see [`alcedo_abi::type_text`].
+//! Type strings computed at compile time; see [`alcedo_abi::type_text`].
 
 pub(crate) use alcedo_abi::type_text::TypeText;
 pub(crate) use alcedo_abi::type_text::{CUT, is_delegate_path, is_member_path, is_path_of};

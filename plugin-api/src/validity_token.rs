@@ -1,6 +1,6 @@
-//! Where a value in host memory lies, and by what it is known that it is still there. A view asks before each access:
-//! the object it belongs to lives, and no container on the way to it has moved or ended a value since.
-//! What looks into memory for that stands beside the view.
+//! Location of a value in host memory, and data to check that the value is still at this location. Before each access, a view
+//! checks that the owning object is alive, and that no container around the value has moved or destroyed values since. The
+//! checks that read memory are in the module of the view.
 
 use core::marker::PhantomData;
 
@@ -11,67 +11,66 @@ use alcedo_rt::CallError;
 
 use crate::host;
 
-/// How many containers a value may be deep inside of.
+/// Maximum nesting depth of containers around a value.
 const DEPTH: usize = 4;
 
-/// One container on the way to a value. In two words, since a token has four of them.
+/// A container around a value. Two words, because a token has four links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// Null where there is none; a row; or, at [`Link::SET`], the byte of an optional that is one while there is a value.
+    /// Null for an unused link; an array; or, with [`Link::SET`], the byte of an optional that is 1 while there is a value.
     pub(crate) at: *const (),
-    /// The row's counter when the value was looked up.
+    /// Change counter of the array when the value was looked up.
     pub(crate) then: u64,
 }
 
 impl Link {
     const NONE: Self = Self { at: core::ptr::null(), then: 0 };
-    /// No row has it: one that is worn gets the count before, which it never has again.
+    /// Never the counter of an array: a worn array has the previous count, which never recurs.
     pub(crate) const SET: u64 = ArrayRaw::WORN;
 }
 
-/// What a value lies in, and the count of those that had ended when it was looked up.
+/// Owner of the memory of a value, and the count of destroyed owners when the value was looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Home {
-    /// Something that stays for the frame.
+    /// Memory that stays for the frame.
     Frame,
-    /// An object.
     Object(ObjectHandle, u64),
-    /// A block of its own, for plugin code owns it.
+    /// A separate block that plugin code owns.
     Black(BlackHandle, u32),
-    /// The same, but it had ended before it was looked up.
+    /// A separate block that was destroyed before the value was looked up.
     Ended(BlackHandle),
 }
 
-/// Where a value lies, for the frame `'f`.
+/// Location of a value for the frame `'f`.
 #[derive(Clone, Copy, Debug)]
 pub struct ValidityToken<'f> {
     pub(crate) home: Home,
-    /// The containers it is inside of, outermost first.
+    /// Containers around the value, outermost first.
     pub(crate) links: [Link; DEPTH],
-    /// Whether it is a key of a set or map, or a part of one: its container finds it by what it was when it was put in.
+    /// True for a key of a set or map, or a part of a key. Changing a key would break lookups in its container.
     pub(crate) is_key: bool,
     frame: PhantomData<&'f ()>,
 }
 
 impl ValidityToken<'_> {
-    /// A property of an object, whose memory stays for the frame.
+    /// Creates the token of a property of an object, whose memory stays for the frame.
     #[inline]
     pub(crate) fn of_object(owner: ObjectHandle) -> Self {
         Self::of(Home::Object(owner, host::ends()))
     }
 
-    /// A value in a parameter block of the running call, or anywhere else that stays for the frame.
+    /// Creates the token of a value in a parameter block of the running call, or in other memory that stays for the frame.
     pub(crate) fn of_frame() -> Self {
         Self::of(Home::Frame)
     }
 
-    /// A value that plugin code owns, which was there beside this count of ended ones.
+    /// Creates the token of an owned value that was alive at this count of destroyed values.
     #[inline]
     pub(crate) fn of_black(black: BlackHandle, ends: u32) -> Self {
         Self::of(Home::Black(black, ends))
     }
 
-    /// A value that plugin code owned.
+    /// Creates the token of a destroyed owned value.
     pub(crate) fn of_ended(black: BlackHandle) -> Self {
         Self::of(Home::Ended(black))
     }
@@ -81,7 +80,6 @@ impl ValidityToken<'_> {
         Self { home, links: [Link::NONE; DEPTH], is_key: false, frame: PhantomData }
     }
 
-    /// The same value, which is a key there.
     #[inline]
     pub(crate) fn as_key(self) -> Self {
         Self { is_key: true, ..self }
@@ -97,7 +95,7 @@ impl ValidityToken<'_> {
         self
     }
 
-    /// The object that is asked whether the value may be written; none for values of frames and of plugin code.
+    /// Returns the object that is checked before writing; none for values of frames and owned values.
     #[inline]
     pub(crate) fn owner(&self) -> ObjectHandle {
         match self.home {
@@ -106,12 +104,11 @@ impl ValidityToken<'_> {
         }
     }
 
-    /// Whether it is a property of an object, or a field in one, with no container on the way.
+    /// Returns true for a property of an object, or a field in one, outside of containers.
     pub(crate) fn is_property(&self) -> bool {
         matches!(self.home, Home::Object(..)) && self.links.iter().all(|link| link.at.is_null())
     }
 
-    /// Whether plugin code owns the value.
     pub(crate) fn is_black(&self) -> bool {
         matches!(self.home, Home::Black(..) | Home::Ended(_))
     }

@@ -1,4 +1,4 @@
-//! Rust types as property kinds: how each lies in host memory, and how each travels in the slots of a ZCall.
+//! Rust types as property kinds: their layout in host memory and their encoding in the slots of a ZCall.
 #![expect(unsafe_code, reason = "reads and writes host memory and follows pointer slots, as each kind prescribes")]
 
 use alcedo_abi::call::FailureKind;
@@ -15,13 +15,13 @@ use crate::kinds::{Ptr, PtrMut, Viewable};
 use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
-/// A type that a property, a parameter, a result, a field of a struct or an element of a container can have: numbers,
-/// `bool`, `String`, `UName`, `Obj<C>`, structs with `#[ustruct]`, every [`Kind`](crate::Kind), and containers of std.
+/// A type of a property, a parameter, a result, a struct field or a container element: numbers, `bool`, `String`, `UName`,
+/// `Obj<C>`, structs with `#[ustruct]`, every [`Kind`](crate::Kind), and containers of std.
 ///
 /// # Safety
-/// `Raw` has the size, alignment and meaning that the host gives to `KIND` and `TYPE_PATH`, any bytes are valid for it
-/// until they are followed, and zero bytes are a value. The slots made and read are those that the border prescribes for
-/// the kind, and `Way` is how it has them.
+/// `Raw` has the size, alignment and meaning that the host assigns to `KIND` and `TYPE_PATH`; any bytes are valid for it until
+/// its pointers are followed, and zero bytes are a value. Slots are written and read as the ABI prescribes for the kind, and
+/// `Way` matches that encoding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a property, a parameter or a result",
     label = "the host does not know this type",
@@ -29,106 +29,101 @@ use crate::{Class, Obj, UName};
             UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
 )]
 pub unsafe trait Value: Sized + 'static {
-    /// What the host calls it.
+    /// Kind of the value in the host.
     const KIND: PropertyKind;
     /// Path of its struct or class; empty for plain kinds.
     const TYPE_PATH: &'static str;
-    /// The text of the whole type.
+    /// Text form of the whole type.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// Whether a value may refer to an object, which a collection that is under way has to hear of when it is written.
+    /// True if a value may refer to an object, so that writes must be reported to a running collection.
     #[doc(hidden)]
     const NAMES_OBJECTS: bool = true;
-    /// Whether a value in host form may own memory.
+    /// True if a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
-    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    /// Kind of an enum's numbers, and true if all of them fit in a byte; `None` for other types.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
-    /// How a value is seen where it lies: plain values, texts and containers of std as copies, every
-    /// [`Kind`](crate::Kind) as a [`Lent`](crate::Lent) view.
+    /// Type of a borrowed value: plain values, strings and containers of std are copied, every [`Kind`](crate::Kind) is viewed
+    /// as a [`Lent`](crate::Lent).
     type Seen<'f>;
-    /// The value as it lies in host memory and in parameter blocks.
+    /// Representation of the value in host memory and in parameter blocks.
     type Raw: 'static;
-    /// What a `default = …` may be.
+    /// Type of the literal in `default = …`.
     type Literal;
-    /// How a value travels in a slot: [`InSlot`], [`ByPointer`] or [`AsText`].
+    /// Encoding of a value in a slot: [`InSlot`], [`ByPointer`] or [`AsText`].
     #[doc(hidden)]
     type Way;
-    /// What stands on the caller's stack while an argument travels in a slot.
+    /// Data kept on the caller's stack while an argument is passed in a slot.
     #[doc(hidden)]
     type In;
-    /// What stands on the caller's stack while it waits for a result.
+    /// Data kept on the caller's stack until a result is received.
     #[doc(hidden)]
     type Out;
 
-    /// Sees the value where it lies.
+    /// Views the value in place.
     #[doc(hidden)]
     fn see<'f>(value: Viewable<'_, Self, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
 
-    /// Where the value lies in host form, if it does.
+    /// Returns the address of the value in host form, if it has one.
     #[doc(hidden)]
     fn lies_at(&self) -> Result<Option<*const Self::Raw>, CallError> {
         Ok(None)
     }
 
-    /// Copies the value out of host memory.
     #[doc(hidden)]
     fn load(from: Ptr<'_, Self>) -> Self;
 
-    /// Copies the value, or returns an error if the bytes are not a value of this type.
     #[doc(hidden)]
     #[inline]
     fn try_load(from: Ptr<'_, Self>) -> Result<Self, CallError> {
         Ok(Self::load(from))
     }
 
-    /// Overwrites a value in host memory.
     #[doc(hidden)]
     fn store(&self, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 
-    /// What stands on the caller's stack while the value travels as an argument.
+    /// Creates the data that is kept on the caller's stack while the value is passed as an argument.
     ///
     /// # Safety
-    /// This is the game thread, or the value is no [`Kind`](crate::Kind).
+    /// The call runs on the game thread, or the value is not a [`Kind`](crate::Kind).
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// The slot of an argument. It is right where `staged` came from `stage` of this value, and both stay where they are.
+    /// Returns the slot of an argument. The slot is valid only if `staged` was created by `stage` of this value and neither moves.
     #[doc(hidden)]
     fn slot_in(&self, staged: &Self::In) -> Slot;
 
-    /// What stands on the caller's stack while it waits for a result.
+    /// Creates the data that is kept on the caller's stack until a result is received.
     #[doc(hidden)]
     fn out() -> Self::Out;
 
-    /// The slot that waits for a result. It is right as long as `out` does not move.
+    /// Returns the slot that receives a result. The slot is valid as long as `out` does not move.
     #[doc(hidden)]
     fn slot_out(out: &mut Self::Out) -> Slot;
 
-    /// The result, after the call.
+    /// Returns the result after the call.
     ///
     /// # Safety
-    /// `out` came from `out()`, and `slot` from `slot_out` of it; a callee that gives a value of this type has filled them.
+    /// `out` was returned by `out()` and `slot` by `slot_out` for it; a callee that returns this type has filled both.
     #[doc(hidden)]
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
-    /// Copies an argument out of a caller's slot.
     #[doc(hidden)]
     fn from_slot(slot: ArgumentSlot<'_, Self>) -> Result<Self, CallError>;
 
-    /// Puts a result into a caller's slot.
     #[doc(hidden)]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 
-    /// The bits of a value that lies in a slot.
+    /// Returns the bits of a value that is stored in a slot; 0 for other values.
     #[doc(hidden)]
     #[inline]
     fn direct_bits(&self) -> u64 {
         0
     }
 
-    /// The value of these bits, if such values lie in slots.
+    /// Creates a value from the bits of a slot, if values of this type are stored in slots.
     #[doc(hidden)]
     #[inline]
     fn of_direct_bits(_bits: u64) -> Option<Self> {
@@ -136,23 +131,23 @@ pub unsafe trait Value: Sized + 'static {
     }
 }
 
-/// The way of values that lie in their slot.
+/// Encoding of values that are stored in their slot.
 #[derive(Debug)]
 pub enum InSlot {}
 
-/// The way of values to whose host form a slot points. That of a result has a value to be overwritten.
+/// Encoding of values whose slot points to their host form. A result slot points to a value that is overwritten.
 #[derive(Debug)]
 pub enum ByPointer {}
 
-/// The way of texts: the slot points to a [`TextView`], that of a result to a [`TextSink`].
+/// Encoding of strings: an argument slot points to a [`TextView`], a result slot to a [`TextSink`].
 #[derive(Debug)]
 pub enum AsText {}
 
-/// A value that may be lent as it lies in host memory: numbers, [`UName`], [`Obj`], and `#[ustruct(pod)]` structs of these. A
-/// `bool` may not, since a byte there may be any.
+/// A value that can be borrowed in place from host memory: numbers, [`UName`], [`Obj`], and `#[ustruct(pod)]` structs of these.
+/// `bool` is excluded, because a byte in host memory may have any value.
 ///
 /// # Safety
-/// The type lies in memory as its `Raw` does, and any bytes are valid for it too.
+/// The type has the same layout as its `Raw`, and any bytes are valid for it.
 #[diagnostic::on_unimplemented(
     message = "an array of `{Self}` cannot be lent as a slice",
     label = "such a value owns something, or does not lie in host memory as it does in Rust",
@@ -160,7 +155,7 @@ pub enum AsText {}
 )]
 pub unsafe trait Plain: Value {}
 
-/// No literal: a property of this kind has no `default = …`.
+/// Marks a kind without literals: its properties have no `default = …`.
 #[derive(Debug)]
 pub enum NoDefault {}
 
@@ -244,7 +239,7 @@ macro_rules! in_memory {
 
 macro_rules! numbers {
     ($($rust:ty => $kind:ident),*) => {$(
-        // SAFETY: the host's number of this kind is the same number; any bytes are valid.
+        // SAFETY: the host's number of this kind is the same Rust number; any bytes are valid.
         unsafe impl Value for $rust {
             const KIND: PropertyKind = PropertyKind::$kind;
             const TYPE_PATH: &'static str = "";
@@ -254,7 +249,7 @@ macro_rules! numbers {
             in_the_slot!(value => *value, |value| value);
         }
 
-        // SAFETY: it is its own raw form; any bytes are a number.
+        // SAFETY: the number is its own raw form; any bytes are a number.
         unsafe impl Plain for $rust {}
     )*};
 }
@@ -283,8 +278,7 @@ unsafe impl Value for UName {
 // SAFETY: the name is transparent over its raw form, a number.
 unsafe impl Plain for UName {}
 
-// SAFETY: the host's reference is the handle that `Obj` wraps; that its object is of the class is checked when the
-// handle is used.
+// SAFETY: the host's reference is the handle that `Obj` wraps; the class of the object is checked when the handle is used.
 unsafe impl<C: Class> Value for Obj<C> {
     const KIND: PropertyKind = PropertyKind::OBJECT;
     const TYPE_PATH: &'static str = C::PATH;
@@ -293,10 +287,10 @@ unsafe impl<C: Class> Value for Obj<C> {
     in_the_slot!(value => value.handle(), Self::from_handle);
 }
 
-// SAFETY: the reference is transparent over its raw form, a handle; any bytes are one, be it a stale one.
+// SAFETY: the reference is transparent over its raw form, a handle; any bytes are a handle, possibly a stale one.
 unsafe impl<C: Class> Plain for Obj<C> {}
 
-/// A result text on the caller's stack.
+/// Result string on the caller's stack.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct TextOut {
@@ -305,20 +299,19 @@ pub struct TextOut {
 }
 
 impl TextOut {
-    /// The slot that waits for it.
+    /// Returns the slot that receives the string.
     pub(crate) fn slot(&mut self) -> Slot {
         let context = (&raw mut self.text).cast();
         pointer_slot(self.sink.insert(TextSink { context, put: put_text }))
     }
 
-    /// What the callee has put there.
     pub(crate) fn into_text(self) -> String {
         self.text
     }
 }
 
-// SAFETY: the host's text is a `TextRaw`, of which any bytes are valid as long as it is not followed; an argument
-// travels as a view, a result comes through a sink.
+// SAFETY: the host's string is a `TextRaw`, for which any bytes are valid until its pointer is followed; arguments are passed
+// as a view, results are returned through a sink.
 unsafe impl Value for String {
     const KIND: PropertyKind = PropertyKind::STRING;
     const TYPE_PATH: &'static str = "";
@@ -379,15 +372,15 @@ unsafe impl Value for String {
     }
 }
 
-/// Declares a type of std that is copied in and out whole.
+/// Implements `Value` for a type of std that is copied in and out as a whole.
 macro_rules! copied {
     (
         $name:ty, [$($params:tt)*], raw: $raw:ty, kind: $kind:ident, path: $path:expr,
         load: |$from:ident| $load:expr, store: |$value:ident, $to:ident| $store:expr
     ) => {
         #[expect(unsafe_code, reason = "says how the host keeps this kind, and follows pointer slots")]
-        // SAFETY: the host keeps this kind in just this form, of which any bytes are valid until they are followed; values
-        // travel in slots behind a pointer to it, as the border prescribes.
+        // SAFETY: the host stores this kind in exactly this form, for which any bytes are valid until their pointers are
+        // followed; slots hold a pointer to it, as the ABI prescribes.
         unsafe impl<$($params)*> Value for $name {
             const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
             const TYPE_PATH: &'static str = $path;
@@ -409,7 +402,6 @@ macro_rules! copied {
 }
 pub(crate) use copied;
 
-/// A slot with a plain value.
 #[inline]
 pub(crate) fn plain_slot<T: SlotValue>(value: T) -> Slot {
     Slot::from_bits(T::SLOT, value.into_bits())
@@ -425,19 +417,19 @@ fn wrong_slot(slot: Slot, wanted: SlotType) -> CallError {
     CallError::new(FailureKind::BUFFER, format!("a slot holds {found} where the signature says {}", wanted.text()))
 }
 
-/// A slot that points to something on the caller's stack.
+/// Creates a slot that points to data on the caller's stack.
 #[doc(hidden)]
 pub(crate) fn pointer_slot<T>(target: &T) -> Slot {
     Slot::from_bits(SlotType::POINTER, core::ptr::from_ref(target).expose_provenance() as u64)
 }
 
-/// A slot that points to a value in host memory, or in host form.
+/// Creates a slot that points to a value in host memory or in host form.
 #[doc(hidden)]
 pub fn address_slot<T>(target: *const T) -> Slot {
     Slot::from_bits(SlotType::POINTER, target.expose_provenance() as u64)
 }
 
-/// Where a pointer slot points.
+/// Returns the address that a pointer slot holds.
 pub(crate) fn pointer_of<T>(slot: Slot) -> Result<*mut T, CallError> {
     if !slot.is(SlotType::POINTER) || slot.bits() == 0 {
         return Err(wrong_slot(slot, SlotType::POINTER));

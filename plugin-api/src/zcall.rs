@@ -1,4 +1,4 @@
-//! Calls from the plugin by ZCall: with a handle the host has filled in, or by name. The slots stand on the stack.
+//! Calls from the plugin by ZCall, through a handle that the host has filled in or by name. Slots are on the stack.
 #![expect(unsafe_code, reason = "calls functions of the host with slots that lie on this stack")]
 
 use core::marker::PhantomData;
@@ -18,12 +18,12 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::{ObjectView, Value, host};
 
-/// A function that takes the values `A` and returns `R`. It is called on the thread it was found on: the game thread, or, if all
-/// values are stored in slots or are strings, any thread for which the host has found it.
+/// A function with parameters `A` and result `R`. It is called on the thread that resolved it: the game thread, or, if all
+/// values are stored in slots or are strings, any thread for which the host resolved it.
 pub(crate) struct Callee<'a, A, R> {
     way: Way<'a>,
     of: PhantomData<fn(A) -> R>,
-    // A raw pointer, which keeps it on its thread.
+    // A raw pointer, which makes the type `!Send`.
     thread: PhantomData<*const ()>,
 }
 
@@ -33,11 +33,11 @@ enum Way<'a> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
-    /// Returns the function in a cell, for an object of the frame, which proves the game thread. The host checks by itself that the
+    /// Returns the function in a cell, for an object of the frame, which proves the game thread. The host checks that the
     /// object has the function.
     ///
     /// # Errors
-    /// When the host has not filled the cell, as in a plugin's own tests.
+    /// Fails if the host has not filled the cell, as in a plugin's own tests.
     pub(crate) fn in_cell<T>(
         _this: &impl CalledAs<T>,
         cell: &FunctionCell<T, A::Values, R>,
@@ -51,14 +51,14 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
         }
     }
 
-    /// A function of a table, by the handle of its name and the fingerprint of just these types, which lie in slots.
+    /// Creates a function of a table from the handle of its name. All its values are stored in slots.
     pub(crate) fn in_slots(handle: ZCallHandle) -> Self {
         const { assert!(is_direct::<A, R>()) }
         Self { way: Way::Handle(handle), of: PhantomData, thread: PhantomData }
     }
 
-    /// Resolves a name, with the fingerprint of just these types. The host resolves on the game thread only, or for values that are
-    /// stored in slots or are strings.
+    /// Resolves a name, with the fingerprint of exactly these types. The host resolves on the game thread only, unless all
+    /// values are stored in slots or are strings.
     pub(crate) fn named(name: &str) -> Result<Self, CallError> {
         let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
         Ok(Self { way: Way::Handle(handle), of: PhantomData, thread: PhantomData })
@@ -69,7 +69,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
     /// Returns the functions that are bound to a delegate.
     ///
     /// # Safety
-    /// `delegate` is live, and its functions take `A` and return `R`.
+    /// `delegate` is live, and its functions have parameters `A` and result `R`.
     pub(crate) unsafe fn bound(delegate: &'a ValuePlace) -> Self {
         Self { way: Way::Delegate(delegate), of: PhantomData, thread: PhantomData }
     }
@@ -83,17 +83,14 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
         }
     }
 
-    /// Returns an object as that of a direct call. The host has found the function on this thread, or checks the thread where it is asked
-    /// for the code.
+    /// Returns an object as the target of a direct call. The host has resolved the function on this thread, or checks the
+    /// thread when the code is requested.
     #[inline]
     pub(crate) fn called(&self, object: ObjectHandle) -> Called<'static> {
         Called::by_name(object)
     }
 
-    /// Calls it; with an object, that is slot 0.
-    ///
-    /// # Errors
-    /// The failures of the callee.
+    /// Calls the function; an object is passed in slot 0.
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
         let mut out = Some(R::out());
         let out_slot = out.as_mut().map_or(Slot::EMPTY, R::slot_out);
@@ -109,7 +106,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
                     Way::Handle(handle) => host::host(what)?.zcall(handle, &mut buffer),
                     Way::Delegate(place) => host::host("calling a delegate")?.delegate_call(place, &mut buffer),
                 }?;
-                // The storage is taken here alone.
+                // The storage is taken only here.
                 let awaited = out.take().ok_or_else(|| CallError::other("what waits for a result"))?;
                 R::take_out(slots.last().copied().unwrap_or(Slot::EMPTY), awaited)
             };
@@ -119,10 +116,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
-    /// A function of a C library, of an object of the frame.
-    ///
-    /// # Errors
-    /// See [`Self::in_cell`].
+    /// Returns a function of a C library, for an object of the frame.
     pub(crate) fn in_import_cell<T, O>(
         this: &impl CalledAs<T>,
         cell: &ImportCell<T, A::Values, R, O>,
@@ -132,29 +126,26 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
     }
 }
 
-/// A function of a C library, which returns the values `O` and a result. Made by [`Callee::in_import_cell`] alone.
+/// A function of a C library, with out parameters `O` and a result. Created only by [`Callee::in_import_cell`].
 pub(crate) struct ImportCallee<A, R, O> {
     callee: Callee<'static, A, R>,
     outs: PhantomData<fn() -> O>,
 }
 
 impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
-    /// Calls it on an object.
-    ///
-    /// # Errors
-    /// The failures of the callee.
+    /// Calls the function on an object.
     pub(crate) fn call(&self, object: ObjectHandle, what: &str, args: &A) -> Result<(R, O), CallError> {
-        /// The object, eight parameters, a result, and as many out parameters.
+        /// The object, eight parameters, a result, and eight out parameters.
         const MOST: usize = 18;
         let (mut out, mut outs) = (R::out(), O::out());
         let out_slot = R::slot_out(&mut out);
         let Way::Handle(handle) = self.callee.way else { return Err(CallError::no_host(what)) };
-        // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A`, then those of `O`, which the
-        // description of the function behind the cell has as its out parameters; so the host fills them as it fills a result, and then that of `R`. What
-        // was staged, `out` and `outs` stay where they are until the call is over.
+        // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A`, then those of `O`, which are the
+        // out parameters in the description of the function behind the cell; so the host fills them like a result, followed by
+        // that of `R`. The staged data, `out` and `outs` do not move until the call is over.
         unsafe {
             let call = |slots: &mut [Slot]| {
-                // The last slot is that of the result, which comes behind the out parameters.
+                // The last slot is the result, which is placed behind the out parameters.
                 let (end, mut row) = (slots.len() - 1, [Slot::EMPTY; MOST]);
                 row[..end].copy_from_slice(&slots[..end]);
                 let last = end + O::put_slots(&mut outs, &mut row[end..]);
@@ -171,7 +162,7 @@ impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
     }
 }
 
-/// A property of an object, by its `up` name: overwritten where there is a value to write, or else read.
+/// Reads a property of an object by its `up` name, or overwrites it if `write` is a value.
 pub(crate) fn property<T: Value>(object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
     let handle = host::zcall_resolve(name, Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish())?;
     // SAFETY: the host has just resolved the name with the fingerprint of `T`, which it does on the game thread only.
@@ -189,8 +180,8 @@ pub(crate) unsafe fn exchange<T: Value>(
     write: Option<&T>,
 ) -> Result<Option<T>, CallError> {
     let mut out = write.is_none().then(T::out);
-    // SAFETY: the caller promises handle and thread. What is staged and what waits for a result stand on this stack until the call is
-    // over, and the host has filled the latter then.
+    // SAFETY: the caller promises handle and thread. The staged value and the data for a result stay on this stack until the
+    // call is over, and the host has then filled the result.
     unsafe {
         let staged = write.map(|value| (value, value.stage()));
         let slot = match (&staged, &mut out) {
@@ -204,15 +195,12 @@ pub(crate) unsafe fn exchange<T: Value>(
     }
 }
 
-/// Lends slots for a call.
+/// Creates the buffer that passes `slots` to a call.
 pub(crate) fn buffer_of(slots: &mut [Slot]) -> ZCallBuffer {
     ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() }
 }
 
-/// Calls a function of a frame-bound object through the handle in its cell, or one of its class that needs no object.
-///
-/// # Errors
-/// The failures of the callee.
+/// Calls a function of a frame-bound object through the handle in its cell, or a static function of its class.
 #[inline]
 pub(crate) fn by_cell<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -251,12 +239,12 @@ fn by_slots<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     Callee::in_cell(this, cell, what)?.call(object, what, args)
 }
 
-/// What the host has filled the cell with. A cell without anything has a number that the host knows no function by.
+/// Returns the handle in the cell. An unfilled cell holds a number that the host resolves to no function.
 fn handle_in<T, A, R>(cell: &FunctionCell<T, A, R>) -> ZCallHandle {
     ZCallHandle(cell.cell().get().cast_signed())
 }
 
-/// The same for a function of a C library: with what its out parameters hold then.
+/// Calls a function of a C library through its cell; returns the result and the out parameters.
 pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
     this: &impl CalledAs<T>,
     cell: &ImportCell<T, A::Values, R, O>,
@@ -266,12 +254,12 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
     Callee::in_import_cell(this, cell, what)?.call(this.called().object(), what, args)
 }
 
-/// Whether a name is one of functions that are called on an object. A word of somebody's own may begin with the same letters.
+/// Returns true for a name of a function that is called on an object. A custom protocol may begin with the same letters.
 pub(crate) fn is_of_objects(name: &str) -> bool {
     name.starts_with("uf:") || name.starts_with("uf!:")
 }
 
-/// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
+/// Resolves and calls a function. For names of the `uf` protocol, slot 0 is the object.
 pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let callee = Callee::named(name)?;
     callee.call(is_of_objects(name).then_some(object), name, &args)
@@ -279,11 +267,11 @@ pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &st
 
 impl ObjectView<'_> {
     /// Calls the function that `name` resolves to: `ex:/function`, `uf:/path` (virtual) or `uf!:/path` (final) on this object,
-    /// `nm:/module:type:method`. The name is looked up in each call; a generated method is faster.
+    /// `nm:/module:type:method`. Each call resolves the name; a generated method is faster.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `DURING_REBUILD`
-    /// before the commit for what is neither of this generation nor pure, and the failures of the callee.
+    /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `DURING_REBUILD` before the commit
+    /// for a function that is neither of this generation nor pure, and failures of the callee.
     pub fn zcall<A: Params, R: ReturnValue>(&self, name: &str, args: A) -> Result<R, CallError> {
         by_name(self.handle(), name, args)
     }
@@ -291,7 +279,7 @@ impl ObjectView<'_> {
     /// Reads a property by path, as `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for an unknown path, `SIGNATURE` when the property holds something else.
+    /// `NOT_FOUND` for an unknown path, `SIGNATURE` if the property has another type.
     pub fn read_property<T: Value>(&self, name: &str) -> Result<T, CallError> {
         read_property(self.handle(), name)
     }
@@ -305,13 +293,13 @@ impl ObjectView<'_> {
     }
 }
 
-/// Calls whatever `name` stands for where there is no object to call it on: `ex:/function`, or `nm:/module:type:method`.
-/// The name is looked up in each call; [`This::zcall`](crate::This) is the same on an object.
+/// Calls the function that `name` resolves to, for functions that need no object: `ex:/function`, or `nm:/module:type:method`.
+/// Each call resolves the name; [`This::zcall`](crate::This) does so on an object.
 ///
-/// In a module of the Master this is for the game thread, and finds all that the host has. In a module of a Slim, a
-/// pinned context or the Default it is for any thread, for numbers, `bool`, text, names and object handles, and finds
-/// first what the modules of the same context offer, then those of other contexts that it depends on, then those of the
-/// Default. It loads nothing, and modules whose mains have not returned are not found.
+/// In a module of the Master, call it on the game thread; all functions of the host are found. In a module of a Slim, a pinned
+/// context or the Default, call it on any thread, with numbers, `bool`, strings, names and object handles. Names are then
+/// searched in the modules of the same context first, then in the contexts that it depends on, then in the Default. A call
+/// loads no modules, and modules whose mains have not returned are not found.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -321,8 +309,8 @@ impl ObjectView<'_> {
 /// ```
 ///
 /// # Errors
-/// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `UNAVAILABLE` once the
-/// context that has the function unloads, and whatever the callee fails with.
+/// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `UNAVAILABLE` once the context of the
+/// function unloads, and failures of the callee.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
     if is_of_objects(name) {
         return Err(on_an_object(name));
@@ -330,10 +318,10 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
     by_name(ObjectHandle::NONE, name, args)
 }
 
-/// A function by name with these parameters and this result: the name is looked up and the signature compared once, and each call
-/// goes by the handle that was found. It ends with the generation of what it leads to: then a call is an error, and what the name
-/// stands for now is found by another [`find`](Self::find), but in a module of a Slim, a pinned context or the Default, for which a name
-/// means for good what it was found to mean. It stays on the thread that found it; for who may find what, see [`zcall()`].
+/// A function by name with these parameters and this result: the name is resolved and the signature compared once, and each call uses
+/// the resulting handle. The handle is valid until the generation of the function ends; later calls fail, and another
+/// [`find`](Self::find) returns the current function. In a module of a Slim, a pinned context or the Default, a resolved name keeps
+/// its meaning permanently. The value stays on the thread that resolved it; for the threads that may resolve names, see [`zcall()`].
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -352,10 +340,10 @@ pub struct ZFunction<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> ZFunction<A, R> {
-    /// What `name` stands for.
+    /// Resolves `name`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else.
+    /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result.
     pub fn find(name: &str) -> Result<Self, CallError> {
         if is_of_objects(name) {
             return Err(on_an_object(name));
@@ -364,16 +352,16 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         Ok(Self { handle: callee.handle(), callee, code: DirectCell::new(), name: name.into() })
     }
 
-    /// The name that it was found by.
+    /// Returns the name passed to [`find`](Self::find).
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Errors
-    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of what it leads to is over, and whatever the callee fails with.
+    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, and failures of the callee.
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
         if !is_direct::<A, R>() {
@@ -385,11 +373,11 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         })
     }
 
-    /// Calls it many times: `code` gets what calls it, which costs hardly more than a C function by its pointer. It is for a leaf of the
-    /// host (`Calls::register_leaf`), whose code needs nothing and is there as long as the host.
+    /// Runs `code` with a function pointer for many calls, each of which costs little more than a call of a C function. Available for
+    /// a leaf of the host (`Calls::register_leaf`), whose code has no preconditions and exists as long as the host.
     ///
-    /// What a call looks at, [`hot`](Self::hot) looks at once. Until `code` has returned there is no safe point, so no reload; a slice that
-    /// is lent in it does not keep a leaf from being called, and calls are not counted by who begins to observe them meanwhile.
+    /// Checks of a call are made once by [`hot`](Self::hot). Until `code` returns, no safe point and no reload occurs; slices
+    /// borrowed in `code` do not block calls of a leaf, and an observer that starts during `code` does not count the calls.
     ///
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
@@ -402,8 +390,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// ```
     ///
     /// # Errors
-    /// `UNAVAILABLE` when there is no pointer to it: it is no leaf of the host, a slice is lent, calls are observed, or this is before a
-    /// commit. `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs none.
+    /// `UNAVAILABLE` if no pointer exists: the function is not a leaf of the host, a slice is borrowed, calls are observed,
+    /// or the commit has not happened yet. `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs no pointer.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
         match self.code.leaf(self.handle, self.callee.called(ObjectHandle::NONE)) {
@@ -419,7 +407,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     }
 }
 
-/// A leaf of the host by its pointer: [`ZFunction::hot`].
+/// A leaf of the host by its pointer; see [`ZFunction::hot`].
 #[derive(Clone, Copy)]
 pub struct HotFunction<'a, A, R>(Leaf<'a, A, R>);
 
@@ -430,10 +418,10 @@ impl<'a, A, R> HotFunction<'a, A, R> {
 }
 
 impl<A: Params, R: ReturnValue> HotFunction<'_, A, R> {
-    /// Calls it.
+    /// Calls the leaf.
     ///
     /// # Errors
-    /// Whatever the leaf fails with: a panic.
+    /// Failures of the leaf: a panic.
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
         of_bits(self.0.call(&args))
@@ -463,14 +451,12 @@ fn on_an_object(name: &str) -> CallError {
     CallError::other(format!("`{name}` is called on an object: write `this.zcall` in one of its methods"))
 }
 
-/// Reads a property by its `up` name.
 pub(crate) fn read_property<T: Value>(object: ObjectHandle, name: &str) -> Result<T, CallError> {
     checked_property(name)?;
     let held = property(object, name, None)?;
     held.ok_or_else(|| CallError::other(format!("`{name}`: nothing was read")))
 }
 
-/// Writes a property by its `up` name.
 pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: &T) -> Result<(), CallError> {
     checked_property(name)?;
     property(object, name, Some(value)).map(drop)

@@ -1,4 +1,4 @@
-//! A function of objects by name, which is looked up once: called on one object, or on many in one crossing.
+//! A function of objects by name, resolved once: called on one object, or on many objects in one host call.
 #![expect(unsafe_code, reason = "lends objects, slots and places for results to the host")]
 
 use core::marker::PhantomData;
@@ -15,9 +15,9 @@ use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
 use crate::{Class, Obj, host};
 
-/// A function of objects by its `uf` name, or with `uf!` without overrides, with these parameters and this result. The name is
-/// looked up and the signature compared once; each call goes by what was found. It ends with the generation of the class that the name
-/// has, as a [`ZFunction`](crate::ZFunction) does, and stays on the thread that found it, the game thread.
+/// A function of objects by its `uf` name, or by `uf!` without overrides, with these parameters and this result. The name is
+/// resolved and the signature compared once; each call uses the resulting handle. Like a [`ZFunction`](crate::ZFunction), the
+/// handle is valid until the generation of the class in the name ends. The value stays on the game thread, which resolved it.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -40,17 +40,17 @@ pub struct ZMethod<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> ZMethod<A, R> {
-    /// What `name` stands for, as `uf:/Script/Engine.Actor:heal`.
+    /// Resolves `name`, as `uf:/Script/Engine.Actor:heal`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `BUFFER` for a static function,
-    /// which is called on no object.
+    /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `BUFFER` for a static function,
+    /// which is not called on objects.
     pub fn find(name: &str) -> Result<Self, CallError> {
         if !is_of_objects(name) {
             return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
         }
         let found = Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() };
-        // On none of them: the host looks whether it is called on objects at all.
+        // Calls the function on zero objects: the host then checks that it is called on objects.
         let (mut slots, mut failed) = ([Slot::EMPTY], Vec::<Failed<crate::Object>>::new());
         let mut lent = EachCall {
             objects: core::ptr::null(),
@@ -61,22 +61,23 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             told: (&raw mut failed).cast(),
             failed: note::<crate::Object>,
         };
-        // SAFETY: the name was found on this thread, which is the game thread. There is one slot, and no object, so nothing is called.
+        // SAFETY: the name was resolved on this thread, which is the game thread. There is one slot and no object, so no
+        // function is called.
         unsafe { host::host(name)?.zcall_each(found.callee.handle(), fingerprint::<A, R>(), &mut lent)? };
         Ok(found)
     }
 
-    /// The name that it was found by.
+    /// Returns the name passed to [`find`](Self::find).
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Calls it on an object.
+    /// Calls the function on an object.
     ///
     /// # Errors
-    /// `STALE` when the object is gone, `WRONG_CLASS` when it is of another class; `DEAD_HANDLE` or `UNAVAILABLE` once the generation of
-    /// what it leads to is over, and whatever the callee fails with.
+    /// `STALE` for a destroyed object, `WRONG_CLASS` for an object of another class; `DEAD_HANDLE` or `UNAVAILABLE` once the
+    /// generation of the function has ended, and failures of the callee.
     #[inline]
     pub fn call<C: Class>(&self, object: Obj<C>, args: A) -> Result<R, CallError> {
         if !is_direct::<A, R>() {
@@ -94,14 +95,13 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         self.callee.call(Some(object), &self.name, &args).map(R::into_direct_bits)
     }
 
-    /// Calls it on each of these objects, in order, with the same arguments, in one crossing. A call that fails, be it by a panic, keeps
-    /// none of the others from being done. For functions that take and give numbers, `bool`, names and objects, which the
-    /// compiler sees to. Where the host begins to observe calls in the middle, those that follow in this crossing are not counted, but for
-    /// events.
+    /// Calls the function on each of these objects, in order, with the same arguments, in one host call. A failure, also by a panic,
+    /// does not stop the remaining calls. Parameters and result must be numbers, `bool`, names or objects, which is checked at compile
+    /// time. If the host starts to observe calls during the host call, its remaining calls are not counted, except for events.
     ///
     /// # Errors
-    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of what it leads to is over, `LENT` while a slice is lent: nothing was called
-    /// then.
+    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, `LENT` while a slice is borrowed: no
+    /// object was called then.
     pub fn call_each<C: Class>(&self, objects: &[Obj<C>], args: A) -> Result<Each<C, R>, CallError> {
         const {
             assert!(
@@ -110,7 +110,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             )
         }
         let mut each = Each { results: Vec::with_capacity(objects.len()), failed: Vec::new(), of: PhantomData };
-        // SAFETY: the name was found on this thread, which is the game thread. No slot is used after the call.
+        // SAFETY: the name was resolved on this thread, which is the game thread. No slot is used after the call.
         let called = unsafe {
             args.with_slots(ObjectHandle::NONE, Slot::EMPTY, |slots| {
                 let end = slots.len() - usize::from(R::VALUE.is_none());
@@ -128,7 +128,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             })
         };
         called?;
-        // SAFETY: there is room for so many, and the host has written a result for each object, as `EachCall` says.
+        // SAFETY: the vector has the capacity, and the host has written a result for each object, as `EachCall` promises.
         unsafe { each.results.set_len(objects.len()) };
         for (object, at, _error) in &mut each.failed {
             *object = objects.get(*at).copied().unwrap_or_default();
@@ -137,12 +137,12 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     }
 }
 
-/// Notes a call that has failed.
+/// Records a failed call.
 ///
 /// # Safety
-/// `told` is the list of the failures of a call, which nobody else uses.
+/// `told` points to the list of failures of a call, which no other code uses.
 unsafe extern "C" fn note<C>(told: *mut (), at: usize, failure: &Failure) {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller promises a list without other users.
     let failed = unsafe { &mut *told.cast::<Vec<Failed<C>>>() };
     failed.push((Obj::none(), at, CallError::from_failure(failure.clone())));
 }
@@ -153,22 +153,22 @@ impl<A, R> core::fmt::Debug for ZMethod<A, R> {
     }
 }
 
-/// An object whose call has failed, its number, and why.
+/// Object of a failed call, its index, and the error.
 type Failed<C> = (Obj<C>, usize, CallError);
 
-/// What calls on several objects have given: see [`ZMethod::call_each`].
+/// Results of calls on several objects; see [`ZMethod::call_each`].
 pub struct Each<C, R> {
     results: Vec<u64>,
-    /// Those that failed, with the numbers of their objects, in order.
+    /// Failed calls, with the indices of their objects, in order.
     failed: Vec<Failed<C>>,
     of: PhantomData<fn() -> R>,
 }
 
 impl<C, R: ReturnValue> Each<C, R> {
-    /// What each call has given, in the order of the objects; nothing for one that failed.
+    /// Returns the result of each call, in the order of the objects; `None` for a failed call.
     pub fn results(&self) -> impl Iterator<Item = Option<R>> {
-        // Those before the first that failed need no look at the list of the others: that is what a loop over them is as fast as one
-        // over numbers for.
+        // Results before the first failure need no check against the list of failures, so a loop over them is as fast as one
+        // over numbers.
         let (done, rest) = self.results.split_at(self.failed.first().map_or(self.results.len(), |(_, at, _)| *at));
         let mut failed = self.failed.iter().map(|(_, at, _)| at - done.len()).peekable();
         let rest = rest.iter().enumerate().map(move |(at, bits)| match failed.next_if_eq(&at) {
@@ -178,7 +178,7 @@ impl<C, R: ReturnValue> Each<C, R> {
         done.iter().map(|bits| R::of_direct_bits(*bits)).chain(rest)
     }
 
-    /// The objects whose calls have failed, in their order, and why.
+    /// Returns the objects whose calls have failed, in order, with their errors.
     pub fn failed(&self) -> impl ExactSizeIterator<Item = (Obj<C>, &CallError)> {
         self.failed.iter().map(|(object, _, error)| (*object, error))
     }
@@ -195,14 +195,14 @@ mod tests {
     use super::{Each, ZMethod};
     use crate::{Object, ZFunction, ZProperty};
 
-    /// Has two implementations for what may be sent to another thread, so that the compiler cannot choose one.
+    /// Has two implementations for `Send` types, so that inference is ambiguous for them.
     trait Stays<Which> {
         fn stays() {}
     }
 
     impl<T> Stays<()> for T {}
 
-    /// Whatever may be sent.
+    /// Marks the implementation for `Send` types.
     struct Sent;
 
     impl<T: Send> Stays<Sent> for T {}

@@ -1,4 +1,4 @@
-//! A property by name, which is looked up once and then read and written where it lies.
+//! A property by name, resolved once and then read and written in place.
 #![expect(unsafe_code, reason = "reads and writes a property at the offset that the host has told")]
 
 use core::cell::Cell;
@@ -12,10 +12,10 @@ use alcedo_rt::{CallError, direct_version};
 use crate::kinds::PtrMut;
 use crate::{Class, Obj, Value, host, zcall};
 
-/// A property of objects by its `up` name, of type `T`: the name is looked up and the type compared once. A plain value (a number,
-/// `bool`, [`UName`](crate::UName), [`Obj`]) is read and written where it lies, every other kind by a call of the host. It ends with
-/// the generation of its class: then each use is an error, and what the name stands for now is found by another
-/// [`find`](Self::find). It stays on the thread that found it, the game thread.
+/// A property of type `T` by its `up` name: the name is resolved and the type compared once. A plain value (a number, `bool`,
+/// [`UName`](crate::UName), [`Obj`]) is read and written in place, every other kind by a call of the host. The handle is valid
+/// until the generation of its class ends; later uses fail, and another [`find`](Self::find) returns the current property. The
+/// value stays on the game thread, which resolved it.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -29,14 +29,14 @@ use crate::{Class, Obj, Value, host, zcall};
 pub struct ZProperty<T> {
     handle: ZCallHandle,
     name: Box<str>,
-    /// Where it lies in objects of the class that was met last.
+    /// Location in objects of the class that was used last.
     place: Cell<Place>,
     of: PhantomData<fn(T) -> T>,
-    // A raw pointer, which keeps it on its thread.
+    // A raw pointer, which makes the type `!Send`.
     thread: PhantomData<*const ()>,
 }
 
-/// Where a property lies in objects of just this class, as the host has told under this version.
+/// Offset of a property in objects of exactly this class, as reported by the host under this version.
 #[derive(Clone, Copy)]
 struct Place {
     version: u64,
@@ -44,33 +44,33 @@ struct Place {
     offset: u32,
 }
 
-/// What no object has.
+/// Location that matches no object.
 const NOWHERE: Place = Place { version: CLOSED, class: ClassId::NONE, offset: 0 };
 
 impl<T: Value> ZProperty<T> {
     const FINGERPRINT: u64 = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
 
-    /// What `name` stands for, as `up:/Script/Engine.Actor:seed`.
+    /// Resolves `name`, as `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when the property holds something else.
+    /// `NOT_FOUND` for an unknown name, `SIGNATURE` if the property has another type.
     pub fn find(name: &str) -> Result<Self, CallError> {
         zcall::checked_property(name)?;
         let handle = host::zcall_resolve(name, Self::FINGERPRINT)?;
         Ok(Self { handle, name: name.into(), place: Cell::new(NOWHERE), of: PhantomData, thread: PhantomData })
     }
 
-    /// The name that it was found by.
+    /// Returns the name passed to [`find`](Self::find).
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The value that an object has.
+    /// Returns the value of an object's property.
     ///
     /// # Errors
-    /// `STALE` when the object is gone, `WRONG_CLASS` when its class has no such property, `DEAD_HANDLE` or `UNAVAILABLE` once the
-    /// generation of the class that has it is over.
+    /// `STALE` for a destroyed object, `WRONG_CLASS` if its class has no such property, `DEAD_HANDLE` or `UNAVAILABLE` once the
+    /// generation of the class that has the property has ended.
     #[inline]
     pub fn read<C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
         match self.find_in(object.handle()) {
@@ -79,10 +79,10 @@ impl<T: Value> ZProperty<T> {
         }
     }
 
-    /// Overwrites the value that an object has.
+    /// Overwrites the value of an object's property.
     ///
     /// # Errors
-    /// As for [`Self::read`], and `DURING_REBUILD` before the commit, for objects that are not being built.
+    /// See [`Self::read`]; `DURING_REBUILD` before the commit, for objects that are not being built.
     #[inline]
     pub fn write<C: Class>(&self, object: Obj<C>, value: T) -> Result<(), CallError> {
         match self.find_in(object.handle()) {
@@ -94,7 +94,7 @@ impl<T: Value> ZProperty<T> {
         }
     }
 
-    /// Where it lies in an object, if that can be told by looking.
+    /// Returns the location in an object, if it can be read without a call.
     #[inline]
     fn find_in(&self, object: ObjectHandle) -> Option<PtrMut<'_, T>> {
         if const { !T::KIND.fits_slot() } {
@@ -105,9 +105,10 @@ impl<T: Value> ZProperty<T> {
         if place.version != direct_version() || place.class != entry.class || place.version == CLOSED {
             place = self.look(object)?;
         }
-        // SAFETY: the host has told that such a property lies there in every object of just this class, and that is the class of the
-        // object, which lives: its entry has its serial. That is so for as long as the version stays, which is what the place was told under.
-        // This is the game thread: the host resolves names nowhere else for a module that has a directory. The place is used at once.
+        // SAFETY: the host has reported that the property is at this offset in every object of exactly this class, which is the
+        // class of the object; the object is alive, since its entry has its serial. The report is valid as long as the version
+        // does not change, and the location carries that version. This is the game thread: the host resolves names on no other
+        // thread for a module that has a directory. The location is used immediately.
         Some(unsafe { PtrMut::new(entry.memory.add(place.offset as usize).cast()) })
     }
 
@@ -117,7 +118,7 @@ impl<T: Value> ZProperty<T> {
         if version == CLOSED {
             return None;
         }
-        // Why there is none, the call says.
+        // The call reports the reason of a failure.
         let host = host::host(&self.name).ok()?;
         let (class, offset) = host.property_place(self.handle, Self::FINGERPRINT, object).ok()?;
         let place = Place { version, class, offset };

@@ -1,6 +1,6 @@
-//! Direct calls: a function of the other side by its plain address, for values that all lie in slots. There is one form for each
-//! number of arguments, whatever the types are: each value is the 64 bits that it has in a slot. Who calls has compared the
-//! signature when it was given the address, and looks at one word of the host before each call.
+//! Direct calls: a function of the other side is called by its address, with all values stored in slots. There is one form per
+//! number of arguments, independent of types: each value is passed as the 64 bits of its slot. The caller has compared the
+//! signature when it received the address, and reads one word of the host before each call.
 #![expect(unsafe_code, reason = "calls an address, and makes addresses of functions")]
 
 use core::mem::MaybeUninit;
@@ -12,101 +12,101 @@ use crate::direct_answer::{DirectAnswer, DirectStatus};
 use crate::handles::ObjectHandle;
 use crate::zcall::Slot;
 
-/// A function that is called directly, as it is found by a handle.
+/// A function for direct calls, found by a handle.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectCallee {
-    /// Its code: a [`DirectBits::Code`]. Null for a function that is not called so.
+    /// Code of the function: a [`DirectBits::Code`]. Null for a function without direct calls.
     pub code: *const (),
-    /// What the code is given first.
+    /// First argument of the code.
     pub context: *const (),
-    /// What the host's word has to be in each call: see [`ModuleContext::direct`](crate::host::ModuleContext::direct). Zero where the
-    /// word said that no direct call may be made.
+    /// Required value of the host's word in each call: see [`ModuleContext::direct`](crate::host::ModuleContext::direct). Zero
+    /// if the word was closed.
     pub version: u64,
 }
 
 impl DirectCallee {
-    /// None.
+    /// No function.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
-    /// The context of a leaf: a function whose code follows none, in the host's own image. It may be called at all times while code of the
-    /// module runs, under each version: on the game thread, and on any thread by a module that belongs to none.
+    /// Context of a leaf: a function whose code uses no context, in the host's image. A leaf may be called at any time while code of
+    /// the module runs, under each version: on the game thread, and on any thread by a module that is not bound to a thread.
     pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 
-/// The host's word while no direct call may be made.
+/// Value of the host's word while direct calls are closed.
 pub const CLOSED: u64 = 0;
 
-/// The arguments of a direct call: as many words.
+/// Arguments of a direct call as an array of words.
 pub trait DirectBits: Copy {
-    /// The form of the code.
+    /// Function type of the code.
     type Code: Copy;
 
-    /// The words.
+    /// Returns the words.
     fn words(&self) -> &[u64];
 
-    /// The code whose body is `B`.
+    /// Returns the code with the body `B`.
     fn code_of<B: DirectBody<Self>>() -> Self::Code;
 
-    /// Runs the body `B` in a function of its own, with the words in registers. A function that does so last needs no stack for it.
+    /// Runs the body `B` in a separate function with the words in registers. As a tail call it needs no stack.
     ///
     /// # Safety
-    /// As for [`DirectBody::run`].
+    /// See [`DirectBody::run`].
     unsafe fn apart<B: DirectBody<Self>>(self, context: *const (), object: ObjectHandle) -> DirectAnswer;
 
-    /// The code as an address.
+    /// Returns the address of the code.
     fn address(code: Self::Code) -> *const ();
 
-    /// The code that runs the body `B` on several objects.
+    /// Returns the code that runs the body `B` on several objects.
     fn each_of<B: DirectBody<Self>>() -> EachCode;
 
-    /// Calls it.
+    /// Calls the code.
     ///
     /// # Safety
-    /// `code` is the address of a function of this form, whose side says that it may be called now with this context, this object
-    /// and values of the types that these bits are of.
+    /// `code` is the address of a function of this form, which the other side allows to be called now with this context, this
+    /// object and values of the types of these bits.
     unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer;
 }
 
-/// The code of a function of objects that is called on several of them, one after the other, with the same arguments, until one
-/// is not done. It takes a context, the objects and their number, the words of the arguments, and where results are written, which
-/// need not be initialized before. The status is that of the last call, and the bits say how many were done before it.
+/// Code that calls a function on several objects in order, with the same arguments, until a call is not done. Its parameters
+/// are a context, the objects and their number, the argument words, and the buffer for results, which may be uninitialized. The
+/// status is that of the last call, and the bits are the number of calls done before it.
 pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
 
-/// A call on several objects, as a module lends it to the host.
+/// A call on several objects, as a module passes it to the host.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct EachCall {
     /// The objects.
     pub objects: *const ObjectHandle,
-    /// How many they are.
+    /// Number of objects.
     pub count: usize,
-    /// A row of slots for one call: an empty one for the object, the arguments, an empty one for the result if there is one.
+    /// Slots for one call: an empty slot for the object, the arguments, and an empty slot for the result, if any.
     pub slots: *mut Slot,
-    /// How many slots these are.
+    /// Number of slots.
     pub len: usize,
-    /// Where the results are written, one for each object, by their bits; zero for a call that failed. Not initialized before, and all of
-    /// them written when the host says that the calls were made.
+    /// Buffer for the results, one per object, as bits; zero for a failed call. May be uninitialized; if the host reports that
+    /// the calls were made, all results are written.
     pub results: *mut u64,
-    /// What is given to `failed`.
+    /// First argument of `failed`.
     pub told: *mut (),
-    /// Hears of each call that failed: the number of its object, and why.
+    /// Called for each failed call, with the index of its object and the failure.
     pub failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
 
-/// A body of direct calls, as a type.
+/// Body of direct calls, as a type.
 pub trait DirectBody<Bits: Copy> {
-    /// Does the call. It does not unwind.
+    /// Performs the call. Does not unwind.
     ///
     /// # Safety
-    /// The context is the one that stands beside the code, and the bits are values of the types of the signature.
+    /// The context belongs to the code, and the bits are values of the types of the signature.
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer;
 
-    /// Does the call on objects one after the other until one is not done. The answer is that of [`EachCode`]; as many results are
-    /// written as it says, and there is a place for the result of each.
+    /// Performs the call on objects in order until a call is not done. Returns the answer of [`EachCode`] and writes as many
+    /// results as it states; `results` has room for the result of each object.
     ///
     /// # Safety
-    /// As for [`DirectBody::run`].
+    /// See [`DirectBody::run`].
     #[inline]
     unsafe fn run_each(
         context: *const (),
@@ -119,7 +119,7 @@ pub trait DirectBody<Bits: Copy> {
     }
 }
 
-/// Calls `one` on objects one after the other until one is not done: the answer of [`EachCode`].
+/// Calls `one` on objects in order until a call is not done; returns the answer of [`EachCode`].
 #[inline(always)]
 pub fn one_by_one(
     objects: &[ObjectHandle],
@@ -157,7 +157,7 @@ macro_rules! bits {
                     object: ObjectHandle
                     $(, $name: u64)*
                 ) -> DirectAnswer {
-                    // SAFETY: promised by the caller of the function around this one.
+                    // SAFETY: promised by the caller of the enclosing function.
                     unsafe { B::run(context, object, [$($name),*]) }
                 }
                 let [$($name),*] = self;
@@ -172,7 +172,7 @@ macro_rules! bits {
                     object: ObjectHandle
                     $(, $name: u64)*
                 ) -> DirectAnswer {
-                    // SAFETY: the caller promises what the body demands, as `DirectBits::call` says.
+                    // SAFETY: the caller promises the requirements of the body, as `DirectBits::call` states.
                     unsafe { B::run(context, object, [$($name),*]) }
                 }
                 shell::<B>
@@ -195,8 +195,8 @@ macro_rules! bits {
                     if count == 0 {
                         return DirectAnswer::done(0);
                     }
-                    // SAFETY: the caller lends so many objects, places for results and words, and promises for each call what the
-                    // body demands.
+                    // SAFETY: the caller borrows as many objects, results and words, and promises the requirements of the body
+                    // for each call.
                     unsafe {
                         let bits = bits.cast::<[u64; $count]>().read();
                         let objects = core::slice::from_raw_parts(objects, count);
@@ -209,7 +209,7 @@ macro_rules! bits {
             #[inline]
             unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer {
                 let [$($name),*] = self;
-                // SAFETY: the caller promises that the address is one of this form, and that it may be called.
+                // SAFETY: the caller promises that the address has this form and may be called.
                 unsafe {
                     let code = core::mem::transmute::<*const (), Self::Code>(code);
                     code(context, object $(, $name)*)
@@ -251,7 +251,7 @@ mod tests {
         {
             let (sum, last) = (B::address(B::code_of::<Sum>()), B::address(B::code_of::<Last>()));
             let context = core::ptr::without_provenance(100);
-            // SAFETY: both are of this form, and take any words.
+            // SAFETY: both have this form and accept any words.
             unsafe {
                 let sum = bits.call(sum, context, ObjectHandle(1000));
                 assert_eq!(sum.status, DirectStatus::DONE);

@@ -1,26 +1,26 @@
-//! Rules of borrowing a plugin part, or the Rust fields of a native object, while running. Each side has a `part_cell.rs`, which holds
-//! the memory.
+//! Run-time borrow rules of a plugin part, or of the Rust fields of a native object. Each side has a `part_cell.rs`, which
+//! holds the memory.
 //!
-//! Shared borrows do not exclude each other; an exclusive one excludes all, until it is lent: then the fields are free again for
-//! the callees of the borrower, one level deeper.
+//! Shared borrows do not exclude each other; an exclusive borrow excludes all others, unless it is lent: the fields are then
+//! free again for callees of the borrower, one level deeper.
 
-/// How one level is borrowed: one number, so that the borrow of a method is one comparison and one addition.
+/// Borrow state of one level, as a single number: borrowing costs one comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Top(i32);
 
 impl Top {
     const FREE: Self = Self(0);
     const EXCLUSIVE: Self = Self(-1);
-    /// The most that share.
+    /// Maximum number of shared borrows.
     const MOST: i32 = i32::MAX;
 }
 
-/// The borrows of one part.
+/// The borrows of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Borrows {
-    /// Exclusive borrows that are lent at the moment.
+    /// Number of exclusive borrows that are currently lent.
     lent: u32,
-    /// So many share; or it is [`Top::EXCLUSIVE`].
+    /// Number of shared borrows, or [`Top::EXCLUSIVE`].
     top: Top,
 }
 
@@ -45,7 +45,7 @@ impl Borrows {
     /// No borrow.
     pub const FREE: Self = Self { lent: 0, top: Top::FREE };
 
-    /// Returns the borrows after `event`; none where another borrow is in its way, or an end has no beginning.
+    /// Returns the borrows after `event`; `None` if another borrow conflicts, or an end has no matching begin.
     #[inline]
     #[must_use]
     pub const fn step(self, event: Event) -> Option<Self> {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn each_state_and_each_beginning_has_the_next_state_of_the_table() {
-        // state, then what follows Share, Take, Lend; `-` is refused.
+        // State, followed by the states after Share, Take, Lend; `-` is refused.
         let table = "
             0 free      | 0 shared 1|0 exclusive -
             0 shared 1  | 0 shared 2 - -
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn no_walk_ever_has_an_exclusive_borrow_beside_another() {
-        // All walks of eight events from the free state.
+        // All sequences of eight events from the free state.
         let mut states = vec![(Borrows::FREE, Vec::new())];
         for _step in 0..8 {
             let mut next = Vec::new();
@@ -129,7 +129,7 @@ mod tests {
                             assert!(matches!((begin, event), (Share, EndShare) | (Take, EndTake) | (Lend, EndLend)));
                         }
                     }
-                    // Above a `Take` that is not lent there is nothing; above a `Share` only shares.
+                    // An unlent `Take` is the last holder; a `Share` is only followed by shares.
                     for pair in holders.windows(2) {
                         assert!(matches!(pair, [Take, Lend] | [Share, Share] | [Lend, Share | Take]), "{holders:?}");
                     }

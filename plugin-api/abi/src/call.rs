@@ -1,96 +1,96 @@
-//! One call over the border: what goes in, and how a failure comes out as plain data.
+//! Data of one call across the ABI boundary: its arguments, and its failure as plain data.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::RString;
 
 use crate::handles::ObjectHandle;
 
-/// Whether a call did its work. Anything but [`Status::OK`] comes with a filled [`Failure`].
+/// Status of a call. All values except [`Status::OK`] come with a filled [`Failure`].
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct Status(pub u8);
 
 impl Status {
-    /// It did.
+    /// The call succeeded.
     pub const OK: Self = Self(0);
-    /// It did not; the failure says why.
+    /// The call failed; see the failure.
     pub const FAILED: Self = Self(1);
 }
 
-/// What sort of failure a [`Failure`] tells of.
+/// Kind of a [`Failure`].
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FailureKind(pub u32);
 
 impl FailureKind {
-    /// Nothing failed.
+    /// No failure.
     pub const NONE: Self = Self(0);
-    /// Code panicked; message and place are the panic's.
+    /// Code panicked; message and location are those of the panic.
     pub const PANIC: Self = Self(1);
     /// A plugin part was borrowed already; `held` and `wanted` name the methods.
     pub const REENTRANT_BORROW: Self = Self(2);
-    /// A handle whose object is gone.
+    /// A handle of a destroyed object.
     pub const STALE: Self = Self(3);
-    /// Not the game thread.
+    /// The call is not on the game thread.
     pub const WRONG_THREAD: Self = Self(4);
     /// A write, spawn or bind while conjugates are being rebuilt.
     pub const DURING_REBUILD: Self = Self(5);
-    /// A name that leads nowhere.
+    /// An unknown name.
     pub const NOT_FOUND: Self = Self(6);
     /// Two sides disagree on a signature.
     pub const SIGNATURE: Self = Self(7);
-    /// An object of another class than asked for.
+    /// An object of another class than expected.
     pub const WRONG_CLASS: Self = Self(8);
     /// A buffer with the wrong slots.
     pub const BUFFER: Self = Self(9);
     /// The module or its context cannot take calls now.
     pub const UNAVAILABLE: Self = Self(10);
-    /// Anything else; the message says it.
+    /// Any other failure; see the message.
     pub const OTHER: Self = Self(11);
-    /// A conjugate that has expired; `held` says its color and kind, `wanted` its age.
+    /// An expired conjugate; `held` is its color and kind, `wanted` its age.
     pub const EXPIRED: Self = Self(12);
     /// A call to the host while the module holds a slice of host memory.
     pub const LENT: Self = Self(13);
-    /// Calls inside each other that go deeper than the host lets them; `line` is how deep they may.
+    /// Nested calls exceed the host's limit; `line` is the limit.
     pub const TOO_DEEP: Self = Self(14);
-    /// The handle of a call whose module is over.
+    /// The handle of a call whose module has ended.
     pub const DEAD_HANDLE: Self = Self(15);
-    /// A name that leads nowhere while there is no Master.
+    /// An unknown name, without a Master.
     pub const NO_MASTER: Self = Self(16);
-    /// The function ran to its end and gave an error of its author's back; message and place are that error's.
+    /// The function completed and returned an error of its author; message and location are those of the error.
     pub const RETURNED: Self = Self(17);
-    /// A scope that is opened on the stack of a coroutine; the message names it.
+    /// A scope was opened on the stack of a coroutine; the message names the scope.
     pub const WRONG_STACK: Self = Self(19);
-    /// Values that would take more memory than they may: `held` says which, `wanted` the setting that limits them, `file` the bytes
-    /// asked for and the limit, with a space between.
+    /// Values would exceed their memory limit: `held` names the values, `wanted` the setting of the limit, `file` contains the
+    /// requested bytes and the limit, separated by a space.
     pub const TOO_LARGE: Self = Self(18);
 }
 
-/// A failure as data. The receiver copies it before the module that made it goes.
+/// A failure as data. The receiver copies it before the module that created it is unloaded.
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct Failure {
-    /// What sort of failure.
+    /// Kind of the failure.
     pub kind: FailureKind,
-    /// Line of the place, or zero.
+    /// Line of the location, or zero.
     pub line: u32,
-    /// Column of the place, or zero.
+    /// Column of the location, or zero.
     pub column: u32,
-    /// The object concerned, or none.
+    /// Object concerned, or none.
     pub object: ObjectHandle,
-    /// The sentence.
+    /// Message.
     pub message: RString,
-    /// Source file of the place, or empty.
+    /// Source file of the location, or empty.
     pub file: RString,
-    /// For a borrow: the method that holds it. For a signature: what the one side has.
+    /// For a borrow: the method that holds it. For a signature: that of one side.
     pub held: RString,
-    /// For a borrow: the method that wanted it. For a signature: what the other side has.
+    /// For a borrow: the method that requested it. For a signature: that of the other side.
     pub wanted: RString,
 }
 
 impl Failure {
-    /// No failure yet.
+    /// Returns the empty failure.
     #[must_use]
     pub const fn none() -> Self {
         Self {
@@ -105,35 +105,35 @@ impl Failure {
         }
     }
 
-    /// A failure of `kind` with its sentence.
+    /// Creates a failure of `kind` with its message.
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<RString>) -> Self {
         Self { kind, message: message.into(), ..Self::none() }
     }
 }
 
-/// One call of a reflected function or of a hook of a plugin part.
+/// A call of a reflected function or of a hook of a plugin part.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Call<'a> {
-    /// The object called, or none for a static function.
+    /// Object of the call, or none for a static function.
     pub object: ObjectHandle,
-    /// Its memory, valid while the call lasts; null for a static function.
+    /// Memory of the object, valid during the call; null for a static function.
     pub memory: *mut u8,
-    /// The plugin part of the class that declares the function; null where there is none.
+    /// Plugin part of the class that declares the function; null if there is none.
     pub part: *mut (),
-    /// The parameter block, laid out as the function's description says, result last; null without any. Of a function with
-    /// the flag `CUSTOM_THUNK` it is no address but the number of the call's frame, and memory and part are null.
+    /// Parameter block with the layout in the function's description, result last; null if empty. For a function with the flag
+    /// `CUSTOM_THUNK`, this is not an address but the number of the call's frame, and memory and part are null.
     pub params: *mut u8,
-    /// Filled when the call fails.
+    /// Filled if the call fails.
     pub failure: &'a mut Failure,
 }
 
-/// A reflected function's body in a module.
+/// Body of a reflected function in a module.
 ///
 /// # Safety
-/// `call` names a living object of the class, its memory, the part this module made for it, and a parameter
-/// block of the described layout; all stay valid and otherwise untouched by the caller until it returns.
+/// `call` contains a live object of the class, its memory, the part that this module created for it, and a parameter block of
+/// the described layout; all stay valid and are not used by the caller until the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);

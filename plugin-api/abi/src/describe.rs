@@ -1,5 +1,5 @@
-//! What a module declares, as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports. The host copies
-//! what it needs while emitting; the cells are the only part it writes, and they die with the image.
+//! Declarations of a module as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports.
+//! The host copies the required data while emitting; it writes only the cells, which are destroyed with the image.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,47 +13,46 @@ use crate::kinds::PropertyKind;
 use crate::value::{KeepSink, TextView};
 use crate::zcall::ZCallBuffer;
 
-/// A number the host fills while it loads a module, before any of the module's hooks run: a property's offset,
-/// a function's ZCall handle, or a class number.
+/// A number that the host fills in while it loads a module, before any hooks of the module run: the offset of a property, the
+/// ZCall handle of a function, or a class id.
 #[repr(transparent)]
 #[derive(StableAbi, Debug, Default)]
 pub struct Cell(AtomicU64);
 
 impl Cell {
-    /// What an unfilled cell holds: no offset, no class number, and no ZCall handle that is ever given out.
+    /// Value of an unfilled cell, which is neither an offset, nor a class id, nor a ZCall handle.
     pub const UNFILLED: u64 = 1 << 63;
 
-    /// A cell that waits to be filled.
+    /// Creates an unfilled cell.
     #[must_use]
     pub const fn new() -> Self {
         Self(AtomicU64::new(Self::UNFILLED))
     }
 
-    /// The number, or [`Self::UNFILLED`].
+    /// Returns the number, or [`Self::UNFILLED`].
     #[inline]
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Fills it. Only the host does.
+    /// Fills the cell. Called only by the host.
     ///
     /// # Safety
-    /// The number is what the description says that the cell receives: code that has the cell reads and writes memory
-    /// by it.
+    /// The number is the one that the description requests for the cell: code that has the cell reads and writes memory by it.
     #[expect(unsafe_code, reason = "what is filled in is believed")]
     pub unsafe fn fill(&self, number: u64) {
         self.0.store(number, Ordering::Relaxed);
     }
 }
 
-/// What is said of a type's member beside its flags, for editors and tools.
+/// Metadata of a member of a type, for editors and tools.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct MetaDesc {
-    /// The key, unique in its member.
+    /// Key, unique in its member.
     pub key: RStr<'static>,
-    /// The value, whatever it is.
+    /// Value of any form.
     pub value: RStr<'static>,
 }
 
@@ -61,21 +60,21 @@ pub struct MetaDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct PropertyDesc {
-    /// Its name, unique in its owner.
+    /// Name, unique in its owner.
     pub name: RStr<'static>,
-    /// What it holds.
+    /// Kind of the value.
     pub kind: PropertyKind,
     /// Path of the struct or class of the value; empty for plain kinds.
     pub type_path: RStr<'static>,
     /// Bits of [`crate::kinds::property_flags`].
     pub flags: u64,
-    /// The default, as the property's kind parses it; empty means zero.
+    /// Default in the syntax of the property's kind; empty means zero.
     pub default: RStr<'static>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
-    /// What else is said of it.
+    /// Metadata.
     pub meta: RSlice<'static, MetaDesc>,
-    /// Bytes from the start of the struct or parameter block; not used for class properties, which the host lays out.
+    /// Offset in the struct or parameter block, in bytes; unused for class properties, which the host lays out.
     pub offset: u32,
     /// Receives the offset in the object, for class properties.
     pub cell: ROption<&'static Cell>,
@@ -85,45 +84,45 @@ pub struct PropertyDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct FunctionDesc {
-    /// Its name, unique in its class unless it overrides.
+    /// Name, unique in its class unless the function overrides.
     pub name: RStr<'static>,
     /// Bits of [`crate::kinds::function_flags`].
     pub flags: u64,
-    /// Path of the class whose event it overrides; empty otherwise.
+    /// Path of the class that declares the overridden event; empty otherwise.
     pub overrides: RStr<'static>,
     /// Parameters in order; the result last, with the `RETURN` flag.
     pub params: RSlice<'static, PropertyDesc>,
-    /// Bytes of the parameter block.
+    /// Size of the parameter block, in bytes.
     pub params_size: u32,
     /// Alignment of the parameter block.
     pub params_align: u32,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
-    /// The body; for a native event the default one.
+    /// Body; for a native event the default body.
     pub invoke: Invoke,
-    /// The same without a parameter block, for a method whose parameters and result are plain values.
+    /// Body without a parameter block, for a method whose parameters and result are plain values.
     pub direct: ROption<DirectMethod>,
     /// Receives the handle of the virtual call.
     pub cell: &'static Cell,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
-    /// What else is said of it.
+    /// Metadata.
     pub meta: RSlice<'static, MetaDesc>,
 }
 
-/// The hooks of one class's plugin part.
+/// Hooks of the plugin part of a class.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct PartHooks {
     /// Builds the plugin part.
     pub red_constructor: unsafe extern "C" fn(call: &mut Call<'_>, out: &mut PartPtr) -> Status,
-    /// Once in a life.
+    /// Called once per object.
     pub class_constructor: ROption<Invoke>,
-    /// After the defaults were copied in.
+    /// Called after the defaults were copied in.
     pub post_init_properties: ROption<Invoke>,
-    /// Puts the kept fields.
+    /// Saves the kept fields.
     pub save_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
-    /// Takes one kept field back; `FAILED` leaves the field as the red constructor made it.
+    /// Restores a kept field; after `FAILED`, the field keeps the value set by the red constructor.
     pub load_kept: unsafe extern "C" fn(
         part: PartPtr,
         name: TextView,
@@ -139,37 +138,37 @@ pub struct PartHooks {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ClassDesc {
-    /// The package it binds to, without `/Script/`.
+    /// Package of the class, without `/Script/`.
     pub package: RStr<'static>,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: RStr<'static>,
     /// Path of its base class.
     pub base: RStr<'static>,
     /// Bits of [`crate::kinds::class_flags`].
     pub flags: u64,
-    /// Its own properties.
+    /// Properties declared by the class.
     pub properties: RSlice<'static, PropertyDesc>,
-    /// Its own functions.
+    /// Functions declared by the class.
     pub functions: RSlice<'static, FunctionDesc>,
-    /// Its plugin part.
+    /// Hooks of the plugin part.
     pub hooks: PartHooks,
-    /// Receives the class number.
+    /// Receives the class id.
     pub cell: &'static Cell,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
-    /// Paths of the interfaces it implements, beside those of its bases.
+    /// Paths of the interfaces that the class implements in addition to those of its bases.
     pub implements: RSlice<'static, RStr<'static>>,
     /// Classes for subobjects that bases declare: name of the property, path of the class.
     pub subobject_classes: RSlice<'static, MetaDesc>,
-    /// Defaults of what bases declare, and of what lies in subobjects: names with dots between, and the text of the value.
+    /// Defaults of inherited properties and of properties in subobjects: names separated by dots, and the text of the value.
     pub default_overrides: RSlice<'static, MetaDesc>,
 }
 
-/// A function of an interface: what it takes and gives. The bodies are functions of classes, under the same name.
+/// A function of an interface: parameters and result. Bodies are functions of classes with the same name.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct SignatureDesc {
-    /// Its name, unique in its interface.
+    /// Name, unique in its interface.
     pub name: RStr<'static>,
     /// Bits of [`crate::kinds::function_flags`].
     pub flags: u64,
@@ -177,33 +176,33 @@ pub struct SignatureDesc {
     pub params: RSlice<'static, PropertyDesc>,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
 }
 
-/// An interface: functions that classes say they have.
+/// An interface: functions that classes promise to implement.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct InterfaceDesc {
-    /// The package it binds to, without `/Script/`.
+    /// Package of the interface, without `/Script/`.
     pub package: RStr<'static>,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: RStr<'static>,
-    /// Its functions.
+    /// Functions of the interface.
     pub functions: RSlice<'static, SignatureDesc>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
 }
 
-/// A struct that travels by value.
+/// A struct that is passed by value.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct StructDesc {
-    /// The package it binds to, without `/Script/`.
+    /// Package of the struct, without `/Script/`.
     pub package: RStr<'static>,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: RStr<'static>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
     /// Alignment in bytes.
     pub align: u32,
@@ -211,7 +210,7 @@ pub struct StructDesc {
     pub fields: RSlice<'static, PropertyDesc>,
     /// Fingerprint of size, alignment and fields.
     pub fingerprint: u64,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
 }
 
@@ -219,15 +218,15 @@ pub struct StructDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct EnumEntryDesc {
-    /// Its name, unique in its enum.
+    /// Name, unique in its enum.
     pub name: RStr<'static>,
-    /// Its number, extended to 64 bits with its sign.
+    /// Number, sign-extended to 64 bits.
     pub number: u64,
-    /// Its name as people read it; empty where that follows from the name.
+    /// Display name; empty if it is derived from the name.
     pub display: RStr<'static>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
-    /// Not zero where editors leave it out.
+    /// Nonzero if editors hide the entry.
     pub hidden: u8,
 }
 
@@ -235,49 +234,49 @@ pub struct EnumEntryDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct EnumDesc {
-    /// The package it binds to, without `/Script/`.
+    /// Package of the enum, without `/Script/`.
     pub package: RStr<'static>,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: RStr<'static>,
-    /// The kind of its numbers: one of the eight kinds of whole numbers.
+    /// Kind of the numbers: one of the eight integer kinds.
     pub underlying: PropertyKind,
-    /// Not zero where a value is a set of entries, each a bit.
+    /// Nonzero if a value is a set of entries, each a bit.
     pub flags: u8,
-    /// Its entries in order.
+    /// Entries in order.
     pub entries: RSlice<'static, EnumEntryDesc>,
-    /// Fingerprint of the kind of its numbers, its names and its numbers.
+    /// Fingerprint of the number kind, the names and the numbers.
     pub fingerprint: u64,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
 }
 
-/// A delegate that has a name.
+/// A named delegate.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DelegateDesc {
-    /// The package it binds to, without `/Script/`; empty for one that belongs to a class.
+    /// Package of the delegate, without `/Script/`; empty for a delegate of a class.
     pub package: RStr<'static>,
-    /// The path of the class that it belongs to, which the module declares too; empty for a free one.
+    /// Path of the delegate's class, which the module declares too; empty for a free delegate.
     pub class: RStr<'static>,
-    /// Its name in the package, or in the class.
+    /// Name in the package or class.
     pub name: RStr<'static>,
     /// `DELEGATE`, `MULTICAST_DELEGATE` or `SPARSE_DELEGATE`.
     pub kind: PropertyKind,
     /// Parameters in order; the result last, with the `RETURN` flag.
     pub params: RSlice<'static, PropertyDesc>,
-    /// Fingerprint of its kind, its path and its signature.
+    /// Fingerprint of kind, path and signature.
     pub fingerprint: u64,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: RStr<'static>,
 }
 
-/// What an import requires.
+/// Kind of an import.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImportKind(pub u8);
 
 impl ImportKind {
-    /// A class: the cell receives its number; the fingerprint is that of the path of its base, or of a base further up.
+    /// A class: the cell receives its id; the fingerprint is that of the path of its direct or indirect base.
     pub const CLASS: Self = Self(1);
     /// A property: the cell receives its offset.
     pub const PROPERTY: Self = Self(2);
@@ -287,62 +286,61 @@ impl ImportKind {
     pub const FUNCTION_FINAL: Self = Self(4);
     /// A struct: only its fingerprint is compared.
     pub const STRUCT: Self = Self(5);
-    /// An interface: it only has to be there.
+    /// An interface: only its existence is checked.
     pub const INTERFACE: Self = Self(6);
     /// An enum: only its fingerprint is compared.
     pub const ENUM: Self = Self(7);
-    /// A delegate that has a name: only its fingerprint is compared.
+    /// A named delegate: only its fingerprint is compared.
     pub const DELEGATE: Self = Self(8);
 }
 
-/// Something a module uses and another declares. Checked while loading, so that a missing member or another
-/// signature is found before the first call.
+/// An item that a module uses and another module declares. Checked while loading, so that a missing member or another signature
+/// is detected before the first call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ImportDesc {
-    /// What it is.
+    /// Kind of the item.
     pub kind: ImportKind,
-    /// Its path: `/Script/Package.Type` or `/Script/Package.Type:member`.
+    /// Path: `/Script/Package.Type` or `/Script/Package.Type:member`.
     pub path: RStr<'static>,
-    /// Fingerprint of its type, signature or layout.
+    /// Fingerprint of the type, signature or layout.
     pub fingerprint: u64,
-    /// What the module was built for, in words: the base of a class, the type of a property, the signature of a function. It is
-    /// shown where the fingerprints differ, and not compared.
+    /// Text form of the expected item: the base of a class, the type of a property, the signature of a function. Printed if the
+    /// fingerprints differ, and not compared.
     pub wanted: RStr<'static>,
-    /// Fields of a struct, or names of the properties of a class, as the module was built for them.
+    /// Expected fields of a struct, or names of the expected properties of a class.
     pub fields: RSlice<'static, PropertyDesc>,
     /// Receives the number.
     pub cell: &'static Cell,
 }
 
-/// A plugin function's ZCall shell.
+/// ZCall trampoline of a plugin function.
 ///
 /// # Safety
-/// `buffer` lends its slots, live and unshared, until the function returns; pointer slots are what the name's
-/// signature says they are.
+/// `buffer` borrows its slots, live and unshared, until the function returns; pointer slots match the signature of the name.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ZCallInvoke(pub unsafe extern "C" fn(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status);
 
-/// A static function a module offers by name: as `ex:/name`, or as `nm:/module:type:name`.
+/// A static function that a module exports by name: as `ex:/name`, or as `nm:/module:type:name`.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ExportDesc {
-    /// Path of the type it belongs to; empty for `ex`.
+    /// Path of the type that contains the function; empty for `ex`.
     pub type_path: RStr<'static>,
-    /// Its name.
+    /// Name of the function.
     pub name: RStr<'static>,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
-    /// The signature in words, for errors.
+    /// Text form of the signature, for errors.
     pub signature: RStr<'static>,
     /// The body.
     pub invoke: ZCallInvoke,
-    /// The same without a buffer, where parameters and result are plain values.
+    /// Body without a buffer, if parameters and result are plain values.
     pub direct: ROption<DirectShell>,
 }
 
-/// An entry of a table: one function, by its name and signature.
+/// An entry of a table: a function with its name and signature.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct EntryDesc {

@@ -1,8 +1,9 @@
-//! Calls without a buffer: functions whose parameters and result are plain values, each as one word in a register. A module offers
-//! such a shell beside the usual one, in the description of the function, and the host takes its address when it loads the module.
+//! Calls without a buffer: functions whose parameters and result are plain values, each passed as one word in a register. The
+//! description of such a function contains a direct trampoline in addition to the usual one, and the host stores its address
+//! when it loads the module.
 //!
-//! A plain value is one of a kind that fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)), and its word
-//! is what [`SlotValue`](crate::zcall::SlotValue) makes of it. Whoever calls has compared the signature; nothing is looked at here.
+//! A plain value is a value of a kind that fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)), converted
+//! to a word by [`SlotValue`](crate::zcall::SlotValue). The caller has compared the signature; the trampoline checks nothing.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::ROption;
@@ -12,17 +13,17 @@ pub use crate::direct_answer::{DirectAnswer, DirectStatus};
 use crate::handles::ObjectHandle;
 use crate::host::Directory;
 
-/// The shell of a function with so many parameters as its description has. Its true type is
+/// Trampoline of a function with as many parameters as its description has. Its actual type is
 ///
-/// * `unsafe extern "C" fn(u64, …, *mut Failure) -> DirectAnswer` for a static function: one word for each parameter;
-/// * `unsafe extern "C" fn(ObjectHandle, *mut u8, *mut (), u64, …, *mut Failure) -> DirectAnswer` for a method: the object, its memory
-///   and the plugin part of the class that declares the function come first.
+/// * `unsafe extern "C" fn(u64, …, *mut Failure) -> DirectAnswer` for a static function: one word per parameter;
+/// * `unsafe extern "C" fn(ObjectHandle, *mut u8, *mut (), u64, …, *mut Failure) -> DirectAnswer` for a method: the first arguments are
+///   the object, its memory, and the plugin part of the class that declares the function.
 ///
-/// The place of the failure is not initialized, and is written exactly when the status is [`DirectStatus::FAILED`].
+/// The storage of the failure is uninitialized, and is written exactly if the status is [`DirectStatus::FAILED`].
 ///
 /// # Safety
-/// It is called by its true type. For a method the object is a living one of the class, its memory and its part belong to it, and
-/// stay valid until the call is over.
+/// The trampoline is called by its actual type. For a method, the object is a live object of the class, its memory and its part belong
+/// to it, and stay valid until the call is over.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectShell(pub unsafe extern "C" fn());
@@ -31,67 +32,67 @@ pub struct DirectShell(pub unsafe extern "C" fn());
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchItem {
-    /// The object.
+    /// Handle of the object.
     pub object: ObjectHandle,
-    /// Its memory.
+    /// Memory of the object.
     pub memory: *mut u8,
-    /// Its plugin part of the class that declares the function.
+    /// Plugin part of the class that declares the function.
     pub part: *mut (),
 }
 
-/// Calls of one method on many objects with the same arguments, in one crossing. The shell begins at `at` and counts it up; it comes
-/// back when all are done, or when one has failed, and is called again for those behind it.
+/// Calls of one method on many objects with the same arguments, in one host call. The trampoline starts at `at` and increments
+/// it; it returns when all calls are done or one has failed, and is called again for the remaining objects.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Batch {
-    /// The objects; never read when there are none.
+    /// The objects; never read if `len` is zero.
     pub items: *const BatchItem,
-    /// How many there are.
+    /// Number of objects.
     pub len: usize,
-    /// The next one. When the shell reports a failure, it is that of the one before.
+    /// Index of the next object. A failure belongs to the object before it.
     pub at: usize,
-    /// One word for each parameter.
+    /// Arguments, a word per parameter.
     pub words: *const u64,
-    /// Receives an answer for each object that is called and does not fail, or null where nobody wants the results. The others stay.
+    /// Receives a result for each object whose call succeeds; null to discard results. Other entries are unchanged.
     pub results: *mut DirectAnswer,
-    /// Where the objects are: one that has ended since the batch began is passed over.
+    /// Directory of objects: objects destroyed since the batch began are skipped.
     pub directory: *const Directory,
-    /// The count of ends in the directory at which all of the objects were there, or one that it never has.
+    /// Count of destroyed objects at which all objects were alive, or a value that the directory never reaches.
     pub ends: u64,
-    /// Offset of a byte in each object: one where it is zero is passed over when its turn comes. [`Batch::UNCONDITIONAL`] for none.
+    /// Offset of a byte in each object: objects whose byte is zero are skipped. [`Batch::UNCONDITIONAL`] for none.
     pub condition: usize,
-    /// Objects that were passed over because they have ended.
+    /// Number of objects skipped because they were destroyed.
     pub ended: usize,
-    /// Objects that were passed over because their condition is not met.
+    /// Number of objects skipped because their condition is false.
     pub unmet: usize,
-    /// Not initialized; written exactly when the shell says that it has failed.
+    /// Uninitialized; written exactly if the trampoline fails.
     pub failure: *mut Failure,
 }
 
 impl Batch {
-    /// No condition.
+    /// Marks a batch without condition.
     pub const UNCONDITIONAL: usize = usize::MAX;
 }
 
-/// The batch shell of a method.
+/// Trampoline of a method for batches.
 ///
 /// # Safety
-/// The batch lends what it points to for the call, and begins at one of the items or behind them. Each object that lives is one of the
-/// class, and its memory and part, which are there, belong to it; those of one that has ended since stay readable. The parameters are
-/// those of the method, and so is the result where it is wanted.
+/// The batch borrows the data it points to for the call, and `at` is the index of an item or the length. Each live object is an
+/// object of the class, and its memory and nonnull part belong to it; those of an object destroyed since stay readable. The
+/// parameters and, if `results` is not null, the result match the method.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchShell(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);
 
-/// The direct shells of a function of a class.
+/// Direct trampolines of a function of a class.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectMethod {
-    /// For one call.
+    /// Trampoline for one call.
     pub call: DirectShell,
-    /// For many; a static function has none, since it is called on no object.
+    /// Trampoline for many calls; static functions have none, because they are not called on objects.
     pub batch: ROption<BatchShell>,
 }
 
-/// Most parameters of a function that has a direct shell: as many as a function of the host's can have by its Rust types.
+/// Maximum number of parameters of a function with a direct trampoline; host functions have the same limit by their Rust types.
 pub const MOST_WORDS: usize = 8;

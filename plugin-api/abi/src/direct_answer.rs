@@ -1,42 +1,44 @@
-//! How a direct call ends, in both directions.
+//! Result of a direct call, in both directions.
 
 use abi_stable::StableAbi;
 
-/// How a direct call ended.
+/// Status of a direct call.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct DirectStatus(pub u64);
 
 impl DirectStatus {
-    /// It was done, and the bits are the result.
+    /// The call was done, and the bits are the result.
     pub const DONE: Self = Self(0);
-    /// It failed. A module has written the failure where the call said; the host keeps the error until it is fetched, on the same thread.
+    /// The call failed. A module has written the failure into the storage passed by the caller; the host keeps the error until
+    /// it is fetched on the same thread.
     pub const FAILED: Self = Self(1);
-    /// Nothing was done: this object, or this moment, takes a call with slots, which does it or says why not. No module gives this.
+    /// The call was not done: for this object, or at this moment, a call with slots is required, which performs it or reports
+    /// the error. Never returned by modules.
     pub const NOT_DONE: Self = Self(2);
 }
 
-/// What a direct call gives back, in two registers. This is the same in both directions; the forms of the calls are not: a module is given
-/// the object's memory and plugin part and a place for a failure, in registers as well.
+/// Result of a direct call, in two registers, in both directions. The function types differ by direction: a module additionally
+/// receives the object's memory, the plugin part and storage for a failure in registers.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct DirectAnswer {
-    /// How it ended.
+    /// Status of the call.
     pub status: DirectStatus,
-    /// The word of the result, where there is one and the call was done; else zero.
+    /// Word of the result if there is one and the call was done; otherwise zero.
     pub bits: u64,
 }
 
 impl DirectAnswer {
-    /// It was done, and gives these bits.
+    /// Returns the result of a call that was done.
     #[inline]
     pub const fn done(bits: u64) -> Self {
         Self { status: DirectStatus::DONE, bits }
     }
 
-    /// The same without a result.
+    /// Returns a status without a result.
     #[inline]
     pub const fn without(status: DirectStatus) -> Self {
         Self { status, bits: 0 }

@@ -1,7 +1,7 @@
-//! Fingerprints of signatures and layouts, computed by both sides at compile time or load time and compared
-//! before the first call. FNV-1a: stable, `const`, and good enough to find mistakes; it defends against none.
+//! Fingerprints of signatures and layouts, computed by both sides at compile time or load time and compared before the first
+//! call. FNV-1a: stable, `const`, and suited to detect mistakes, not attacks.
 
-/// A hash in the making.
+/// An unfinished hash.
 #[derive(Clone, Copy, Debug)]
 pub struct Fingerprint(u64);
 
@@ -21,7 +21,7 @@ impl Fingerprint {
         Self(hash)
     }
 
-    /// Adds a text and its end, so that "ab","c" differs from "a","bc".
+    /// Adds a string and a terminator, so that "ab","c" differs from "a","bc".
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         self.bytes(text.as_bytes()).bytes(&[0xff])
@@ -33,27 +33,27 @@ impl Fingerprint {
         self.bytes(&number.to_le_bytes())
     }
 
-    /// Adds one value's type: its kind, and the path of its struct or class or the empty text.
+    /// Adds the type of a value: its kind, and the path of its struct or class, or an empty string.
     #[must_use]
     pub const fn value(self, kind: crate::kinds::PropertyKind, type_path: &str) -> Self {
         self.number(kind.0 as u64).text(type_path)
     }
 
-    /// Says that the parameter which is added next comes back to the caller as well.
+    /// Marks the parameter that is added next as an out parameter.
     #[must_use]
     pub const fn out(self) -> Self {
         self.number(0x0ed0)
     }
 
-    /// The finished number; never zero, which means "not checked".
+    /// Returns the finished number; never zero, which means "not checked".
     #[must_use]
     pub const fn finish(self) -> u64 {
         if self.0 == 0 { 1 } else { self.0 }
     }
 }
 
-/// Fingerprint of a table of these entries, each with the fingerprint of its signature. Their order does not count: entries are
-/// bound by name.
+/// Returns the fingerprint of a table of these entries, each with the fingerprint of its signature. Independent of the order,
+/// because entries are bound by name.
 #[must_use]
 pub const fn table_fingerprint(entries: &[(&str, u64)]) -> u64 {
     let (mut sum, mut at) = (0_u64, 0);

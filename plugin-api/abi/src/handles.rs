@@ -1,4 +1,4 @@
-//! Names for things on the other side. A handle may be stale; it is never another thing.
+//! Handles of entities on the other side. A handle may be stale, but never refers to another entity.
 
 use abi_stable::StableAbi;
 
@@ -11,28 +11,28 @@ impl ObjectHandle {
     /// No object.
     pub const NONE: Self = Self(0);
 
-    /// The handle of slot `index` while it has `serial`. A living slot's serial is never zero.
+    /// Creates the handle of slot `index` with `serial`. The serial of a live slot is never zero.
     #[must_use]
     #[inline]
     pub const fn new(index: u32, serial: u32) -> Self {
         Self((serial as u64) << 32 | index as u64)
     }
 
-    /// The slot.
+    /// Returns the slot index.
     #[must_use]
     #[inline]
     pub const fn index(self) -> u32 {
         (self.0 & 0xffff_ffff) as u32
     }
 
-    /// Which of the slot's tenants is meant.
+    /// Returns the serial, which distinguishes successive objects in a slot.
     #[must_use]
     #[inline]
     pub const fn serial(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// Whether this names no object at all.
+    /// Returns true if the handle refers to no object.
     #[must_use]
     #[inline]
     pub const fn is_none(self) -> bool {
@@ -57,7 +57,7 @@ impl core::fmt::Display for ObjectHandle {
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct Name(pub u32);
 
-/// A class of the host's reflection; zero is none. A class that was replaced in a reload has a new number.
+/// A class of the host's reflection; zero is none. A class that is replaced in a reload gets a new id.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct ClassId(pub u32);
@@ -67,8 +67,8 @@ impl ClassId {
     pub const NONE: Self = Self(0);
 }
 
-/// A resolved ZCall. Positive: black, the host implements it. Negative: red, a module implements it. Zero: none.
-/// A number is never used twice.
+/// A resolved ZCall. Positive: black, implemented by the host. Negative: red, implemented by a module. Zero: none. Numbers are
+/// never reused.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct ZCallHandle(pub i64);
@@ -78,7 +78,7 @@ impl ZCallHandle {
     pub const NONE: Self = Self(0);
 }
 
-/// A value in host memory that plugin code owns; zero is none. It is never another one, and dead with its generation.
+/// An owned value in host memory; zero is none. Never refers to another value; invalid after its generation.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct BlackHandle(pub u64);
@@ -88,8 +88,8 @@ impl BlackHandle {
     pub const NONE: Self = Self(0);
 }
 
-/// A conjugate that is no object, red or black, as dynamic calls pass it. A black one has the number of its
-/// [`BlackHandle`]; a red one is dead when the frame has closed in which it was lent. Zero is none; never another one.
+/// A conjugate that is not an object, red or black, for dynamic calls. A black conjugate has the number of its [`BlackHandle`];
+/// a red one is invalid once the frame that created it has closed. Zero is none; never refers to another conjugate.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct ConjugateHandle(pub u64);
@@ -105,7 +105,7 @@ impl From<BlackHandle> for ConjugateHandle {
     }
 }
 
-/// A type of values as a module asked for it; zero is none. It is dead with its generation.
+/// A type of values, as resolved by a module; zero is none. Invalid after its generation.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct TypeNumber(pub u32);
@@ -115,7 +115,7 @@ impl TypeNumber {
     pub const NONE: Self = Self(0);
 }
 
-/// A plugin part as the host sees it: an address that only the module that made it may follow.
+/// Address of a plugin part, which only the module that created the part may follow.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PartPtr(pub *mut ());

@@ -1,8 +1,8 @@
-//! Comparison of a class with the interfaces that it lists, at compile time: the attributes of plugins and of hosts expand to it.
+//! Compile-time comparison of a class with the interfaces that it lists: the attributes of plugins and of hosts expand to it.
 
 use crate::type_text::{contains, is_same};
 
-/// A function of an interface, as far as a class is compared with it.
+/// Function of an interface, as compared with a class.
 #[derive(Clone, Copy, Debug)]
 pub struct InterfaceFunction {
     name: &'static str,
@@ -11,7 +11,7 @@ pub struct InterfaceFunction {
 }
 
 impl InterfaceFunction {
-    /// A function of that name and fingerprint; `text` is its declaration as its author wrote it.
+    /// Creates a function with that name and fingerprint; `text` is its declaration as written by its author.
     #[must_use]
     pub const fn new(name: &'static str, text: &'static str, fingerprint: u64) -> Self {
         Self { name, text, fingerprint }
@@ -29,7 +29,7 @@ const fn find(functions: &[InterfaceFunction], name: &str) -> Option<InterfaceFu
     None
 }
 
-/// Returns the declaration of a function as its author wrote it; empty where there is none of that name.
+/// Returns the declaration of a function as written by its author; empty for an unknown name.
 #[must_use]
 pub const fn declared_as(functions: &[InterfaceFunction], name: &str) -> &'static str {
     match find(functions, name) {
@@ -38,7 +38,7 @@ pub const fn declared_as(functions: &[InterfaceFunction], name: &str) -> &'stati
     }
 }
 
-/// Checks that the function of that name has the fingerprint. True where there is none: another message reports that.
+/// Returns true if the function has the fingerprint, or does not exist: another message reports a missing function.
 #[must_use]
 pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerprint: u64) -> bool {
     match find(functions, name) {
@@ -47,7 +47,7 @@ pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerpr
     }
 }
 
-/// Returns the declaration of the first function that has no body of a name in `names`; empty where all have one.
+/// Returns the declaration of the first function without a body in `names`; empty if all have one.
 #[must_use]
 pub const fn first_absent(functions: &[InterfaceFunction], names: &[&str]) -> &'static str {
     let mut wanted = 0;

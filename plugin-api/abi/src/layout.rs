@@ -1,5 +1,5 @@
-//! One number for the layout of everything that crosses by value. It stands in the manifest section, so that a
-//! plugin built against another layout is refused before it is mapped; `abi_stable` checks the rest after.
+//! Hash of the layout of all types that cross the boundary by value. Stored in the manifest section, so that a plugin with
+//! another layout is refused before it is mapped; `abi_stable` checks the rest afterwards.
 
 use core::mem::{align_of, offset_of, size_of};
 
@@ -35,7 +35,7 @@ macro_rules! layout {
         )*
         print.finish()
     }};
-    // A field that is not in the list is a compile error.
+    // A field missing in the list is a compile error.
     (@complete $type:ident { $($field:ident),* }) => {
         let _ = |value: &$type| {
             let $type { $($field: _),* } = value;
@@ -44,7 +44,7 @@ macro_rules! layout {
     (@complete $type:ident {} $private:literal) => {};
 }
 
-/// The fingerprint of sizes, alignments and field offsets. The prefix types are left out: they may grow.
+/// Fingerprint of sizes, alignments and field offsets. Prefix types are excluded, because they may grow.
 pub const LAYOUT_HASH: u64 = layout! {
     Slot { ; "its fields are private, and its size and alignment tell all" }
     ZCallBuffer { slots, len }

@@ -1,8 +1,8 @@
-//! The border: every type that crosses between a host and a plugin, and nothing else.
+//! ABI boundary: every type that crosses between a host and a plugin.
 //!
-//! Both sides link this crate, each with a copy of its own; what makes the copies agree is `#[repr(C)]`, the
-//! layout check of `abi_stable`, and [`LAYOUT_HASH`] in the manifest section. So nothing here allocates, logs,
-//! or knows who is the host. No Rust enum, `bool`, `String`, `Vec`, closure or trait object crosses as such.
+//! Both sides link separate copies of this crate; `#[repr(C)]`, the layout check of `abi_stable`, and [`LAYOUT_HASH`] in the
+//! manifest section ensure that the copies agree. So the code here does not allocate or log, and is independent of the host.
+//! Rust enums, `bool`, `String`, `Vec`, closures and trait objects never cross directly.
 
 pub mod black_direct;
 pub mod borrows;
@@ -37,17 +37,17 @@ mod layout;
 pub use abi_stable;
 pub use layout::LAYOUT_HASH;
 
-/// The number of the border itself. It changes when an old plugin can no longer be understood at all.
+/// Version of the ABI. Changes when old plugins become unreadable.
 pub const ABI_NUMBER: u32 = 1;
 
-/// The oldest host API this crate's plugins can live with.
+/// Oldest host API supported by this crate's plugins.
 pub const API_OLDEST: u32 = 1;
 
-/// The host API of this crate: it grows with each function that is added to [`host::HostTable`] or [`values::ValueTable`].
+/// Host API of this crate: incremented by each function added to [`host::HostTable`] or [`values::ValueTable`].
 pub const API_CURRENT: u32 =
     4 + added(host::HostTable::NAMES, MARKED_HOST_FUNCTIONS) + added(values::ValueTable::NAMES, MARKED_VALUE_FUNCTIONS);
 
-/// How many functions the tables had at host API 4, when their marks were set.
+/// Number of functions in the tables at host API 4, when their marks were set.
 const MARKED_HOST_FUNCTIONS: usize = 23;
 const MARKED_VALUE_FUNCTIONS: usize = 35;
 
@@ -55,5 +55,5 @@ const fn added(names: &[&str], before: usize) -> u32 {
     (names.len() - before) as u32
 }
 
-/// Whether the slots of a ZCall buffer carry their type byte in this build.
+/// True if slots of ZCall buffers have a type byte in this build.
 pub const SLOT_TYPES: bool = cfg!(feature = "slot-types");

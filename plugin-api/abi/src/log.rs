@@ -1,66 +1,66 @@
-//! Events and spans of a plugin on their way to the host's subscriber. Allowed on any thread.
+//! Events and spans of a plugin for the host's subscriber. Allowed on any thread.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RSlice, RStr};
 
-/// How loud a record is.
+/// Level of a record.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LogLevel(pub u8);
 
 impl LogLevel {
-    /// Nothing.
+    /// Disables all records.
     pub const OFF: Self = Self(0);
-    /// Something failed.
+    /// An error.
     pub const ERROR: Self = Self(1);
-    /// Something is odd.
+    /// A warning.
     pub const WARN: Self = Self(2);
-    /// Something happened.
+    /// Information.
     pub const INFO: Self = Self(3);
-    /// For who debugs.
+    /// Details for debugging.
     pub const DEBUG: Self = Self(4);
-    /// Everything.
+    /// All records.
     pub const TRACE: Self = Self(5);
 }
 
-/// One field of an event or span, its value printed.
+/// Field of an event or span, with its formatted value.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct LogField<'a> {
-    /// Its name.
+    /// Name of the field.
     pub name: RStr<'a>,
-    /// Its value as text.
+    /// Formatted value.
     pub value: RStr<'a>,
 }
 
-/// An event, or a span at its start.
+/// An event, or a span at its creation.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct LogRecord<'a> {
-    /// How loud.
+    /// Level of the record.
     pub level: LogLevel,
     /// Line in `file`, or zero.
     pub line: u32,
-    /// The module path or the author's own word.
+    /// Module path, or a target chosen by the author.
     pub target: RStr<'a>,
-    /// The message of an event, the name of a span.
+    /// Message of an event, or name of a span.
     pub message: RStr<'a>,
     /// Source file, or empty.
     pub file: RStr<'a>,
-    /// The other fields.
+    /// Fields other than the message.
     pub fields: RSlice<'a, LogField<'a>>,
 }
 
-/// What happens to a span that was opened.
+/// State change of an open span.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpanStep(pub u8);
 
 impl SpanStep {
-    /// This thread goes in.
+    /// This thread enters the span.
     pub const ENTER: Self = Self(1);
-    /// This thread comes out.
+    /// This thread exits the span.
     pub const EXIT: Self = Self(2);
-    /// Nobody can go in again.
+    /// The span is closed.
     pub const CLOSE: Self = Self(3);
 }

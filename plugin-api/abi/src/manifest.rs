@@ -1,12 +1,12 @@
-//! The manifest section: who a module is and how it was built, readable without mapping the file. Mapping already
-//! runs initialisers, so whatever must be refused before any code of the module runs stands here.
+//! The manifest section: identity and build parameters of a module, readable without mapping the file. Mapping already runs
+//! initializers, so the section contains all data needed to refuse a module before its code runs.
 //!
-//! The bytes are little-endian and fixed by [`FORMAT`]: magic, format, total length, ABI number, layout hash,
-//! oldest and newest API, flags, build id, then texts (16-bit length, UTF-8): name, version, compiler; then the
-//! number of dependencies and for each its name and version range; last a checksum over all before it.
+//! The bytes are little-endian and fixed by [`FORMAT`]: magic, format, total length, ABI number, layout hash, oldest and newest
+//! API, flags, build id, then strings (16-bit length, UTF-8): name, version, compiler; then the number of dependencies and for
+//! each its name and version range; last a checksum of all preceding bytes.
 //!
-//! Every text has a grammar ([`crate::names`]), by which it is written and read: code that has a [`Manifest`] has names
-//! that may become file names and stand in logs.
+//! Every string has a grammar ([`crate::names`]), which is checked when writing and reading: the names in a [`Manifest`] are
+//! safe to use in file names and logs.
 
 use crate::fingerprint::Fingerprint;
 use crate::names::{self, Excerpt};
@@ -15,7 +15,7 @@ use crate::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 /// The ELF section that holds the manifest.
 pub const SECTION: &str = ".alcedo.manifest";
 
-/// The ELF section that holds one record per declared type: kind, 16-bit length, path.
+/// The ELF section with one record per declared type: kind, 16-bit length, path.
 pub const TYPES_SECTION: &str = ".alcedo.types";
 
 /// First bytes of the section.
@@ -34,7 +34,7 @@ pub mod type_records {
     pub const INTERFACE: u8 = 3;
     /// An enum.
     pub const ENUM: u8 = 4;
-    /// A delegate that has a name. One that belongs to a class has the path of a member.
+    /// A named delegate. The path of a delegate in a class is that of a member.
     pub const DELEGATE: u8 = 5;
 }
 
@@ -43,28 +43,28 @@ const FLAG_SLOT_TYPES: u32 = 2;
 const FLAG_HOOKED: u32 = 4;
 const FLAG_OWN_HEAP: u32 = 8;
 
-/// What the `module!` macro has at compile time.
+/// Input of the `module!` macro at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// The module's name.
+    /// Name of the module.
     pub name: &'a str,
-    /// Its version, as semantic versioning writes it.
+    /// Semantic version of the module.
     pub version: &'a str,
-    /// Differs whenever the sources, the compiler's arguments or the libraries linked differ.
+    /// Differs if the sources, the compiler's arguments or the linked libraries differ.
     pub build_id: u128,
-    /// The compiler, in its own words.
+    /// Version string of the compiler.
     pub compiler: &'a str,
-    /// Whether panics unwind.
+    /// True if panics unwind.
     pub unwinds: bool,
-    /// Whether it has the hooks of [`crate::hooks`].
+    /// True if the module has the hooks of [`crate::hooks`].
     pub hooked: bool,
-    /// Whether its allocator is the module heap, whose pages go with the image.
+    /// True if the allocator is the module heap, whose pages are freed with the image.
     pub own_heap: bool,
-    /// Modules it needs: name and version range.
+    /// Required modules: name and version range.
     pub dependencies: &'a [(&'a str, &'a str)],
 }
 
-/// Bytes that [`encode`] will write for `source`.
+/// Returns the number of bytes that [`encode`] writes for `source`.
 #[must_use]
 pub const fn encoded_len(source: &Source<'_>) -> usize {
     let mut len = 8 + 4 + 4 + 4 + 8 + 4 + 4 + 4 + 16;
@@ -77,10 +77,10 @@ pub const fn encoded_len(source: &Source<'_>) -> usize {
     len + 8
 }
 
-/// The section's bytes; `N` is [`encoded_len`] of the same source.
+/// Encodes the section; `N` is [`encoded_len`] of the same source.
 ///
 /// # Panics
-/// When a text breaks its rule, so while the module is compiled.
+/// Panics at compile time if a string violates its rule.
 #[must_use]
 pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     assert!(names::is_module_name(source.name), "a module is named by at most 64 lower-case letters, digits and `_`");
@@ -141,13 +141,13 @@ const fn checksum(bytes: &[u8], len: usize) -> u64 {
     Fingerprint::START.bytes(bytes.split_at(len).0).finish()
 }
 
-/// Bytes of one record of the types section.
+/// Returns the size of a record of the types section, in bytes.
 #[must_use]
 pub const fn type_record_len(package: &str, name: &str) -> usize {
     1 + 2 + "/Script/".len() + package.len() + 1 + name.len()
 }
 
-/// One record of the types section; `N` is [`type_record_len`].
+/// Encodes a record of the types section; `N` is [`type_record_len`].
 #[must_use]
 pub const fn type_record<const N: usize>(kind: u8, package: &str, name: &str) -> [u8; N] {
     let writer = Writer { bytes: [0; N], at: 0 };
@@ -156,57 +156,57 @@ pub const fn type_record<const N: usize>(kind: u8, package: &str, name: &str) ->
     writer.bytes
 }
 
-/// A manifest section that was read and believed.
+/// A manifest section that was read and validated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest<'a> {
-    /// The border the module speaks.
+    /// ABI version of the module.
     pub abi_number: u32,
-    /// Its layout of what crosses.
+    /// Layout hash of the module.
     pub layout_hash: u64,
-    /// The oldest host API it can live with.
+    /// Oldest host API that the module supports.
     pub api_oldest: u32,
-    /// The host API it was built for.
+    /// Host API that the module was built for.
     pub api_current: u32,
-    /// Whether its panics unwind.
+    /// True if its panics unwind.
     pub unwinds: bool,
-    /// Whether its slots carry a type byte.
+    /// True if its slots have a type byte.
     pub slot_types: bool,
-    /// Whether it has the hooks of [`crate::hooks`]: without them it cannot be unmapped safely.
+    /// True if it has the hooks of [`crate::hooks`]: without hooks it cannot be unmapped safely.
     pub hooked: bool,
-    /// Whether its allocator is the module heap, whose pages go with the image.
+    /// True if its allocator is the module heap, whose pages are freed with the image.
     pub own_heap: bool,
-    /// Differs between builds that differ.
+    /// Differs between different builds.
     pub build_id: u128,
-    /// The module's name.
+    /// Name of the module.
     pub name: &'a str,
-    /// Its version.
+    /// Version of the module.
     pub version: &'a str,
-    /// Recorded, never a reason to refuse.
+    /// Version string of the compiler; for information only.
     pub compiler: &'a str,
     dependencies: &'a [u8],
     dependency_count: u16,
 }
 
-/// Why a section is no manifest.
+/// Error of an invalid section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestError {
-    /// It does not start with the magic.
+    /// The magic is missing.
     Magic,
-    /// Another encoding: the number found.
+    /// The format has another number.
     Format(u32),
-    /// It ends too early, or claims a length it does not have.
+    /// The section is too short, or its length field is wrong.
     Length,
-    /// The checksum does not fit.
+    /// The checksum does not match.
     Checksum,
-    /// A text is not UTF-8, or a count does not fit.
+    /// A string is not UTF-8, or a count does not match.
     Content,
-    /// A text breaks the rule for what it is.
+    /// A string violates its rule.
     Text {
-        /// What it is.
+        /// Kind of the string.
         what: &'static str,
-        /// Its beginning.
+        /// Beginning of the string.
         found: Excerpt,
-        /// The rule.
+        /// Rule of the string.
         rule: &'static str,
     },
 }
@@ -227,10 +227,10 @@ impl core::fmt::Display for ManifestError {
 impl core::error::Error for ManifestError {}
 
 impl<'a> Manifest<'a> {
-    /// Reads the section's bytes.
+    /// Parses the section's bytes.
     ///
     /// # Errors
-    /// When the bytes are no manifest of this format, or were damaged, or a text breaks its rule.
+    /// The bytes are not a manifest of this format, or are damaged, or a string violates its rule.
     pub fn read(bytes: &'a [u8]) -> Result<Self, ManifestError> {
         let mut reader = Reader { bytes };
         if reader.take(8).map_err(|_| ManifestError::Magic)? != MAGIC {
@@ -285,14 +285,13 @@ impl<'a> Manifest<'a> {
         })
     }
 
-    /// The modules it needs: name and version range.
+    /// Returns the required modules: name and version range.
     pub fn dependencies(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let mut reader = Reader { bytes: self.dependencies };
         (0..self.dependency_count).filter_map(move |_| Some((reader.text().ok()?, reader.text().ok()?)))
     }
 }
 
-/// A text that keeps to the rule for what it is.
 fn checked<'a>(
     what: &'static str,
     text: &'a str,
@@ -302,11 +301,10 @@ fn checked<'a>(
     if keeps_to(text) { Ok(text) } else { Err(ManifestError::Text { what, found: Excerpt::of(text), rule }) }
 }
 
-/// Reads the types section: kind and path of each declared type. Zeros between records are nothing: a sanitizer has
-/// every static padded.
+/// Parses the types section: kind and path of each declared type. Zeros between records are skipped: a sanitizer pads every static.
 ///
 /// # Errors
-/// When a record does not end inside the section, or what it has is no path.
+/// A record does not end inside the section, or does not contain a path.
 pub fn read_types(bytes: &[u8]) -> Result<impl Iterator<Item = (u8, &str)>, ManifestError> {
     let mut reader = Reader { bytes };
     while reader.skip_zeros() {
@@ -327,7 +325,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Goes to the next byte that is not zero; whether there is one.
+    /// Skips zeros; returns true if bytes are left.
     fn skip_zeros(&mut self) -> bool {
         let zeros = self.bytes.iter().take_while(|byte| **byte == 0).count();
         self.bytes = &self.bytes[zeros..];
@@ -395,7 +393,7 @@ mod tests {
         }
     }
 
-    /// The section with one text put in the place of another, and a checksum that fits.
+    /// Replaces one string of the section by another, with a matching checksum.
     fn with_text(old: &str, new: &str) -> Vec<u8> {
         let framed = |text: &str| [&(text.len() as u16).to_le_bytes(), text.as_bytes()].concat();
         let (old, new) = (framed(old), framed(new));

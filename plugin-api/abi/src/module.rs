@@ -1,4 +1,4 @@
-//! The root module: what every plugin exports. A prefix type, like [`crate::host::HostTable`], and made from its list too.
+//! The root module, which every plugin exports. A prefix type like [`crate::host::HostTable`], also generated from its list.
 #![expect(unsafe_code, reason = "the derived accessor of a field that an older module may lack reads it by its offset")]
 
 use abi_stable::StableAbi;
@@ -12,7 +12,7 @@ use crate::describe::{
 };
 use crate::host::ModuleContext;
 
-/// The symbol under which a plugin exports its `LibHeader`.
+/// Symbol under which a plugin exports its `LibHeader`.
 pub const ROOT_SYMBOL: &core::ffi::CStr = c"alcedo_root_module";
 
 crate::module_functions!(crate::list::root);

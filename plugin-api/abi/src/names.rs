@@ -1,40 +1,40 @@
-//! How modules, types and versions may be called. Such texts become file names, parts of ZCall names and words in logs, so
-//! each has a grammar and a longest length. The manifest section is written and read by these rules.
+//! Syntax of the names of modules, types and versions. They become file names, parts of ZCall names and text in logs, so each
+//! has a grammar and a maximum length. The manifest section is written and read by these rules.
 
 use core::fmt;
 
-/// The most bytes of a module's name.
+/// Maximum length of a module's name, in bytes.
 pub const LONGEST_MODULE_NAME: usize = 64;
 
-/// The most bytes of one identifier: a package, a type or a member.
+/// Maximum length of an identifier (a package, a type or a member), in bytes.
 pub const LONGEST_IDENTIFIER: usize = 255;
 
-/// The most bytes of a version.
+/// Maximum length of a version, in bytes.
 pub const LONGEST_VERSION: usize = 64;
 
-/// The most bytes of a version range, and of the words of a compiler about itself.
+/// Maximum length of a version range, and of a compiler's version string, in bytes.
 pub const LONGEST_WORDS: usize = 256;
 
-/// What errors say of a module's name.
+/// Error text for a module's name.
 pub const MODULE_NAME_RULE: &str =
     "a module is named by at most 64 lower-case letters, digits and `_`, and starts with a letter";
 
-/// What errors say of the name of a module that another needs.
+/// Error text for the name of a dependency.
 pub const DEPENDENCY_NAME_RULE: &str = "a dependency is named by at most 64 letters, digits and `_`, and starts with a letter: a module or a package of scripts";
 
-/// What errors say of a type's path.
+/// Error text for a type's path.
 pub const TYPE_PATH_RULE: &str = "a type has a path `/Script/<Package>.<Type>` of two identifiers, each at most 255 bytes of letters, digits and `_`";
 
-/// What errors say of a version.
+/// Error text for a version.
 pub const VERSION_RULE: &str = "a version is at most 64 letters, digits, `.`, `-` and `+`";
 
-/// What errors say of a version range.
+/// Error text for a version range.
 pub const VERSION_RANGE_RULE: &str = "a version range is at most 256 bytes, written as Cargo writes them";
 
-/// What errors say of a text for people.
+/// Error text for printable text.
 pub const PRINTABLE_RULE: &str = "it must be at most 256 bytes and have no control characters";
 
-/// Whether a module may have this name.
+/// Returns true for a valid module name.
 #[must_use]
 pub const fn is_module_name(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -44,7 +44,7 @@ pub const fn is_module_name(text: &str) -> bool {
     consists_of(bytes, b"_", false)
 }
 
-/// Whether a module that another needs may have this name: that of a library, or of a package of scripts.
+/// Returns true for a valid name of a dependency: a library, or a package of scripts.
 #[must_use]
 pub const fn is_dependency_name(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -54,13 +54,13 @@ pub const fn is_dependency_name(text: &str) -> bool {
     consists_of(bytes, b"_", true)
 }
 
-/// Whether a text has only letters that versions have. Whether it is one is checked where versions are compared.
+/// Returns true if all characters are allowed in versions. The syntax is checked when versions are compared.
 #[must_use]
 pub const fn is_version(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_VERSION && consists_of(text.as_bytes(), b".-+", true)
 }
 
-/// Whether a text has only letters that version ranges have.
+/// Returns true if all characters are allowed in version ranges.
 #[must_use]
 pub const fn is_version_range(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_WORDS && consists_of(text.as_bytes(), b".-+*^~<>=, ", true)
@@ -83,7 +83,7 @@ const fn consists_of(bytes: &[u8], marks: &[u8], upper_case: bool) -> bool {
     true
 }
 
-/// Whether a package, a type or a member may have this name: letters, digits and `_`, not starting with a digit.
+/// Returns true for a valid name of a package, a type or a member: letters, digits and `_`, not starting with a digit.
 #[must_use]
 pub fn is_identifier(text: &str) -> bool {
     !text.is_empty()
@@ -92,27 +92,27 @@ pub fn is_identifier(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
-/// Whether a text is the path of a type: `/Script/<Package>.<Type>`.
+/// Returns true for the path of a type: `/Script/<Package>.<Type>`.
 #[must_use]
 pub fn is_type_path(text: &str) -> bool {
     let parts = text.strip_prefix("/Script/").and_then(|rest| rest.split_once('.'));
     parts.is_some_and(|(package, name)| is_identifier(package) && is_identifier(name))
 }
 
-/// Whether a text is the path of a member of a type: `/Script/<Package>.<Type>:<Member>`.
+/// Returns true for the path of a member of a type: `/Script/<Package>.<Type>:<Member>`.
 #[must_use]
 pub fn is_member_path(text: &str) -> bool {
     text.split_once(':').is_some_and(|(owner, member)| is_type_path(owner) && is_identifier(member))
 }
 
-/// Whether a text is short and a terminal shows all of it and does nothing else.
+/// Returns true if a string is short and has only characters that a terminal displays.
 #[must_use]
 pub fn is_printable(text: &str) -> bool {
     text.len() <= LONGEST_WORDS && text.chars().all(shows_itself)
 }
 
-/// Whether this letter is seen for what it is: no control character, no line break of Unicode, none that turns the direction
-/// of writing, none without a form of its own. A terminal shows it and does nothing else.
+/// Returns true if a terminal displays the character without side effects: excludes control characters, Unicode line breaks,
+/// bidirectional controls, and characters without a glyph.
 #[must_use]
 pub fn shows_itself(letter: char) -> bool {
     !letter.is_control()
@@ -121,7 +121,7 @@ pub fn shows_itself(letter: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The beginning of a text that breaks a rule, for errors: its printed form has no letter in it that a terminal obeys.
+/// Beginning of an invalid string, for errors. Formatted with escapes, so that it contains no control characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Excerpt {
     bytes: [u8; 48],
@@ -130,7 +130,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Of this text, with as many whole letters as there is room for.
+    /// Creates an excerpt with as many whole characters as fit.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let mut bytes = [0; 48];
@@ -139,7 +139,7 @@ impl Excerpt {
         Self { bytes, kept: kept as u8, len: text.len() }
     }
 
-    /// As much of the text as is kept, as it was.
+    /// Returns the kept part of the string without escapes.
     #[must_use]
     pub fn text(&self) -> &str {
         core::str::from_utf8(&self.bytes[..usize::from(self.kept)]).unwrap_or_default()
@@ -169,7 +169,7 @@ mod tests {
         is_version_range,
     };
 
-    /// Texts that must not become a file name, a line of a log or a command to a terminal.
+    /// Strings that must not become a file name, a line of a log or a command to a terminal.
     const HOSTILE: [&str; 12] = [
         "",
         "a\0b",

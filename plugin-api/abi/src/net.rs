@@ -1,14 +1,14 @@
-//! A struct on its way to another machine: the bytes into which `net_serialize` writes it and out of which it reads it. Both sides have
-//! structs that do so, so both have the same archive. Objects are no bytes: they stand in a table beside them, which the host fills and
-//! reads, since it alone knows what they are called elsewhere.
+//! Network form of a struct: the bytes that `net_serialize` writes and reads. Both sides have such structs, so both use this
+//! archive. Objects are not part of the bytes but of a separate table, which the host fills and reads, because only the host
+//! knows their names on other machines.
 //!
-//! A table and bytes cross as one row of bytes: the count of the objects in four bytes, their handles in eight bytes each, the bytes. All
+//! Table and bytes are sent as one byte buffer: the number of objects in 4 bytes, their handles in 8 bytes each, the bytes. All
 //! numbers are little-endian.
 
 use crate::handles::ObjectHandle;
 
-/// Bytes that a struct is written into or read out of, in order. What does not fit what is there leaves the value as it is, and marks the
-/// archive as failed: the whole is not successful then, whatever `net_serialize` says.
+/// Bytes that a struct is written into or read from, in order. Reading a missing or invalid value leaves the variable unchanged
+/// and marks the archive as failed: the operation then fails, regardless of the result of `net_serialize`.
 #[derive(Debug)]
 pub struct NetArchive {
     bytes: Vec<u8>,
@@ -17,21 +17,21 @@ pub struct NetArchive {
     has_failed: bool,
 }
 
-/// What an archive takes: whole numbers, floats and `bool`, in the bytes that they have.
+/// A value that an archive supports: integers, floats and `bool`, with their size in memory.
 pub trait NetNumber: sealed::Sealed + Copy {
-    /// Its bytes.
+    /// Returns the bytes of the value.
     #[doc(hidden)]
     fn to_bytes(self) -> Vec<u8>;
-    /// The value of so many bytes; none where they are no such value.
+    /// Creates a value from bytes; `None` for invalid bytes.
     #[doc(hidden)]
     fn of_bytes(bytes: &[u8]) -> Option<Self>;
 }
 
-/// What refers to an object.
+/// A reference to an object.
 pub trait NetObject {
-    /// The handle.
+    /// Returns the handle of the object.
     fn to_handle(&self) -> ObjectHandle;
-    /// That of another.
+    /// Creates a reference to the object with this handle.
     fn of_handle(handle: ObjectHandle) -> Self;
 }
 
@@ -89,19 +89,19 @@ impl NetArchive {
         Self { bytes: bytes.to_vec(), at: 0, is_saving: false, has_failed: false }
     }
 
-    /// Whether values are written into it.
+    /// Returns true if values are written into the archive.
     #[must_use]
     pub fn is_saving(&self) -> bool {
         self.is_saving
     }
 
-    /// Whether values are read out of it.
+    /// Returns true if values are read from the archive.
     #[must_use]
     pub fn is_loading(&self) -> bool {
         !self.is_saving
     }
 
-    /// Whether something that was to be read is not there, or no such value.
+    /// Returns true if a value to be read was missing or invalid.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.has_failed
@@ -117,21 +117,21 @@ impl NetArchive {
         self.put(number, next);
     }
 
-    /// Writes the bytes with their count, or overwrites them with the next ones.
+    /// Writes the bytes with their length, or overwrites them with the next ones.
     pub fn bytes(&mut self, bytes: &mut Vec<u8>) {
         let next = self.row(bytes).map(<[u8]>::to_vec);
         self.put(bytes, next);
     }
 
-    /// Writes the text, or overwrites it with the next one.
+    /// Writes the string, or overwrites it with the next one.
     pub fn text(&mut self, text: &mut String) {
         let next = self.row(text.as_bytes()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
         self.put(text, next);
     }
 
-    /// Writes the bytes with their count, or gives the next ones.
+    /// Writes the bytes with their length, or returns the next ones.
     fn row(&mut self, bytes: &[u8]) -> Option<&[u8]> {
-        // A row of four gigabytes is not sent.
+        // Buffers of four gigabytes are not sent.
         let mut count = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.number(&mut count);
         if self.is_saving {
@@ -164,7 +164,7 @@ pub struct NetMap {
 }
 
 impl NetMap {
-    /// Writes which object that is, or overwrites it with the next one: none where the other machine's is not known here.
+    /// Writes a reference to an object, or overwrites it with the next one: none if the object is unknown on this machine.
     pub fn object(&mut self, archive: &mut NetArchive, object: &mut impl NetObject) {
         let handle = object.to_handle();
         let known = self.objects.iter().position(|known| *known == handle);
@@ -181,14 +181,14 @@ impl NetMap {
     }
 }
 
-/// What became of a struct that was to be written or read.
+/// Result of writing or reading a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetOutcome<T> {
-    /// Its `net_serialize` leaves it to the host.
+    /// `net_serialize` leaves the struct to the host.
     NotHandled,
-    /// It was not successful.
+    /// The operation failed.
     Failed,
-    /// It was.
+    /// The operation succeeded.
     Done(T),
 }
 
@@ -202,7 +202,7 @@ impl<T> NetOutcome<T> {
     }
 }
 
-/// Has `net_serialize` write a struct: gives the objects and the bytes as one row.
+/// Serializes a struct by `net_serialize`: returns objects and bytes as one buffer.
 pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<Vec<u8>> {
     let (mut archive, mut map) = (NetArchive::saving(), NetMap::default());
     let said = net_serialize(&mut archive, &mut map);
@@ -210,7 +210,7 @@ pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, b
     NetOutcome::of(said, &archive, row)
 }
 
-/// Has `net_serialize` read a struct out of such a row.
+/// Deserializes a struct by `net_serialize` from such a buffer.
 pub fn load(row: &[u8], net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<()> {
     let Some((objects, bytes)) = split(row) else { return NetOutcome::Failed };
     let (mut archive, mut map) = (NetArchive::loading(bytes), NetMap { objects });
@@ -218,7 +218,7 @@ pub fn load(row: &[u8], net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap)
     NetOutcome::of(said, &archive, ())
 }
 
-/// Objects and bytes as one row.
+/// Joins objects and bytes into one buffer.
 #[must_use]
 pub fn joined(objects: &[ObjectHandle], bytes: &[u8]) -> Vec<u8> {
     let count = (objects.len() as u32).to_le_bytes();
@@ -226,7 +226,7 @@ pub fn joined(objects: &[ObjectHandle], bytes: &[u8]) -> Vec<u8> {
     count.into_iter().chain(objects).chain(bytes.iter().copied()).collect()
 }
 
-/// The objects and the bytes of a row; none where it is none.
+/// Splits a buffer into objects and bytes; `None` for an invalid buffer.
 #[must_use]
 pub fn split(row: &[u8]) -> Option<(Vec<ObjectHandle>, &[u8])> {
     let (count, rest) = row.split_first_chunk::<4>()?;
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(joined(&objects, bytes), row);
     }
 
-    /// From another machine, so it may be anything.
+    /// A buffer from another machine may have any content.
     #[test]
     fn a_row_that_is_cut_or_changed_fails_or_gives_values_and_never_more() {
         let row = row();

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::type_text::{TypeText, nearest};
 
-/// The event of a class: the constant of its name on the view of the class. `E` is its signature as a function type.
+/// Event of a class: the constant of its name on the view of the class. `E` is its signature as a function type.
 #[derive(Clone, Copy, Debug)]
 pub struct EventOf<E>(PhantomData<E>);
 
@@ -23,7 +23,7 @@ pub trait OverriddenBy<F> {}
 impl<F> OverriddenBy<F> for F {}
 
 impl<E> EventOf<E> {
-    /// The event of that signature.
+    /// Creates the event of the signature.
     #[expect(clippy::new_without_default, reason = "a constant is made of it")]
     #[must_use]
     pub const fn new() -> Self {

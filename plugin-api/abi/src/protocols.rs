@@ -1,5 +1,5 @@
-//! Protocols and resolvers of calls by name that a module registers. The host has a number for each, which only the module
-//! follows, and the functions by which it is asked. None of them is called once the module's generation is set aside or over.
+//! Protocols and resolvers of calls by name that a module registers. The host stores a number for each, which only the module
+//! resolves, and the functions to call it. None of these functions is called once the module's generation is suspended or has ended.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RStr, RString};
@@ -8,111 +8,111 @@ use crate::call::{Failure, Status};
 use crate::value::TextSink;
 use crate::zcall::ZCallBuffer;
 
-/// Reads an address, which is what stands behind the colon of a name, and puts its one spelling into the sink. Game thread only.
+/// Parses an address, which is the part behind the colon of a name, and writes its canonical form into the sink. Game thread only.
 ///
 /// # Safety
-/// `protocol` is a number that the module gave with this function; the rest is lent for the call.
+/// `protocol` is a number that the module registered with this function; the rest is borrowed for the call.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ReadAddress(
     pub unsafe extern "C" fn(protocol: u64, address: RStr<'_>, spelling: &TextSink, failure: &mut Failure) -> Status,
 );
 
-/// Says what a name stands for. Game thread only.
+/// Resolves a name. Game thread only.
 ///
 /// # Safety
-/// `resolver` is a number that the module gave with this function; the rest is lent for the call.
+/// `resolver` is a number that the module registered with this function; the rest is borrowed for the call.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ResolveName(
     pub unsafe extern "C" fn(resolver: u64, name: RStr<'_>, answer: &mut Resolution, failure: &mut Failure) -> Status,
 );
 
-/// Calls a function that a resolver has answered with. Game thread only.
+/// Calls a function that a resolver returned. Game thread only.
 ///
 /// # Safety
-/// `function` is the number of a [`Resolution`] that came from the resolver given with this function, and was not dropped;
-/// `buffer` lends its slots, unshared, for the call, and they are what the signature of that resolution says.
+/// `function` is the number of a [`Resolution`] returned by the resolver registered with this function, and was not dropped;
+/// `buffer` borrows its slots, unshared, for the call, and they match the signature of that resolution.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct CallResolved(
     pub unsafe extern "C" fn(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status,
 );
 
-/// Drops a function that a resolver has answered with. The module drops what is left when it ends. Game thread only.
+/// Drops a function that a resolver returned. The module drops the remaining ones when it ends. Game thread only.
 ///
 /// # Safety
-/// As for [`CallResolved`]; the number is not used again.
+/// See [`CallResolved`]; the number is not used again.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DropResolved(pub unsafe extern "C" fn(function: u64, failure: &mut Failure) -> Status);
 
-/// A protocol of a module. The texts are copied before the call returns.
+/// A protocol of a module. The strings are copied before the call returns.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ProtocolDesc<'a> {
-    /// Its number in the module.
+    /// Number of the protocol in the module.
     pub number: u64,
-    /// The word before the colon.
+    /// Part of a name before the colon.
     pub word: RStr<'a>,
-    /// How its names look, for errors.
+    /// Form of the names, for errors.
     pub form: RStr<'a>,
-    /// What can be done about a name that leads nowhere, for errors; may be empty.
+    /// Hint for errors about unknown names; may be empty.
     pub way_out: RStr<'a>,
-    /// How its addresses are read.
+    /// Parses addresses.
     pub read: ReadAddress,
-    /// Not zero where any address without spaces behind a `/` is one, and has one spelling: `read` is not called then.
+    /// Nonzero if any address without spaces behind a `/` is valid and canonical: `read` is then not called.
     pub is_plain: u8,
 }
 
-/// A resolver of a module. The texts are copied before the call returns.
+/// A resolver of a module. The strings are copied before the call returns.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ResolverDesc<'a> {
-    /// Its number in the module.
+    /// Number of the resolver in the module.
     pub number: u64,
-    /// The word of the protocol whose names it resolves: one of the module's own, or of the host's.
+    /// Word of the protocol whose names it resolves: a protocol of the module or of the host.
     pub protocol: RStr<'a>,
-    /// How errors name it.
+    /// Name of the resolver in errors.
     pub label: RStr<'a>,
-    /// The smallest of a protocol is called first.
+    /// The resolver with the smallest priority of a protocol is called first.
     pub priority: i32,
-    /// What a name stands for.
+    /// Resolves names.
     pub resolve: ResolveName,
-    /// The way into a function that it answers with.
+    /// Calls a function that the resolver returned.
     pub call: CallResolved,
-    /// The end of one.
+    /// Drops a function that the resolver returned.
     pub drop: DropResolved,
 }
 
-/// What sort of answer a [`Resolution`] is.
+/// Kind of a [`Resolution`].
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ResolutionKind(pub u8);
 
 impl ResolutionKind {
-    /// It has none of that name; the text says why, and may be empty.
+    /// The resolver has no such name; the text is the reason, and may be empty.
     pub const DECLINED: Self = Self(0);
-    /// The function of this number and signature; the text is the signature in words.
+    /// A function with this number and signature; the text is the signature.
     pub const FUNCTION: Self = Self(1);
 }
 
-/// What a resolver says to a name.
+/// Answer of a resolver to a name.
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct Resolution {
-    /// What sort of answer.
+    /// Kind of the answer.
     pub kind: ResolutionKind,
-    /// Depends on the sort.
+    /// Reason or signature, depending on the kind.
     pub text: RString,
-    /// The number of the function in the module.
+    /// Number of the function in the module.
     pub function: u64,
-    /// Fingerprint of its signature.
+    /// Fingerprint of the signature.
     pub fingerprint: u64,
 }
 
 impl Resolution {
-    /// Declined, without a reason.
+    /// Returns the answer for an unknown name, without a reason.
     #[must_use]
     pub const fn declined() -> Self {
         Self { kind: ResolutionKind::DECLINED, text: RString::new(), function: 0, fingerprint: 0 }

@@ -18,7 +18,7 @@ impl StackSpan {
     /// Every stack: the platform does not report where a stack is, or no scope depends on its place.
     pub const ANY: Self = Self { low: 0, len: usize::MAX };
 
-    /// Returns whether the caller runs in the span. Costs a comparison.
+    /// Returns true if the caller runs in the span. Costs one comparison.
     #[inline(always)]
     #[must_use]
     pub fn is_here(self) -> bool {
@@ -41,7 +41,7 @@ impl StackSpan {
 #[inline(always)]
 fn stack_pointer() -> usize {
     let pointer: usize;
-    // SAFETY: reads a register and no memory. The address of a local would not do: a sanitizer may keep locals elsewhere.
+    // SAFETY: reads a register and no memory. The address of a local is not usable, because a sanitizer may keep locals elsewhere.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         core::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));

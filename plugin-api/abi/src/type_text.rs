@@ -1,5 +1,5 @@
-//! Strings made at compile time: types as `Map(String, Array(f64))`, and the names in messages of the compiler. A nested type
-//! crosses the ABI boundary as its string, so both sides need it in constants, where `format!` cannot be used.
+//! Strings computed at compile time: types as `Map(String, Array(f64))`, and names in compiler messages. A nested type crosses
+//! the ABI boundary as its string, so both sides need it in constants, where `format!` is not available.
 
 use crate::kinds::PropertyKind;
 
@@ -9,7 +9,7 @@ const ROOM: usize = 512;
 /// Replaces the rest of a string that is cut.
 pub const CUT: &str = " …";
 
-/// A string made at compile time.
+/// A string computed at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeText {
     bytes: [u8; ROOM],
@@ -29,7 +29,7 @@ impl TypeText {
         text
     }
 
-    /// Makes the string of a type of a kind with that path, as the host prints it.
+    /// Formats a type of a kind with that path, as the host prints it.
     #[must_use]
     pub const fn of(kind: PropertyKind, path: &str) -> Self {
         assert!(
@@ -67,7 +67,7 @@ impl TypeText {
         self
     }
 
-    /// Checks that so many bytes and [`CUT`] can be added.
+    /// Checks that `bytes` bytes and [`CUT`] can be added.
     #[must_use]
     pub const fn has_room_for(&self, bytes: usize) -> bool {
         self.len + bytes + CUT.len() <= ROOM
@@ -99,8 +99,7 @@ const fn has_a_type_path(kind: PropertyKind) -> bool {
     )
 }
 
-/// Checks that a string is `/Script/<Package>.<Type>`. Syntax of types in it would change the meaning of each string that
-/// contains it.
+/// Checks that a string is `/Script/<Package>.<Type>`. A path with type syntax would change the meaning of strings that contain it.
 #[must_use]
 pub const fn is_type_path(path: &str) -> bool {
     let (path, root) = (path.as_bytes(), b"/Script/");
@@ -141,7 +140,7 @@ pub const fn is_member_path(path: &str, owner: &str) -> bool {
     is_name(bytes, length + 1, bytes.len())
 }
 
-/// Checks that a string is the path of a type or of a member, as that of a delegate is.
+/// Checks that a string is the path of a type or of a member, like the path of a delegate.
 #[must_use]
 pub const fn is_delegate_path(path: &str) -> bool {
     let bytes = path.as_bytes();
@@ -172,7 +171,7 @@ const fn is_joined(text: &str, parts: &[&str]) -> bool {
     at == text.len()
 }
 
-/// Checks that a part of a string may name a package, a type or a member. Letters beyond ASCII are checked by the compiler and
+/// Checks that a part of a string may name a package, a type or a member. Letters outside ASCII are checked by the compiler and
 /// by the host.
 const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     let mut at = from;
@@ -187,7 +186,7 @@ const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     from < to
 }
 
-/// Returns the bytes of three strings.
+/// Returns the total length of three strings in bytes.
 #[must_use]
 pub const fn joined_len(parts: [&str; 3]) -> usize {
     parts[0].len() + parts[1].len() + parts[2].len()

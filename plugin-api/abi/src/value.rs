@@ -1,16 +1,15 @@
-//! How values lie in host memory and in parameter blocks. Zero bytes are a value of every kind: the empty text, no
+//! Representation of values in host memory and in parameter blocks. Zero bytes are a value of every kind: the empty string, no
 //! object, an empty container, an unbound delegate.
 
 use abi_stable::StableAbi;
 
 use crate::handles::{Name, ObjectHandle};
 
-/// UTF-8 text whose memory belongs to the host. A plugin reads it; only the host changes it.
-/// All zero bytes are the empty text.
+/// UTF-8 string whose memory belongs to the host. A plugin reads it; only the host changes it. Zero bytes are the empty string.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct TextRaw {
-    /// First byte, or null when `capacity` is zero.
+    /// First byte; null if `capacity` is zero.
     pub data: *mut u8,
     /// Bytes in use.
     pub len: usize,
@@ -19,61 +18,61 @@ pub struct TextRaw {
 }
 
 impl TextRaw {
-    /// The empty text.
+    /// The empty string.
     pub const EMPTY: Self = Self { data: core::ptr::null_mut(), len: 0, capacity: 0 };
 }
 
-/// Text lent for one call.
+/// A string borrowed for one call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct TextView {
-    /// First byte; never read when `len` is zero.
+    /// First byte; never read if `len` is zero.
     pub data: *const u8,
-    /// Bytes.
+    /// Length in bytes.
     pub len: usize,
 }
 
 impl TextView {
-    /// Lends `text`; the caller keeps it alive and unchanged for the call.
+    /// Borrows `text`; the caller keeps it alive and unchanged for the call.
     #[must_use]
     pub const fn of(text: &str) -> Self {
         Self { data: text.as_ptr(), len: text.len() }
     }
 }
 
-/// Where a callee writes text that the caller will own: called once with all of it.
+/// Receives a string that the caller will own: called once with the whole string.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct TextSink {
-    /// Handed back to `put`.
+    /// Passed to `put`.
     pub context: *mut (),
     /// Copies `len` bytes of UTF-8 from `data`.
     pub put: unsafe extern "C" fn(context: *mut (), data: *const u8, len: usize),
 }
 
-/// Where a plugin part puts the fields that are to be carried over a reload.
+/// Receives the kept fields of a plugin part, which are carried over a reload.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct KeepSink {
-    /// Handed back to `put`.
+    /// Passed to `put`.
     pub context: *mut (),
     /// Copies one field: its name, and its value in CBOR.
     pub put: unsafe extern "C" fn(context: *mut (), name: TextView, data: *const u8, len: usize),
 }
 
-/// Text for people: what is shown, and what it is looked up by in a translation. Both names empty: it is not translated.
+/// Translatable text: the source text, and its key in a translation. Not translated if both names are empty.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct LocalTextRaw {
-    /// The text in the language it was written in.
+    /// The text in its source language.
     pub shown: TextRaw,
-    /// Which set of texts the key belongs to.
+    /// Namespace of the key.
     pub namespace: Name,
-    /// The key in it.
+    /// Key in the namespace.
     pub key: Name,
 }
 
-/// The id that an object is known by for ever, also in other processes; zero is none.
+/// Persistent id of an object, also valid in other processes; zero is none.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct LazyRaw {
@@ -83,59 +82,59 @@ pub struct LazyRaw {
     pub low: u64,
 }
 
-/// A row of values of one type, one behind the other. A plugin reads and writes values that own no memory where they
-/// lie; everything else is done by the host.
+/// A contiguous array of values of one type. A plugin reads and writes values that own no memory in place; all other changes
+/// are made by the host.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct ArrayRaw {
-    /// The first value, aligned for its type; null when `capacity` is zero.
+    /// The first value, aligned for its type; null if `capacity` is zero.
     pub data: *mut u8,
-    /// Values there are.
+    /// Number of values.
     pub len: u32,
-    /// Values there is room for.
+    /// Number of values that fit into the allocation.
     pub capacity: u32,
-    /// Counted up by whatever moves a value or ends one: an address of a value that was taken at another count is stale. At
-    /// [`ArrayRaw::WORN`] it stands still, and every address is.
+    /// Incremented whenever values are moved or destroyed: an address taken at another count is stale. At [`ArrayRaw::WORN`]
+    /// the counter stops, and every address is stale.
     pub epoch: u64,
-    /// The host's own, by which it recognises a list of delegates that has moved.
+    /// Used by the host to detect a moved list of delegates.
     pub reserved: u32,
 }
 
-/// Values by key, or values alone, in a dense row: each the key and then, at the next offset that suits it, the value. A
-/// set has keys only. The order is that of insertion until something is removed: the last one takes its place.
+/// Map or set as a dense array: each entry is the key, followed at the next aligned offset by the value. A set has keys only.
+/// Entries are in insertion order until one is removed: the last entry then takes its position.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct MapRaw {
-    /// The row. Keys are never written there by a plugin.
+    /// The entries. A plugin never writes their keys.
     pub entries: ArrayRaw,
-    /// The host's own, by which it finds a key; null when there is none.
+    /// Hash index of the host; null if there is none.
     pub index: *mut (),
 }
 
-/// A function of an object. Bound to nothing when the object is none.
+/// A function of an object. Unbound if the object is none.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DelegateRaw {
-    /// The object. A delegate keeps it alive, but it may be destroyed all the same: then nothing is called.
+    /// The object. A delegate keeps the object alive, but it may still be destroyed explicitly: calls then do nothing.
     pub object: ObjectHandle,
-    /// The function's name in the object's class.
+    /// Name of the function in the object's class.
     pub function: Name,
-    /// Zero.
+    /// Always zero.
     pub reserved: u32,
 }
 
-/// Delegates that are mostly not there: null, or a row of the host's.
+/// Delegates that are usually absent: null, or an array owned by the host.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct SparseRaw {
-    /// The row of [`DelegateRaw`], or null for none.
+    /// The array of [`DelegateRaw`]; null for none.
     pub list: *mut ArrayRaw,
 }
 
 impl ArrayRaw {
-    /// The last count. It is kept for ever, so moves after it cannot be detected.
+    /// The maximum count. The counter stops there, so later moves cannot be detected.
     pub const WORN: u64 = u64::MAX;
-    /// The empty row.
+    /// The empty array.
     pub const EMPTY: Self = Self { data: core::ptr::null_mut(), len: 0, capacity: 0, epoch: 0, reserved: 0 };
 }
 

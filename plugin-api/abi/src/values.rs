@@ -1,5 +1,5 @@
-//! What a plugin calls its host for, about values that it cannot handle by itself: texts, containers, delegates and
-//! references in host memory, and the values that plugin code owns there.
+//! Host functions for values that a plugin cannot handle by itself: strings, containers, delegates and references in host
+//! memory, and owned values.
 #![allow(
     unsafe_code,
     reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
@@ -14,25 +14,25 @@ use crate::kinds::PropertyKind;
 use crate::value::{TextSink, TextView};
 use crate::zcall::{ZCallBuffer, ZCallStatus};
 
-/// A value in host memory: where it lies, what it is, and whose it is.
+/// A value in host memory, with its type and its owner.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ValuePlace {
-    /// The object it belongs to, be it deep inside; none for values of parameter blocks and of plugin code. Whether it may
-    /// be written is asked of the object.
+    /// Object that owns the value, directly or in a nested value; none for values of parameter blocks and owned values. The
+    /// owner determines write permission.
     pub owner: ObjectHandle,
-    /// Its first byte.
+    /// First byte.
     pub at: *mut u8,
-    /// Its type.
+    /// Type of the value.
     pub ty: TypeNumber,
 }
 
 impl ValuePlace {
-    /// No value: what stands where a call writes a place.
+    /// No value; initial value of an output parameter.
     pub const NONE: Self = Self { owner: ObjectHandle::NONE, at: core::ptr::null_mut(), ty: TypeNumber::NONE };
 }
 
-/// Where a plugin made a value, for the statistics.
+/// Source location where a plugin created a value, for statistics.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Site {
@@ -42,32 +42,32 @@ pub struct Site {
     pub line: u32,
 }
 
-/// Which side began a conjugate, in [`ConjugateState::color`].
+/// Side that created a conjugate, in [`ConjugateState::color`].
 pub mod color {
-    /// The host did.
+    /// Created by the host.
     pub const RED: u8 = 1;
-    /// Plugin code did.
+    /// Created by plugin code.
     pub const BLACK: u8 = 2;
 }
 
-/// What can be asked of any conjugate that is no object, be it expired or not.
+/// State of a conjugate that is not an object, also of an expired one.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConjugateState {
     /// One of [`color`].
     pub color: u8,
-    /// One when it leads to its value no more, else zero.
+    /// 1 if the value is gone, otherwise 0.
     pub expired: u8,
-    /// The kind of its value.
+    /// Kind of the value.
     pub kind: PropertyKind,
-    /// One when `age` is what it has at the least: many others have had its place since.
+    /// 1 if `age` is a lower bound, because its entry was reused many times since; otherwise 0.
     pub older: u8,
-    /// Nanoseconds since it was made or lent.
+    /// Nanoseconds since it was created or borrowed.
     pub age: u64,
 }
 
 impl ConjugateState {
-    /// One of which nothing is known: what stands where a call writes a state.
+    /// An unknown conjugate; initial value of an output parameter.
     pub const UNKNOWN: Self = Self { color: 0, expired: 1, kind: PropertyKind(0), older: 0, age: 0 };
 }
 

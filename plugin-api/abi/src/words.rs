@@ -1,13 +1,13 @@
-//! Formats values of foreign code: one order of steps for both sides, each with its own panic guard.
+//! Formats values of foreign code with the same steps on both sides, each with its own panic guard.
 
 use core::fmt::{Display, Write};
 use core::mem::ManuallyDrop;
 
-/// Formats a value of foreign code into `words` and drops it, each step inside of its own call of `caught`: a panic during an unwind
+/// Formats a value of foreign code into `words` and drops it, each in a separate call of `caught`: a panic during an unwind
 /// aborts the process. `caught` runs the step and returns its panic as an error.
 ///
 /// # Errors
-/// Returns the panic of its `Display`, or else of its `Drop`.
+/// The panic of `Display`, or else of `Drop`.
 pub fn words_into<E>(
     value: impl Display,
     words: &mut impl Write,
@@ -15,7 +15,7 @@ pub fn words_into<E>(
 ) -> Result<(), E> {
     let mut value = Some(ManuallyDrop::new(value));
     let written = caught(&mut || {
-        // A `Display` that returns an error has written what it could.
+        // A `Display` that returns an error has written partial output, which is kept.
         let _written = value.iter().try_for_each(|value| write!(words, "{}", **value));
     });
     let dropped = caught(&mut || drop(value.take().map(ManuallyDrop::into_inner)));
@@ -29,7 +29,7 @@ mod tests {
 
     use super::words_into;
 
-    /// Panics when it is formatted, or dropped, or both.
+    /// Panics when formatted, or dropped, or both.
     struct Broken(bool, bool);
 
     impl Display for Broken {

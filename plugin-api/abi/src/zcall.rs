@@ -5,13 +5,13 @@ use abi_stable::StableAbi;
 use crate::handles::{ConjugateHandle, Name, ObjectHandle};
 use crate::kinds::PropertyKind;
 
-/// What a slot holds.
+/// Type of the value in a slot.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SlotType(pub u8);
 
 impl SlotType {
-    /// Nothing yet: a result slot before the call.
+    /// No value: a result slot before the call.
     pub const EMPTY: Self = Self(0);
     /// `u8`, and booleans.
     pub const U8: Self = Self(1);
@@ -33,14 +33,14 @@ impl SlotType {
     pub const F32: Self = Self(9);
     /// `f64`.
     pub const F64: Self = Self(10);
-    /// An address. `String` has a [`crate::value::TextView`] going in and a [`crate::value::TextSink`] coming out; every
-    /// other kind that does not fit a slot (`PropertyKind::fits_slot`) has a live value in memory: going in, one that the caller keeps and the callee may
-    /// read for the call; coming out, one of zero bytes that the callee overwrites and the caller owns.
+    /// An address. For `String`, an argument is a [`crate::value::TextView`] and a result a [`crate::value::TextSink`]; other kinds
+    /// that do not fit a slot (`PropertyKind::fits_slot`) use a live value in memory: an argument is kept by the caller, and the
+    /// callee may read it during the call; a result has zero bytes that the callee overwrites, and is owned by the caller.
     pub const POINTER: Self = Self(11);
     /// An object or another conjugate, by handle.
     pub const CONJUGATE: Self = Self(13);
 
-    /// That of a value which lies in its slot; none for kinds that do not.
+    /// Returns the slot type of a kind that is stored in slots; `None` for other kinds.
     #[must_use]
     #[inline]
     pub const fn of_kind(kind: PropertyKind) -> Option<Self> {
@@ -60,7 +60,7 @@ impl SlotType {
         })
     }
 
-    /// The name that errors use.
+    /// Returns the name for errors.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self.0 {
@@ -83,7 +83,7 @@ impl SlotType {
     }
 }
 
-/// One parameter or result. Sixteen bytes with the type byte, eight without.
+/// A parameter or a result. 16 bytes with the type byte, 8 without.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Slot {
@@ -93,13 +93,13 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// A slot waiting for a result.
+    /// Slot before a result is written.
     pub const EMPTY: Self = Self::from_bits(SlotType::EMPTY, 0);
 
-    /// A slot of `kind`, whose value is in the low bytes of `bits`.
+    /// Creates a slot of `kind` with the value in the low bytes of `bits`.
     ///
-    /// Whoever calls this with [`SlotType::POINTER`] vouches for the address; the views for plugin and host code
-    /// that are safe to use offer no such slot.
+    /// The caller is responsible for the address of a [`SlotType::POINTER`]; the safe views for plugin and host code create no
+    /// such slot.
     #[must_use]
     #[cfg_attr(not(feature = "slot-types"), expect(unused_variables, reason = "the type byte is compiled away"))]
     #[inline]
@@ -111,14 +111,14 @@ impl Slot {
         }
     }
 
-    /// The value's bytes, zero-extended.
+    /// Returns the value's bytes, zero-extended.
     #[inline]
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.bits
     }
 
-    /// The type byte, where this build has one.
+    /// Returns the type byte, if this build has one.
     #[inline]
     #[must_use]
     pub const fn kind(self) -> Option<SlotType> {
@@ -132,7 +132,7 @@ impl Slot {
         }
     }
 
-    /// Whether the slot may be read as `wanted`; always true where the type byte is compiled away.
+    /// Returns true if the slot may be read as `wanted`; always true if the type byte is compiled away.
     #[inline]
     #[must_use]
     pub const fn is(self, wanted: SlotType) -> bool {
@@ -145,11 +145,11 @@ impl Slot {
 
 /// A plain value that fits one slot.
 pub trait SlotValue: Copy {
-    /// Its slot type.
+    /// Slot type of the value.
     const SLOT: SlotType;
-    /// Into the slot's bytes.
+    /// Converts into the bytes of a slot.
     fn into_bits(self) -> u64;
-    /// Out of the slot's bytes.
+    /// Converts from the bytes of a slot.
     fn from_bits(bits: u64) -> Self;
 }
 
@@ -239,7 +239,7 @@ impl SlotValue for ConjugateHandle {
     }
 }
 
-/// A row of slots, lent for one call. Parameters come first, the result (if any) is the last slot.
+/// Slots borrowed for one call: first the parameters, then the result, if any.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct ZCallBuffer {
@@ -249,25 +249,25 @@ pub struct ZCallBuffer {
     pub len: usize,
 }
 
-/// How a ZCall ended.
+/// Status of a ZCall.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[must_use]
 pub struct ZCallStatus(pub u8);
 
 impl ZCallStatus {
-    /// Done; out slots are written.
+    /// The call was done; out slots are written.
     pub const SUCCESS: Self = Self(0);
-    /// The load context cannot take calls: out slots untouched.
+    /// The load context cannot take calls; out slots are unchanged.
     pub const CONTEXT_UNAVAILABLE: Self = Self(1);
-    /// Zero, or never given out.
+    /// The handle is zero, or was never issued.
     pub const INVALID_HANDLE: Self = Self(2);
-    /// Given out once; its generation is over.
+    /// The handle is valid, but its generation has ended.
     pub const DISPATCHER_NOT_FOUND: Self = Self(3);
-    /// The dispatcher refused: wrong thread, stale object, re-entrant borrow …
+    /// The dispatcher refused the call: wrong thread, stale object, re-entrant borrow …
     pub const DISPATCHER_ERROR: Self = Self(4);
     /// Wrong number or types of slots.
     pub const BUFFER_ERROR: Self = Self(5);
-    /// The callee panicked; message and place are in the failure.
+    /// The callee panicked; message and location are in the failure.
     pub const EXTERNAL_ERROR: Self = Self(6);
 }

@@ -1,5 +1,5 @@
-//! `async fn` under `#[ufunction]`: a task of its object. The host has a plain function with one more parameter, the delegate
-//! `done`, which is called with the result when there is one.
+//! `async fn` under `#[ufunction]`: a task of its object. In the host it is a plain function with an additional parameter, the
+//! delegate `done`, which is called with the result.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -11,22 +11,21 @@ use crate::native::Side;
 use crate::result::{ResultOf, place_of};
 use crate::rules;
 
-/// The parameter that is added.
+/// Name of the additional parameter.
 const DONE: &str = "done";
 
-/// The metadata by which tools know such a function: the value is the name of the parameter.
+/// Metadata that marks such a function for tools: the value is the name of the parameter.
 pub(crate) const LATENT: (&str, &str) = ("latent", DONE);
 
-/// An `async fn` as the host has it.
+/// An `async fn` as a function of the host.
 pub(crate) struct AsyncFunction {
     /// The plain function that starts the task.
     pub(crate) method: Method,
-    /// What the author's function gives.
     result: ResultOf,
 }
 
 impl AsyncFunction {
-    /// Reads the signature of an `async fn`, of a class on `side`.
+    /// Parses the signature of an `async fn` of a class on `side`.
     pub(crate) fn of(signature: &Signature, side: Side) -> Result<Self> {
         if side == Side::Host {
             return Err(rules::at(
@@ -68,7 +67,7 @@ impl AsyncFunction {
         }))
     }
 
-    /// The body of its shell: starts the task of `class`.
+    /// Expands to the body of its trampoline, which starts the task of `class`.
     pub(crate) fn start(&self, class: &Ident) -> TokenStream {
         let (name, place) = (&self.method.name, place_of(&self.method.name));
         let mut given: Vec<_> = self.method.parameters.iter().map(|parameter| &parameter.ident).collect();
@@ -90,13 +89,13 @@ impl AsyncFunction {
         }
     }
 
-    /// Has the compiler say at the type of the error that it cannot cross.
+    /// Expands to a check that reports an unsupported error type at its location.
     pub(crate) fn check(&self) -> Option<TokenStream> {
         self.result.check()
     }
 }
 
-/// The signature that the host has: without `async`, with the object lent, the delegate behind, and no result.
+/// Returns the signature in the host: without `async`, with `this`, the delegate as the last parameter, and no result.
 fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
     let (value, error) = (result.value_type(), result.may_fail.then(|| quote! { ::std::string::String }));
     let taken = if result.gives_a_value() {
@@ -117,7 +116,7 @@ fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
     plain
 }
 
-/// Whether it is `Obj<Self>`, or `Obj` of a class that is written out.
+/// Returns true for `Obj<Self>`, or `Obj` of an explicit class.
 fn is_obj_of_self(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     is_named(ty, "Obj")

@@ -1,17 +1,16 @@
-//! What a compiler run is made of. The build id: differs whenever the sources of the crate, the arguments of the compiler or the libraries linked
-//! differ, and is the same for the same of all three. And which of the libraries are plugins themselves.
+//! Inputs of a compiler run. Computes the build id, which differs if the sources of the crate, the arguments of the compiler or
+//! the linked libraries differ, and is otherwise the same; and finds linked libraries that are plugins.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What this compiler run is made of.
 pub(crate) struct Made {
     pub(crate) build_id: u128,
-    /// The names of the crates linked that are plugins.
+    /// Names of the linked crates that are plugins.
     pub(crate) plugins: Vec<String>,
 }
 
-/// Hashes what this compiler run is made of, and looks for plugins in it.
+/// Hashes the inputs of this compiler run, and finds plugins among them.
 pub(crate) fn look() -> io::Result<Made> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()));
     let mut hash = Hash::START;
@@ -19,7 +18,7 @@ pub(crate) fn look() -> io::Result<Made> {
     collect(&root.join("src"), &mut files)?;
     files.sort();
     for file in files {
-        // The place of the checkout is no part of the build, the place of a file in it is.
+        // The location of the checkout does not affect the build, but the path of a file inside it does.
         let name = file.strip_prefix(&root).unwrap_or(&file);
         hash.add(name.as_os_str().as_encoded_bytes());
         hash.add(&std::fs::read(&file)?);
@@ -36,7 +35,7 @@ pub(crate) fn look() -> io::Result<Made> {
             plugins.push(name.to_owned());
         }
     }
-    // Our own words may come in through `option_env!`.
+    // Environment variables of this framework may affect the build through `option_env!`.
     let mut words: Vec<_> = std::env::vars().filter(|(name, _)| name.starts_with("ALCEDO_")).collect();
     words.sort();
     for (name, value) in words {
@@ -62,18 +61,18 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The crates and files named by `--extern name=path`; Cargo may write `noprelude:` or the like before a name.
+/// Returns the crates and files in `--extern name=path`; Cargo may put `noprelude:` or another option before a name.
 fn libraries(args: &[String]) -> Vec<(&str, &str)> {
     let pairs = args.windows(2).filter(|pair| pair[0] == "--extern").map(|pair| pair[1].as_str());
     let joined = args.iter().filter_map(|arg| arg.strip_prefix("--extern="));
     pairs.chain(joined).filter_map(|word| word.split_once('=')).collect()
 }
 
-/// Whether a library defines the root of a module: whether the list of symbols, which is the first member of an archive, has its name.
-/// A library of which only the metadata are there, as for `cargo check`, has no such list.
+/// Returns true if a library defines the root of a module, that is, if the symbol table in the first member of the archive
+/// contains its name. A library with metadata only, as for `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module\0";
-    // The name, the date, owner, group and mode fill 48 bytes of the header; the length has 10 digits, and two bytes end it.
+    // Name, date, owner, group and mode fill 48 bytes of the header; the size has 10 digits, and the header ends with two more bytes.
     let list = library.strip_prefix(b"!<arch>\n").and_then(|archive| {
         let (length, rest) = archive.get(48..)?.split_at_checked(10)?;
         let length: usize = str::from_utf8(length).ok()?.trim().parse().ok()?;
@@ -82,8 +81,8 @@ fn has_root_module(library: &[u8]) -> bool {
     list.is_some_and(|list| list.windows(ROOT.len()).any(|window| window == ROOT))
 }
 
-/// Two lanes of multiply and rotate over 64-bit words: quick even in a macro that was built without optimisation.
-/// It finds mistakes; it is no defence against an attacker.
+/// Two lanes of multiply and rotate over 64-bit words: fast even in a macro built without optimization. Detects mistakes; not
+/// secure against attacks.
 #[derive(Clone, Copy)]
 struct Hash {
     a: u64,

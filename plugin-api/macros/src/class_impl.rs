@@ -23,32 +23,28 @@ use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 use crate::words::{Words, take_attr};
 
-/// What the block adds up to.
 pub(crate) struct Body<'a> {
-    /// The class.
     pub(crate) class: &'a Ident,
     view: Ident,
-    /// Items beside the block: shells, cells, callers, checks.
+    /// Items next to the block: trampolines, cells, calls, checks.
     pub(crate) beside: Vec<TokenStream>,
-    /// Descriptions.
     pub(crate) functions: Vec<TokenStream>,
     red_constructor: Option<TokenStream>,
     class_constructor: Option<Hook>,
     post_init_properties: Option<Hook>,
-    /// Whose class it is.
     side: Side,
-    /// Of a native class: the shell of what runs when an object ends, and the function by which the collection asks.
+    /// For a native class: the trampoline that runs when an object is destroyed, and the function that reports references to
+    /// the collection.
     begin_destroy: Option<Ident>,
     add_references: Option<TokenStream>,
-    /// How many shells have been named.
+    /// Number of named trampolines.
     shells: usize,
-    /// Events that still want their body.
+    /// Events whose body has not been found yet.
     events: Vec<Event>,
-    /// Names of the events that are declared.
     event_names: Vec<TokenStream>,
 }
 
-/// A shell that is called once in a life.
+/// A trampoline that is called once per object.
 struct Hook {
     shell: Ident,
     conditions: Conditions,
@@ -107,7 +103,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl, side: Side) -> Result<To
     })
 }
 
-/// The class of an `impl` block, which has no parameters and no trait.
+/// Returns the class of an `impl` block without parameters and trait.
 pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     if let Some((_, path, _)) = &item.trait_ {
         return Err(rules::spanned(
@@ -125,7 +121,7 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     }
 }
 
-/// The constant that holds a hook, or that there is none.
+/// Expands to the constant of an optional hook.
 fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
     let name = format_ident!("{name}");
     let (ty, none) = (
@@ -140,7 +136,6 @@ fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
 }
 
 impl<'a> Body<'a> {
-    /// Of an empty block.
     pub(crate) fn new(class: &'a Ident) -> Self {
         let (beside, functions, events) = (Vec::new(), Vec::new(), Vec::new());
         let (red_constructor, class_constructor, post_init_properties) = (None, None, None);
@@ -162,7 +157,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Puts `conditions` on all that was added for a member after `mark` was taken.
+    /// Applies `conditions` to all items added after `mark` was returned.
     pub(crate) fn condition(&mut self, conditions: &Conditions, mark: (usize, usize)) -> Result<()> {
         for items in &mut self.beside[mark.0..] {
             *items = conditions.on_items(std::mem::take(items))?;
@@ -173,7 +168,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// What there is so far.
+    /// Returns the current number of items.
     pub(crate) fn mark(&self) -> (usize, usize) {
         (self.beside.len(), self.functions.len())
     }
@@ -249,7 +244,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Refuses what a plugin's class cannot have, and conditions where a native class cannot have them.
+    /// Rejects attributes that are invalid for a plugin's class, and conditions that are invalid for a native class.
     fn for_hosts(&self, attr: &Attribute, name: &str, conditions: &Conditions) -> Result<()> {
         match self.side {
             Side::Plugin => Err(native::refused(attr, name)),
@@ -260,7 +255,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// What only a native class has.
+    /// Expands to the destruction hooks of a native class.
     fn ends(&self) -> Option<TokenStream> {
         if self.side == Side::Plugin {
             return None;
@@ -458,7 +453,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Adds a reflected function whose body is the method `target`.
+    /// Adds a reflected function with the method `target` as its body.
     pub(crate) fn reflect(
         &mut self,
         method: &Method,
@@ -485,7 +480,6 @@ impl<'a> Body<'a> {
         format_ident!("AlcedoShell{}", self.shells)
     }
 
-    /// Adds the callers of a reflected function.
     pub(crate) fn call(&mut self, method: &Method, attrs: &[Attribute]) {
         let (class, text) = (self.class, method.text());
         let what = quote! {
@@ -495,7 +489,6 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The flags of a reflected function.
 fn function_flags(words: &Words) -> Result<TokenStream> {
     specifiers::expect(words, FUNCTION)?;
     if words.flag("blueprint_callable")? && words.flag("blueprint_pure")? {

@@ -1,4 +1,4 @@
-//! `#[uclass]` on a struct: its reflected fields move into the host object, the others are the plugin part.
+//! `#[uclass]` on a struct: its reflected fields move into the host object, the others form the plugin part.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -28,14 +28,12 @@ const CLASS_WORDS: &[&str] = &[
     "dll_bind",
     "was",
 ];
-/// A reflected field.
 struct Property {
     field: Field,
     name: Ident,
     words: Words,
 }
 
-/// The name of a class's view.
 pub(crate) fn view_of(class: &Ident) -> Ident {
     format_ident!("{class}View")
 }
@@ -119,18 +117,17 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     })
 }
 
-/// The constant of a class that holds its bodies for an interface.
+/// Returns the constant of a class that holds its bodies for an interface.
 pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
     let name = interface.segments.last().map(|segment| segment.ident.to_string().to_uppercase());
     format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
 }
 
-/// The name of a type as messages have it.
 pub(crate) fn shown(path: &syn::Path) -> String {
     path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
 }
 
-/// Has the compiler say where the class lists an interface that there are no bodies for it.
+/// Expands to a check that reports a missing block of bodies at the interface in the list.
 fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
     let bodies = bodies_of(interface);
     let name = shown(interface);
@@ -194,7 +191,7 @@ fn expand_imported(
     })
 }
 
-/// The classes that it names for subobjects of its bases: `subobjects(mesh = FancyMesh)`.
+/// Expands the classes for subobjects of bases: `subobjects(mesh = FancyMesh)`.
 fn subobjects_of(words: &Words) -> Result<TokenStream> {
     let mut rows = Vec::new();
     for (name, class) in words.pairs("subobjects")? {
@@ -211,7 +208,7 @@ fn subobjects_of(words: &Words) -> Result<TokenStream> {
     Ok(quote! { #(#rows)* })
 }
 
-/// The defaults that it names for what others declare: `defaults(speed = 2.0, mesh.scale = 3.0)`.
+/// Expands the defaults of inherited properties and of properties in subobjects: `defaults(speed = 2.0, mesh.scale = 3.0)`.
 fn defaults_of(words: &Words, own: &[Property]) -> Result<TokenStream> {
     let mut rows = Vec::new();
     for (names, value) in words.dotted_pairs("defaults")? {
@@ -269,7 +266,7 @@ fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
 /// A kept field and the specifiers of its attribute.
 type Kept = (Ident, Words);
 
-/// Takes the reflected fields out, and returns them and those of the rest that are kept.
+/// Removes the reflected fields, and returns them and the kept ones of the remaining fields.
 fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
     let (mut properties, mut kept) = (Vec::new(), Vec::new());
     let named = match fields {
@@ -296,10 +293,9 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
     (properties, kept)
 }
 
-/// What a field is.
 enum Sorted {
     Reflected(Box<Property>),
-    /// Plugin-side, with the specifiers of `#[keep]` if it is kept.
+    /// A field of the plugin part, with the specifiers of `#[keep]` if it is kept.
     Plain(Box<Field>, Option<Words>),
 }
 
@@ -337,12 +333,12 @@ impl Property {
         format_ident!("ALCEDO_OF_{}", self.text().to_uppercase())
     }
 
-    /// The name in the host.
+    /// Returns the name in the host.
     fn text(&self) -> String {
         text_of(&self.name)
     }
 
-    /// The accessors, as the plumbing reads them.
+    /// Expands to the accessors, in the form that the `property!` macro expects.
     fn accessors(&self) -> TokenStream {
         let (get, ty, cell) = (&self.name, &self.field.ty, self.cell());
         let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
@@ -351,7 +347,7 @@ impl Property {
         quote! { #(#attrs)* #cell #get #set #try_set: #ty, #arg }
     }
 
-    /// Has the compiler say where scripts would see an enum that they cannot have.
+    /// Expands to a check that reports an enum that scripts do not support in a property visible to scripts.
     fn seen_by_scripts(&self) -> Result<TokenStream> {
         let (ty, as_byte) = (&self.field.ty, self.words.flag("enum_as_byte")?);
         let mut is_seen = false;
@@ -366,7 +362,7 @@ impl Property {
                 );
             }
         });
-        // The types of numbers are known by their names; what may be an enum is looked at.
+        // Number types are recognized by name; all other types may be enums and are checked.
         let may_be_enum = !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
             ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "String"].iter().any(|known| name == known)
         }));
@@ -381,7 +377,7 @@ impl Property {
         Ok(quote! { #fits #seen })
     }
 
-    /// The accessors and the description, and what makes the compiler check the default.
+    /// Expands to the accessors and the description, with a compile-time check of the default.
     fn declared(&self) -> Result<(TokenStream, TokenStream)> {
         let ty = &self.field.ty;
         let subobject = self.words.flag("default_subobject")?;
@@ -424,8 +420,8 @@ impl Property {
     }
 }
 
-/// In which form a setter takes its value: a text as whatever becomes one, a value in host memory as whatever can be given
-/// for it, any other as what it is. By the name of the type, which decides about comfort only.
+/// Returns the parameter form of a setter: strings accept all types that convert into them, values in host memory all types
+/// that can be assigned, other types only themselves. Decided by the name of the type, which only affects convenience.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
     const KINDS: &[&str] = &[
         "UString",
@@ -456,7 +452,7 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
     }
 }
 
-/// Whether the last word of a type is `name`: enough for better messages, never for meaning.
+/// Returns true if the last segment of a type is `name`: sufficient for better messages, not for semantics.
 pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
 }

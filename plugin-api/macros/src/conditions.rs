@@ -1,17 +1,16 @@
-//! Conditions: what is written for a member that says `#[cfg(…)]` is there exactly when the member is. The compiler
-//! hands an `impl` block over before it has looked at the conditions inside.
+//! Conditions: code generated for a member with `#[cfg(…)]` exists exactly if the member does. The compiler passes an `impl`
+//! block before evaluating the conditions inside.
 
 use crate::rules;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, File, Result};
 
-/// The conditions of a member.
 #[derive(Clone, Default)]
 pub(crate) struct Conditions(Vec<Attribute>);
 
 impl Conditions {
-    /// Those among `attrs`. One behind `cfg_attr` cannot be seen yet, so it is refused.
+    /// Returns the conditions among `attrs`. Conditions in `cfg_attr` are not visible yet, so they are rejected.
     pub(crate) fn of(attrs: &[Attribute]) -> Result<Self> {
         if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("cfg_attr")) {
             return Err(rules::spanned(
@@ -23,12 +22,11 @@ impl Conditions {
         Ok(Self(attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()))
     }
 
-    /// Whether there are none.
     pub(crate) fn is_none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Refuses any: the plugin part of a class and its properties are the same in every build of the module.
+    /// Rejects conditions: the plugin part of a class and its properties are the same in every build of the module.
     pub(crate) fn refuse(attrs: &[Attribute]) -> Result<()> {
         match Self::of(attrs)?.0.first() {
             None => Ok(()),
@@ -40,7 +38,7 @@ impl Conditions {
         }
     }
 
-    /// Every item of `items` under these conditions.
+    /// Applies the conditions to every item of `items`.
     pub(crate) fn on_items(&self, items: TokenStream) -> Result<TokenStream> {
         if self.0.is_empty() {
             return Ok(items);
@@ -50,13 +48,13 @@ impl Conditions {
         Ok(quote! { #(#conditions #items)* })
     }
 
-    /// An element of a list under these conditions.
+    /// Applies the conditions to an element of a list.
     pub(crate) fn on_element(&self, element: &TokenStream) -> TokenStream {
         let conditions = &self.0;
         quote! { #(#conditions)* #element }
     }
 
-    /// A constant `name: ty` that is `value` under these conditions and `otherwise` without them.
+    /// Expands to a constant `name: ty` that is `value` under these conditions and `otherwise` without them.
     pub(crate) fn either(
         &self,
         name: &syn::Ident,

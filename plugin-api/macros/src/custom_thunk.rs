@@ -1,6 +1,5 @@
-//! `#[ufunction(custom_thunk = Self::exec_name)]`: a function that is declared without a body, since its thunk is the author's own. It
-//! steps through the parameters of the call itself, so some of them may be of any type: those that the three words for wildcards
-//! name.
+//! `#[ufunction(custom_thunk = Self::exec_name)]`: a function declared without a body, with a custom thunk. The thunk steps
+//! through the parameters of the call, so parameters listed in the three wildcard specifiers may be of any type.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -11,16 +10,14 @@ use crate::native::Side;
 use crate::rules;
 use crate::words::Words;
 
-/// The word.
 pub(crate) const WORD: &str = "custom_thunk";
 
-/// The words that list parameters whose type the caller decides.
+/// Specifiers that list parameters whose type the caller determines.
 pub(crate) const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
-/// What the result is called in such a list.
+/// Name of the result in such a list.
 const RESULT: &str = "return_value";
 
-/// The author's thunk, where one is named.
 pub(crate) fn named(words: &Words) -> Result<Option<Path>> {
     let Some(word) = words.get(WORD) else {
         if let Some(lists) = WILDCARDS.iter().find_map(|word| words.get(word)) {
@@ -42,7 +39,7 @@ pub(crate) fn named(words: &Words) -> Result<Option<Path>> {
     }
 }
 
-/// What is said where such a function has a body.
+/// Rejects a body of a function with a custom thunk.
 pub(crate) fn refuse_body(words: &Words, signature: &Signature) -> Result<()> {
     match named(words)? {
         None => Ok(()),
@@ -58,7 +55,7 @@ pub(crate) fn refuse_body(words: &Words, signature: &Signature) -> Result<()> {
     }
 }
 
-/// Whether a declaration can have a thunk of its own; `events` are the words for those that others override.
+/// Checks that a declaration may have a custom thunk; `events` are the specifiers of overridable functions.
 pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: &Signature) -> Result<()> {
     for event in events {
         if words.flag(event)? {
@@ -100,7 +97,6 @@ pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: 
     Ok(())
 }
 
-/// The shell of the author's thunk.
 pub(crate) fn shell(shell: &Ident, class: &Ident, thunk: &Path, side: Side) -> TokenStream {
     let thunk = of_class(thunk, class);
     match side {
@@ -132,7 +128,7 @@ pub(crate) fn shell(shell: &Ident, class: &Ident, thunk: &Path, side: Side) -> T
     }
 }
 
-/// The path, with the class in the place of `Self`, which means nothing beside the block.
+/// Replaces `Self` in the path by the class, because the trampoline is outside of the `impl` block.
 fn of_class(path: &Path, class: &Ident) -> Path {
     let mut path = path.clone();
     if let Some(first) = path.segments.first_mut().filter(|first| first.ident == "Self") {

@@ -1,4 +1,4 @@
-//! The `default = …` of a property: a text for the host, and a line that makes the compiler check its type.
+//! The `default = …` of a property: a string for the host, and a compile-time check of its type.
 
 use crate::rules;
 use proc_macro2::TokenStream;
@@ -8,14 +8,13 @@ use syn::{Expr, ExprAssign, ExprLit, ExprParen, ExprTuple, ExprUnary, Lit, Resul
 
 /// A default as the host parses it, and its check.
 pub(crate) struct DefaultValue {
-    /// The text.
     pub(crate) text: String,
-    /// Compiles only when the value fits the property's type.
+    /// Compiles only if the value fits the property's type.
     pub(crate) check: TokenStream,
 }
 
 impl DefaultValue {
-    /// Of a property of type `ty`.
+    /// Parses the default of a property of type `ty`.
     pub(crate) fn of(value: &Expr, ty: &Type) -> Result<Self> {
         if let Some(assigns) = assigns(value) {
             return Self::of_struct(&assigns, ty);
@@ -55,7 +54,7 @@ fn assign(value: &Expr) -> Option<&ExprAssign> {
     if let Expr::Assign(assign) = value { Some(assign) } else { None }
 }
 
-/// Of what is declared elsewhere, whose type the host knows.
+/// Parses the default of an inherited property, whose type only the host knows.
 pub(crate) fn untyped(value: &Expr) -> Result<String> {
     let Some(assigns) = assigns(value) else { return text(value) };
     let mut fields = Vec::new();
@@ -91,7 +90,7 @@ fn text(value: &Expr) -> Result<String> {
     ))
 }
 
-/// A text in quotes, so that no content of it is read as anything else.
+/// Quotes and escapes a string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -1,4 +1,4 @@
-//! `#[udelegate]`: a function type becomes a delegate that the host knows by a name.
+//! `#[udelegate]`: converts a function type into a named delegate of the host.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -9,7 +9,6 @@ use crate::docs;
 use crate::rules;
 use crate::words::{Words, text_of};
 
-/// Values that a delegate may take.
 const MOST: usize = 8;
 
 const FORM: &str =
@@ -25,7 +24,7 @@ pub(crate) fn expand(words: &Words, item: Item) -> Result<TokenStream> {
     let place = errors.take(place(words, &item.ident));
     let params = errors.take(parameters(function));
     let result = result(function);
-    // What is wrong with the kind is said already.
+    // Errors of the kind are reported already.
     if let (Some(kind), Some(result)) = (&kind, result.filter(|_| kind.as_ref().is_some_and(|kind| kind != "Delegate")))
     {
         errors.take::<()>(Err(rules::spanned(
@@ -53,7 +52,7 @@ pub(crate) fn expand(words: &Words, item: Item) -> Result<TokenStream> {
     })
 }
 
-/// How many functions it calls, as the type of its values.
+/// Returns the kind of the delegate as the type of its values.
 fn kind(words: &Words, name: &Ident) -> Result<Ident> {
     let known = [("single", "Delegate"), ("multicast", "MulticastDelegate"), ("sparse", "SparseDelegate")];
     let mut said = Vec::new();
@@ -77,7 +76,7 @@ fn kind(words: &Words, name: &Ident) -> Result<Ident> {
     }
 }
 
-/// Where the host finds it: in a package, or in a class.
+/// Expands to the location in the host: a package, or a class.
 fn place(words: &Words, name: &Ident) -> Result<TokenStream> {
     let Some(class) = words.path("of")? else {
         let package = words.package(name)?;
@@ -93,7 +92,6 @@ fn place(words: &Words, name: &Ident) -> Result<TokenStream> {
     }
 }
 
-/// The names and types of what it takes.
 fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
     let (mut errors, mut params) = (rules::Errors::default(), Vec::<(String, &Type)>::new());
     if let Some(more) = function.inputs.iter().nth(MOST) {
@@ -133,7 +131,7 @@ fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
     errors.unless(Some(params))
 }
 
-/// What it gives, if that is anything.
+/// Returns the type of the result; `None` for `()`.
 fn result(function: &TypeBareFn) -> Option<&Type> {
     match &function.output {
         ReturnType::Type(_, ty) if !matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty()) => Some(ty),
@@ -141,7 +139,7 @@ fn result(function: &TypeBareFn) -> Option<&Type> {
     }
 }
 
-/// Refuses what a delegate cannot be.
+/// Rejects forms that delegates do not support.
 fn refuse(item: &ItemType, function: &TypeBareFn) -> Result<()> {
     const PLAIN: &str = "a delegate is bound to reflected functions: write it without this, as `fn(points: i32)`";
     let refused = |span| Err(rules::at("ALC0177", span, PLAIN));

@@ -1,4 +1,4 @@
-//! `dll_bind = "Name"` of a class: which library it is bound to, and that nothing extends it.
+//! `dll_bind = "Name"` of a class: the library of its functions, and a check that the class is final.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -8,7 +8,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, Result};
 use crate::rules;
 use crate::words::{Word, Words};
 
-/// The name in `dll_bind = "Name"`, if it is said.
+/// Returns the name in `dll_bind = "Name"`, if specified.
 pub(crate) fn library(words: &Words) -> Result<Option<LitStr>> {
     let Some(Word { name, value, .. }) = words.get("dll_bind") else { return Ok(None) };
     let Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value else {
@@ -32,7 +32,7 @@ pub(crate) fn library(words: &Words) -> Result<Option<LitStr>> {
     Ok(Some(text.clone()))
 }
 
-/// Has the compiler say where a class names its base that no class extends that.
+/// Expands to a check that reports a base class with a library, which is final.
 pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
     let text =
         "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";

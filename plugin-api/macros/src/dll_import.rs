@@ -1,5 +1,5 @@
-//! `#[dll_import]`: a function of a class with `dll_bind`, whose body is a function of a C library. What it takes and gives is
-//! written as in Rust: `&mut T` for what C may write to, `[T; N]` for an array of a fixed length.
+//! `#[dll_import]`: a function of a class with `dll_bind`, whose body is a function of a C library. Types are written as in
+//! Rust: `&mut T` for out parameters of C, `[T; N]` for an array of a fixed length.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -11,16 +11,14 @@ use crate::method::Method;
 use crate::rules;
 use crate::words::Words;
 
-/// A function of a C library, as it was declared.
 pub(crate) struct DllImport {
     method: Method,
     params: Vec<CParam>,
     words: Words,
 }
 
-/// What C is to know of a parameter beside the type of its values.
+/// C attributes of a parameter.
 struct CParam {
-    /// As the author wrote it.
     written: Type,
     is_out: bool,
     len: Option<LitInt>,
@@ -80,7 +78,7 @@ impl DllImport {
         Ok(Self { method, params, words })
     }
 
-    /// The cell, the caller on the view, and what makes the compiler look at the types.
+    /// Expands to the cell, the call on the view, and compile-time checks of the types.
     pub(crate) fn beside(&self, class: &Ident, view: &Ident, cell: &Ident, attrs: &[Attribute]) -> TokenStream {
         let Self { method, params, .. } = self;
         let (types, result, outs) = (method.types(), method.result_type(), self.outs());
@@ -127,7 +125,6 @@ impl DllImport {
         }
     }
 
-    /// What the host is told of it.
     pub(crate) fn description(&self, class: &Ident, cell: &Ident, attrs: &[Attribute]) -> Result<TokenStream> {
         let Self { method, params, words } = self;
         let (types, result, outs) = (method.types().collect::<Vec<_>>(), method.result_type(), self.outs());
@@ -164,12 +161,11 @@ impl DllImport {
         })
     }
 
-    /// What the function is called in C, where that is another name.
+    /// Returns the name of the function in C, if it differs.
     fn symbol(&self) -> Result<Option<LitStr>> {
         self.words.text("name")
     }
 
-    /// The types of what C may write to, as a tuple.
     fn outs(&self) -> TokenStream {
         let each = self.method.types().zip(&self.params);
         let outs = each.filter(|(_, param)| param.is_out).map(|(ty, _)| ty);
@@ -178,7 +174,7 @@ impl DllImport {
 }
 
 impl CParam {
-    /// What stands there, and the type of the values that the host has for it.
+    /// Parses a written type; returns the type of its values in the host, too.
     fn of(written: &Type) -> Result<(Self, Type)> {
         let (is_out, inner) = match written {
             Type::Reference(reference) if reference.mutability.is_some() => (true, &*reference.elem),
@@ -201,7 +197,7 @@ impl CParam {
         Ok((Self { written: written.clone(), is_out, len }, ty))
     }
 
-    /// The value for the host.
+    /// Expands to the value for the host.
     fn given(&self, ident: &Ident) -> TokenStream {
         let value = if self.is_out {
             quote! { ::core::clone::Clone::clone(&*#ident) }
@@ -215,7 +211,7 @@ impl CParam {
         }
     }
 
-    /// Whether C can read it.
+    /// Expands to a check that C can read the type.
     fn check(&self, ty: &Type) -> TokenStream {
         let has_len = self.len.is_some();
         let text =

@@ -7,10 +7,9 @@ use syn::{LitStr, Result};
 use crate::rules;
 use crate::words::{Words, is_identifier, text_of};
 
-/// The specifier.
 pub(crate) const WAS: &str = "was";
 
-/// Lists the earlier names of a type that is declared here.
+/// Lists the earlier names of a type of this module.
 pub(crate) fn of_type(words: &Words, package: &LitStr, name: &syn::Ident) -> Result<TokenStream> {
     if let Some(word) = words.get(WAS)
         && words.flag("imported")?
@@ -24,12 +23,11 @@ pub(crate) fn of_type(words: &Words, package: &LitStr, name: &syn::Ident) -> Res
     of(words, &path(package, name))
 }
 
-/// The path of a type.
 pub(crate) fn path(package: &LitStr, name: &syn::Ident) -> String {
     format!("/Script/{}.{}", package.value(), text_of(name))
 }
 
-/// Lists the earlier names in the specifiers of what has that path now.
+/// Lists the earlier names in the specifiers of the item with that path.
 pub(crate) fn of(words: &Words, path: &str) -> Result<TokenStream> {
     let Some(names) = checked(words)? else { return Ok(TokenStream::new()) };
     Ok(quote! { ::alcedo_plugin_api::plumbing::earlier_names! { #path, #names } })

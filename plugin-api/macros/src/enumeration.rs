@@ -1,4 +1,4 @@
-//! `#[uenum]`: named numbers. A plain enum stays the author's Rust enum; with `flags` it becomes a set of bits with a constant for
+//! `#[uenum]`: named numbers. A plain enum stays the author's Rust enum; with `flags` it becomes a bit set with a constant for
 //! each entry.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,6 @@ use crate::earlier_names;
 use crate::rules;
 use crate::words::{Words, take_attr, text_of, to_derive};
 
-/// A variant, as the host is told of it.
 struct Entry {
     ident: Ident,
     attrs: Vec<Attribute>,
@@ -55,7 +54,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemEnum) -> Result<TokenStream> {
     })
 }
 
-/// The author's enum, and the way between its variants and their numbers.
+/// Expands to the author's enum, and the conversions between variants and numbers.
 fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     let name = &item.ident;
     let idents: Vec<_> = entries.iter().map(|entry| &entry.ident).collect();
@@ -79,7 +78,7 @@ fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     }
 }
 
-/// A struct over the bits in the place of the author's enum.
+/// Expands to a struct with the bits, which replaces the author's enum.
 fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     let ItemEnum { attrs, vis, ident: name, .. } = item;
     let constants = entries.iter().map(|Entry { ident, attrs, number, .. }| {
@@ -100,25 +99,25 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
         impl #name {
             #(#constants)*
 
-            /// The bits as a number.
+            /// Returns the bits as a number.
             #[must_use]
             #vis const fn bits(self) -> #repr {
                 self.0
             }
 
-            /// Those of a number. Bits without an entry stay.
+            /// Creates a set from a number. Bits without an entry are kept.
             #[must_use]
             #vis const fn from_bits(bits: #repr) -> Self {
                 Self(bits)
             }
 
-            /// Whether all of these are among them.
+            /// Returns true if the set contains all entries of `other`.
             #[must_use]
             #vis const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
             }
 
-            /// Whether there are none.
+            /// Returns true if no bit is set.
             #[must_use]
             #vis const fn is_empty(self) -> bool {
                 self.0 == 0
@@ -155,7 +154,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
             impl ::core::ops::Sub for #name {
                 type Output = Self;
 
-                /// Those that are not among the others.
+                /// Removes the entries of `other`.
                 fn sub(self, other: Self) -> Self {
                     Self(self.0 & !other.0)
                 }
@@ -164,7 +163,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
     }
 }
 
-/// The type of the numbers, from the enum's own `repr`.
+/// Returns the type of the numbers, from the enum's own `repr`.
 fn underlying(item: &mut ItemEnum) -> Result<Ident> {
     const KNOWN: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
     let repr = take_attr(&mut item.attrs, "repr")?;
@@ -251,7 +250,7 @@ fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
     Ok(Entry { ident: variant.ident.clone(), attrs: variant.attrs.clone(), number, display, is_hidden, said })
 }
 
-/// A whole number as it is written: `3`, `-3`, `0x10`, `1 << 4`.
+/// Parses an integer: `3`, `-3`, `0x10`, `1 << 4`.
 fn literal(written: &Expr) -> Option<i128> {
     match written {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),

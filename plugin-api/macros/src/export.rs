@@ -1,5 +1,5 @@
-//! Static functions offered by name: `#[zcall(ex = "…")]` on a free function, `#[zmethod]` in a class or in the
-//! `#[zmethods]` block of a plain type.
+//! Static functions exported by name: `#[zcall(ex = "…")]` on a free function, `#[zmethod]` in a class or in the `#[zmethods]`
+//! block of a plain type.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -11,7 +11,6 @@ use crate::result::place_of;
 use crate::rules;
 use crate::words::{Words, take_attr};
 
-/// `#[zcall]` on a free function.
 pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
     words.expect(&["ex"])?;
     let Some(name) = words.text("ex")? else {
@@ -42,7 +41,6 @@ pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
     Ok(quote! { #item #export })
 }
 
-/// `#[zmethods]` on the `impl` block of a plain type.
 pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
     words.expect(&[])?;
     let ty = crate::class_impl::class_of(&item)?;
@@ -64,7 +62,7 @@ pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStr
     Ok(quote! { #item #(#exports)* })
 }
 
-/// The signature of a function that belongs to a type and not to an object.
+/// Parses the signature of a function without an object.
 pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
     let method = Method::of(signature)?;
     if method.self_kind != SelfKind::None || method.wants_this {
@@ -77,7 +75,7 @@ pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
     Ok(method)
 }
 
-/// The description and shell of a static function.
+/// Expands to the description and trampoline of a static function.
 pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, target: &TokenStream) -> TokenStream {
     if let Some(out) = method.parameters.iter().find(|parameter| parameter.is_out) {
         let problem =

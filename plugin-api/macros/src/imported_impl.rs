@@ -64,7 +64,7 @@ fn declaration(
         ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
     };
     let callers = method.callers(view, &method.name, &cell, &path, &docs::shared(&attrs));
-    // An implementable event is called like any function, and only scripts give it a body: nothing overrides it here.
+    // An implementable event is called like any function, and only scripts implement it: overrides here are impossible.
     let event = words.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
     if event.is_some() {
         events.push(conditions.on_element(&quote! { #text }));

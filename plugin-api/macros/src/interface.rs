@@ -1,5 +1,5 @@
-//! `#[uinterface]`: a trait that the author declares becomes a type, which stands for the interface in references and lists,
-//! and a view with a caller for each function.
+//! `#[uinterface]`: converts a trait of the author into a type that represents the interface in references and lists, and a
+//! view with a call for each function.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -36,7 +36,6 @@ pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
     })
 }
 
-/// A function of the trait.
 struct Function<'a> {
     declared: &'a TraitItemFn,
     method: Method,
@@ -78,7 +77,7 @@ impl<'a> Function<'a> {
         Ok(Self { declared, method })
     }
 
-    /// What the plumbing reads of it.
+    /// Expands to the description in the form that the `interface!` macro expects.
     fn description(&self) -> TokenStream {
         let Self { declared, method } = self;
         let (signature, name) = (&declared.sig, method.text());
@@ -88,7 +87,8 @@ impl<'a> Function<'a> {
         quote! { #name (#(#names: #types),*) -> #result, may_fail: #fallible, text: #text, doc: #doc }
     }
 
-    /// The callers on the view, and the import of the function, also where it is declared here: its handle comes by it.
+    /// Expands to the calls on the view, and the import of the function, which is also required in the declaring module to
+    /// receive its handle.
     fn callers(&self, item: &ItemTrait) -> TokenStream {
         let (interface, method) = (&item.ident, &self.method);
         let (view, text, cell) = (view_of(interface), method.text(), format_ident!("ALCEDO_OF_INTERFACE"));
@@ -114,7 +114,7 @@ impl<'a> Function<'a> {
     }
 }
 
-/// A signature in the author's own words, for messages.
+/// Formats a signature as the author wrote it, for messages.
 fn words_of(signature: &syn::Signature) -> String {
     let text = quote! { #signature }.to_string();
     let tight = [
@@ -132,7 +132,7 @@ fn words_of(signature: &syn::Signature) -> String {
     text.replace("( ", "(").replace(" )", ")").replace("->", " ->").replace("  ->", " ->")
 }
 
-/// Refuses what an interface cannot be.
+/// Rejects forms of traits that interfaces do not support.
 fn refuse(item: &ItemTrait) -> Result<()> {
     if let Some(base) = item.supertraits.first() {
         return Err(rules::spanned(

@@ -1,5 +1,5 @@
-//! `#[uclass] impl Hears for Cat`: the bodies that a class has for an interface. Each becomes an event of the class, which
-//! subclasses override; the block is compared with the interface while the module is compiled.
+//! `#[uclass] impl Hears for Cat`: the bodies of a class for an interface. Each becomes an event of the class, which subclasses
+//! can override; the block is compared with the interface at compile time.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

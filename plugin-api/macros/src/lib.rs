@@ -1,6 +1,6 @@
-//! The attributes of an Alcedo plugin. Each reads what the author wrote, refuses what breaks a rule at the very
-//! token that breaks it, and writes calls of patterns in `::alcedo_plugin_api::plumbing`, where the meaning is.
-//! Nothing here depends on a layout, and no path but those of `plumbing` is ever written.
+//! The attributes of an Alcedo plugin. Each parses the author's code, rejects rule violations at the offending token, and
+//! expands to calls of macros in `::alcedo_plugin_api::plumbing`, which implement the semantics. The expansion depends on no
+//! layout, and contains only paths of `plumbing`.
 
 mod async_function;
 mod build_id;
@@ -42,31 +42,31 @@ use crate::words::Words;
 
 /// A reflected class, or its methods.
 ///
-/// On a struct: `#[uclass(package = "Game", base = Actor, blueprintable)]`. Fields with `#[uproperty(…)]` move into
-/// the host object and get accessors on [`This`](../alcedo_plugin_api/struct.This.html); the others are the plugin
-/// half, built anew in each reload unless they say `#[keep]`. Words of `uproperty`: `edit_anywhere`,
-/// `blueprint_read`, `blueprint_write`, `transient`, `default = …`, `default_subobject`, `root_component`.
+/// On a struct: `#[uclass(package = "Game", base = Actor, blueprintable)]`. Fields with `#[uproperty(…)]` move into the host
+/// object and get accessors on [`This`](../alcedo_plugin_api/struct.This.html); the others form the plugin part, which is
+/// rebuilt in each reload, except for fields with `#[keep]`. Specifiers of `uproperty`: `edit_anywhere`, `blueprint_read`,
+/// `blueprint_write`, `transient`, `default = …`, `default_subobject`, `root_component`.
 ///
-/// On its one `impl` block: `#[uclass]`, with methods that say `#[red_constructor]`, `#[class_constructor]`,
-/// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`; others stay plain.
+/// On its one `impl` block: `#[uclass]`, with methods marked `#[red_constructor]`, `#[class_constructor]`,
+/// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`; other methods are not reflected.
 ///
-/// A function may give `Result<T, E>` with any `E` that is `Display`: callers get the error in its own words, as a `CallError` of
-/// a kind of its own.
+/// A function may return `Result<T, E>` with any `E` that implements `Display`: callers receive the error message in a
+/// `CallError` of a separate kind.
 ///
-/// With `dll_bind = "Name"` its functions may be those of a C library, declared without a body: `#[dll_import] fn turn(&self,
-/// text: &mut String);`. The class is final.
+/// With `dll_bind = "Name"`, functions may be those of a C library, declared without a body:
+/// `#[dll_import] fn turn(&self, text: &mut String);`. The class is final.
 ///
-/// With `abstract`, only classes that extend it have objects; it has a class default object all the same.
+/// With `abstract`, only subclasses have objects; the class still has a class default object.
 ///
-/// With `implements(Hears, Sings)`, references to those interfaces may lead to its objects; see [`macro@uinterface`].
-/// With `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
+/// With `implements(Hears, Sings)`, references to those interfaces accept its objects; see [`macro@uinterface`]. With
+/// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     finish(class(&words, parse_macro_input!(item as Item), Side::Plugin))
 }
 
-/// `#[uclass]` of a host, for classes of its own: the same words. It is `alcedo_runtime::native::uclass`.
+/// `#[uclass]` for classes of a host, with the same specifiers; exported as `alcedo_runtime::native::uclass`.
 #[proc_macro_attribute]
 pub fn native_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
@@ -88,29 +88,29 @@ fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::Toke
     }
 }
 
-/// A reflected struct: `#[ustruct(package = "Game")]`. Its fields are of any types that the host has, and lie in host
-/// memory; the struct's name stands for a value that plugin code owns, and accessors for its fields stand on the view that
-/// properties, parameters and `this.open(&value)` give.
+/// A reflected struct: `#[ustruct(package = "Game")]`. Its fields have any types of the host and are stored in host memory. The
+/// struct's name is the type of an owned value; the accessors of its fields are on the view that properties, parameters and
+/// `this.open(&value)` return.
 ///
-/// A field may say `#[uproperty(default = …)]`: a new value begins with it wherever it is, in an object, a container, a parameter, or
-/// one that Rust code makes.
+/// With `#[uproperty(default = …)]` on a field, every new value starts with that default: in an object, a container, a
+/// parameter, and in Rust code.
 ///
-/// With `base = Spot` it extends that struct: it has the fields of the other first, and its view gives them as `base()`.
+/// With `base = Spot` the struct extends that struct: the fields of the base come first, and the view returns them as `base()`.
 ///
-/// With `pod`, a struct of plain values that travels by value: it becomes `#[repr(C)]` and `Copy`. Where a field says a default, it
-/// has `Default` too, which gives them.
-/// With `imported`, the host or another module declares it, and its layout is compared while loading.
+/// With `pod`, a struct of plain values that is passed by value: it becomes `#[repr(C)]` and `Copy`. If a field specifies a
+/// default, the struct also implements `Default` with these defaults. With `imported`, the host or another module declares the
+/// struct, and its layout is compared while loading.
 ///
-/// On the struct's `impl` block, without words: a method that says `#[constructor]` becomes a function that gives a new value. The
-/// method is given the value that the struct begins as (`&mut self`, or `value: Lent<'_, Self>` without `pod`) and changes it. One that
-/// says `#[net_serialize]` writes and reads the value for another machine.
+/// On the struct's `impl` block, without specifiers: a method marked `#[constructor]` becomes a function that returns a new
+/// value. The method receives the default value (`&mut self`, or `value: Lent<'_, Self>` without `pod`) and modifies it. A
+/// method marked `#[net_serialize]` writes and reads the value for the network.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     finish(struct_impl::expand(&words, parse_macro_input!(item as Item), Side::Plugin))
 }
 
-/// `#[ustruct(pod)]` of a host: the same words. It is `alcedo_runtime::native::ustruct`.
+/// `#[ustruct(pod)]` for structs of a host, with the same specifiers; exported as `alcedo_runtime::native::ustruct`.
 #[proc_macro_attribute]
 pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
@@ -118,19 +118,19 @@ pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(expanded.map(native::of_the_host))
 }
 
-/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host knows its entries by name, so they may
-/// get other numbers from one build to the next. It becomes `Copy`; one entry has the number 0. An entry may say
+/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies its entries by
+/// name, so their numbers may change between builds. The enum becomes `Copy`; one entry has the number 0. An entry may have
 /// `#[umeta(display_name = "Very angry", hidden)]`.
 ///
-/// With `flags`, a value is any set of entries, each a bit: the type becomes a struct with a constant for each entry, `|`, `&` and
-/// `-`. With `imported`, the host or another module declares it, and names and numbers are compared while loading.
+/// With `flags`, a value is any set of entries, each a bit: the type becomes a struct with a constant for each entry and the operators
+/// `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and names and numbers are compared while loading.
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     finish(enumeration(&words, parse_macro_input!(item as Item)))
 }
 
-/// `#[uenum]` of a host: the same words. It is `alcedo_runtime::native::uenum`.
+/// `#[uenum]` for enums of a host, with the same specifiers; exported as `alcedo_runtime::native::uenum`.
 #[proc_macro_attribute]
 pub fn native_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
@@ -144,21 +144,21 @@ fn enumeration(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStrea
     }
 }
 
-/// A delegate by name: `#[udelegate(multicast, package = "Game")] pub type OnScored = fn(points: i32, by: Obj<Cube>);`. It is `single`,
-/// `multicast` or `sparse`; a single one may give a result. Every parameter has a name.
+/// A named delegate: `#[udelegate(multicast, package = "Game")] pub type OnScored = fn(points: i32, by: Obj<Cube>);`. Specify
+/// `single`, `multicast` or `sparse`; a single delegate may return a result. Every parameter has a name.
 ///
-/// The name becomes the type of properties, parameters and elements: what a `MulticastDelegate<fn(i32, Obj<Cube>)>` can do, it can,
-/// too. The host knows it by its path, which is `/Script/Game.OnScored`; with `of = Cube` in the place of the package it belongs to
-/// a class of this crate, and is `/Script/Game.Cube:OnScored`.
+/// The name becomes the type of properties, parameters and elements, with the operations of a
+/// `MulticastDelegate<fn(i32, Obj<Cube>)>`. Its path in the host is `/Script/Game.OnScored`; with `of = Cube` instead of the
+/// package, the delegate belongs to a class of this crate and has the path `/Script/Game.Cube:OnScored`.
 ///
-/// With `imported`, the host or another module declares it, and kind and signature are compared while loading.
+/// With `imported`, the host or another module declares the delegate, and kind and signature are compared while loading.
 #[proc_macro_attribute]
 pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     finish(delegate::expand(&words, parse_macro_input!(item as Item)))
 }
 
-/// `#[udelegate]` of a host: the same words. It is `alcedo_runtime::native::udelegate`.
+/// `#[udelegate]` for delegates of a host, with the same specifiers; exported as `alcedo_runtime::native::udelegate`.
 #[proc_macro_attribute]
 pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
@@ -166,18 +166,19 @@ pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
-/// type that stands for it, in `ScriptInterface<Hears>` and in `#[uclass(package = "Game", implements(Hears))]`. A class that
-/// lists it writes the bodies in `#[uclass] impl Hears for Cat { … }`. With `imported`, the host or another module declares it.
+/// type that represents the interface, in `ScriptInterface<Hears>` and in `#[uclass(package = "Game", implements(Hears))]`. A
+/// class that lists the interface contains the bodies in `#[uclass] impl Hears for Cat { … }`. With `imported`, the host or
+/// another module declares the interface.
 ///
-/// Functions are called on what a reference gives: `this.listener().get(&this)`, and on any object that is seen as one:
-/// `object.as_interface::<Hears>()`.
+/// Functions are called on the object that a reference returns: `this.listener().get(&this)`, and on any object viewed as the
+/// interface: `object.as_interface::<Hears>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     finish(interface(&words, parse_macro_input!(item as Item)))
 }
 
-/// `#[uinterface]` of a host: the same words. It is `alcedo_runtime::native::uinterface`.
+/// `#[uinterface]` for interfaces of a host, with the same specifiers; exported as `alcedo_runtime::native::uinterface`.
 #[proc_macro_attribute]
 pub fn native_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
@@ -200,12 +201,12 @@ macro_rules! read_by_uclass {
         }
     )*};
 }
-// `#[uclass]` removes them: an attribute that is expanded was written in another `impl`.
+// `#[uclass]` removes these attributes: if one is expanded, it is in an `impl` without `#[uclass]`.
 read_by_uclass! {
     ufunction overrides red_constructor class_constructor post_init_properties begin_destroy add_references dll_import
 }
 
-/// A free function that anybody can call by name: `#[zcall(ex = "math.add")]` offers it as `ex:/math.add`.
+/// Exports a free function by name: `#[zcall(ex = "math.add")]` exports it as `ex:/math.add`.
 #[proc_macro_attribute]
 pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
@@ -213,9 +214,9 @@ pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(export::expand(&words, &item))
 }
 
-/// The `impl` block of a plain type, whose methods that say `#[zmethod]` can be called by name: those of
-/// `impl Report` in the module `reports` as `nm:/reports:Report:render`. It is what modules of a Slim load context
-/// offer, which have no classes. Such methods take neither `self` nor `this`, and a Slim's may be called on any thread.
+/// Exports methods of a plain type by name: methods marked `#[zmethod]` in `impl Report` of the module `reports` are exported
+/// as `nm:/reports:Report:render`. Modules of a Slim load context, which have no classes, export functions this way. Such
+/// methods take neither `self` nor `this`; those of a Slim may be called on any thread.
 #[proc_macro_attribute]
 pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
@@ -228,45 +229,44 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `main` is `fn(&[&str])` or `fn()`, `exit` is `fn()`; both may be left out, and so may the dependencies.
 ///
 /// `entry: exchange` is the entry method, which exchanges tables of functions with the host right before `main`:
-/// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a `module struct`.
-/// A host with another definition of one of them refuses the module before code of it runs.
+/// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a
+/// `module struct`. A host with another definition of one of them refuses the module before its code runs.
 ///
-/// `suspend: let_go, resume: take_again` are for what only one can have: a fixed port, a lock file, a database. In a reload
-/// the main of the new generation runs *before* the exit hook of the old one, since the old one goes on if the new one
-/// fails. Both are `fn()` or `fn() -> Result<(), E>` with a printable `E`, and there is no one without the other.
+/// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the
+/// main of the new generation runs *before* the exit hook of the old one, because the old generation continues if the new one
+/// fails. Both are `fn()` or `fn() -> Result<(), E>` with an `E` that implements `Display`; they are only valid together.
 ///
 /// | when | what runs |
 /// | --- | --- |
 /// | a reload replaces the module | `suspend` of the old, then main of the new, then, in the end, `exit` of the old |
 /// | that reload is rolled back | `exit` of the new, if its main had returned, then `resume` of the old |
-/// | `suspend` panics or gives an error | nothing is replaced, and `resume` runs |
-/// | `resume` panics or gives an error | the report of the reload says so, and the module goes on |
-/// | an unload, a shutdown, a reload that leaves the module as it is | neither |
+/// | `suspend` panics or returns an error | nothing is replaced, and `resume` runs |
+/// | `resume` panics or returns an error | the report of the reload lists the error, and the module continues |
+/// | an unload, a shutdown, a reload that does not replace the module | neither |
 ///
-/// So `exit` and `resume` find either what `suspend` has left or, if that failed half-way, what it had not come to. Of several
-/// modules `suspend` runs for dependents first, `resume` for dependencies first. The module lives in both: it may call, be
-/// called and make objects, all of it for good; what `suspend` would leave for later (`task::post`, timers) is refused. Fields
-/// that are kept are read after `suspend`. Between `suspend` and what follows no call, task, timer or posted closure of it
-/// runs, but its own threads do. A `replace` of a Slim does the same,
-/// on the thread that calls it; calls that are inside on other threads go on, and others still come.
+/// So `exit` and `resume` see the state after `suspend`, which may be partial if `suspend` failed. For several modules,
+/// `suspend` runs for dependents first, `resume` for dependencies first. The module is fully usable in both: it may call, be
+/// called and create objects, permanently; deferred work (`task::post`, timers) is refused in `suspend`. Kept fields are read
+/// after `suspend`. Between `suspend` and the next step, no calls, tasks, timers or posted closures of the module run, but its
+/// threads do. A `replace` of a Slim works the same way, on the thread that calls it; calls already running on other threads
+/// continue, and new ones are still accepted.
 ///
-/// What the module allocates lies in a heap of its own, which goes with its code. `allocator: own` leaves the choice of a
+/// The module allocates from a separate heap, which is freed with its code. `allocator: own` leaves the choice of a
 /// `#[global_allocator]` to the crate.
 ///
-/// Write it at the top of the crate: it also defines, hidden in the library, the C functions by which a library leaves
-/// something behind (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host has a record of
-/// all that.
+/// Use the macro at the top level of the crate: it also defines hidden versions of C functions with lasting side effects
+/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host can track those effects.
 ///
-/// `unhooked: ["pthread_create"]` leaves functions out that C code in the library defines itself, as crash handlers and allocators
-/// do; else the linker reports a duplicate symbol. Inside the library such a function is called in the place of the hook, and gets
-/// the hook when it looks the platform's function up by `dlsym`. The host does not record what the function does in other ways, and
-/// reports the names when it loads the module. Of the functions of the C heap, leave out all that the code defines, `free` among
-/// them: blocks that the C library makes for its caller (`realpath`, `getline`, `asprintf`) are then moved to that heap.
+/// `unhooked: ["pthread_create"]` omits functions that C code in the library defines itself, as crash handlers and allocators do;
+/// otherwise the linker reports a duplicate symbol. Code inside the library then calls this function instead of the hook, and the
+/// function gets the hook when it looks up the platform's function by `dlsym`. The host does not record effects that bypass the hook,
+/// and reports the names when it loads the module. For the C heap, omit all functions that the code defines, including `free`: blocks
+/// that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to that heap.
 ///
-/// The logger of `log` and the subscriber of `tracing` in the library are the host's, which gets all that is logged. A main may set
-/// others, by `env_logger`, `fern`, `tracing_subscriber` or by hand: then the host's come second, behind main, for what main has not
-/// set. Until main has set it, nothing is logged by `log`. The host reads from the names of the file's functions that main may do
-/// that. `logger: own` states it for a file without names, or one that calls `log::set_logger` directly.
+/// The logger of `log` and the subscriber of `tracing` in the library are the host's, which receives all records. A main may
+/// set others, by `env_logger`, `fern`, `tracing_subscriber` or manually: the host's are then set after main, unless main has
+/// set them. Records of `log` are dropped until main has set its logger. The host detects this from function names in the file.
+/// `logger: own` declares it for a file without names, or one that calls `log::set_logger` directly.
 #[proc_macro]
 pub fn module(input: TokenStream) -> TokenStream {
     let module = parse_macro_input!(input as module::Module);

@@ -1,4 +1,4 @@
-//! The signature of a method as the rules see it: its `self`, its `this`, its parameters, its result.
+//! The signature of a method: its `self`, its `this`, its parameters, its result.
 
 use crate::rules;
 use proc_macro2::TokenStream;
@@ -9,35 +9,32 @@ use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 use crate::class_struct::is_named;
 use crate::result::{ResultOf, place_of};
 
-/// How a method takes its `self`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SelfKind {
-    /// Not at all.
+    /// No `self`.
     None,
     /// `&self`.
     Shared,
     /// `&mut self`.
     Exclusive,
-    /// Not at all, and yet it is of an object: the plugin part may be in use meanwhile.
+    /// No `self`, although the function is called on an object: the plugin part may be borrowed by others during the call.
     Untouched,
 }
 
-/// One parameter.
 pub(crate) struct Parameter {
-    /// Its name for generated code.
     pub(crate) ident: Ident,
-    /// Its name for the host.
+    /// Name in the host.
     pub(crate) text: String,
-    /// Its type in the host.
+    /// Type in the host.
     pub(crate) ty: Type,
-    /// Whether the method sees the value where it lies: `Lent<Type>`.
+    /// True for a value that the method views in place: `Lent<Type>`.
     pub(crate) is_lent: bool,
-    /// Whether it comes back to the caller: `&mut Type`.
+    /// True for an out parameter: `&mut Type`.
     pub(crate) is_out: bool,
 }
 
 impl Parameter {
-    /// The type as the plumbing takes it out of a block.
+    /// Expands to the type that trampolines read from a block.
     pub(crate) fn taken(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_lent {
@@ -47,7 +44,7 @@ impl Parameter {
         }
     }
 
-    /// The type as cells of functions have it.
+    /// Expands to the type in function cells.
     pub(crate) fn declared(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_out {
@@ -58,7 +55,7 @@ impl Parameter {
     }
 }
 
-/// The `K` of `Lent<K>` or `Lent<'_, K>`.
+/// Returns the `K` of `Lent<K>` or `Lent<'_, K>`.
 pub(crate) fn lent(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Lent")?;
@@ -69,22 +66,17 @@ pub(crate) fn lent(ty: &Type) -> Option<Type> {
     })
 }
 
-/// A method.
 pub(crate) struct Method {
-    /// Its name.
     pub(crate) name: Ident,
-    /// How it takes its `self`.
     pub(crate) self_kind: SelfKind,
-    /// Whether it wants `this`.
+    /// True if the method takes `this`.
     pub(crate) wants_this: bool,
-    /// Its parameters but `self` and `this`.
     pub(crate) parameters: Vec<Parameter>,
-    /// What it gives.
     pub(crate) result: ResultOf,
 }
 
 impl Method {
-    /// Reads a signature, refusing what no reflected function can have.
+    /// Parses a signature, and rejects forms that reflected functions do not support.
     pub(crate) fn of(signature: &Signature) -> Result<Self> {
         let mut inputs = signature.inputs.iter().peekable();
         let self_kind = match inputs.next_if(|input| matches!(input, FnArg::Receiver(_))) {
@@ -115,22 +107,20 @@ impl Method {
         })
     }
 
-    /// The name in the host.
     pub(crate) fn text(&self) -> String {
         syn::ext::IdentExt::unraw(&self.name).to_string()
     }
 
-    /// The result as a type, `()` for none.
+    /// Expands to the type of the result, `()` for none.
     pub(crate) fn result_type(&self) -> TokenStream {
         self.result.value_type()
     }
 
-    /// Whether it needs no object.
+    /// Returns true for a static function.
     pub(crate) fn is_static(&self) -> bool {
         self.self_kind == SelfKind::None && !self.wants_this
     }
 
-    /// Refuses a method without `self`.
     pub(crate) fn needs_self(&self, signature: &Signature, what: &str) -> Result<()> {
         if self.self_kind == SelfKind::None {
             return Err(rules::at(
@@ -142,7 +132,7 @@ impl Method {
         Ok(())
     }
 
-    /// Refuses parameters and a result.
+    /// Rejects parameters and a result.
     pub(crate) fn takes_and_gives_nothing(&self, what: &str) -> Result<()> {
         if let Some(parameter) = self.parameters.first() {
             return Err(rules::spanned(
@@ -157,13 +147,13 @@ impl Method {
         Ok(())
     }
 
-    /// The shell type named `shell`: how the plumbing calls this method of `class`, which stands under `target`.
+    /// Expands to the trampoline type `shell`, which calls this method of `class` under the name `target`.
     pub(crate) fn shell(&self, shell: &Ident, class: &Ident, target: &Ident) -> TokenStream {
         let this = self.wants_this.then(|| quote! { this, });
         self.shell_with(shell, class, &self.call(&quote! { #class::#target }, &quote! { part, #this }))
     }
 
-    /// The same, of which `body` is what it does with `part`, `this` and the parameters.
+    /// Expands to a trampoline type with the given `body`, which uses `part`, `this` and the parameters.
     pub(crate) fn shell_with(&self, shell: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
         let (text, result) = (self.text(), self.result_type());
         let (returned, place) = (self.result.returned_type(), place_of(&self.name));
@@ -197,7 +187,6 @@ impl Method {
         }
     }
 
-    /// The parameters as a shell takes them.
     pub(crate) fn patterns(&self) -> TokenStream {
         let idents = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
             if *is_out {
@@ -209,7 +198,7 @@ impl Method {
         quote! { (#(#idents,)*) }
     }
 
-    /// The call of `target` with these parameters, behind `first`; what comes back is kept then.
+    /// Expands to the call of `target` with these parameters after `first`; out parameters are then written back.
     pub(crate) fn call(&self, target: &TokenStream, first: &TokenStream) -> TokenStream {
         let given = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
             if *is_out {
@@ -227,7 +216,7 @@ impl Method {
         }
     }
 
-    /// The description of the function whose body is `shell`.
+    /// Expands to the description of the function with the trampoline `shell`.
     pub(crate) fn description(
         &self,
         shell: &Ident,
@@ -254,7 +243,7 @@ impl Method {
         }
     }
 
-    /// The callers on the view, by `name`.
+    /// Expands to the calls on the view under `name`.
     pub(crate) fn callers(
         &self,
         view: &Ident,
@@ -292,18 +281,17 @@ impl Method {
         }
     }
 
-    /// The types of its parameters in the host.
     pub(crate) fn types(&self) -> impl Iterator<Item = TokenStream> {
         self.parameters.iter().map(Parameter::declared)
     }
 
-    /// The types of the signature, as one type that two declarations can be compared by.
+    /// Expands to the signature as a single type, for comparisons of two declarations.
     pub(crate) fn as_fn_type(&self) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
         quote! { fn(#(#types),*) -> #result }
     }
 
-    /// The static `cell` that receives the handle of this function of `class`.
+    /// Expands to the static `cell` that receives the handle of this function of `class`.
     pub(crate) fn cell(&self, cell: &Ident, class: &Ident) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
         quote! {
@@ -313,7 +301,7 @@ impl Method {
         }
     }
 
-    /// Returns the cell of an imported function of `class`. Its import is listed only if the cell is used.
+    /// Expands to the cell of an imported function of `class`. Its import is listed only if the cell is used.
     pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
         quote! {
@@ -325,13 +313,13 @@ impl Method {
         }
     }
 
-    /// The constant on a view by which an override finds the event.
+    /// Returns the name of the constant on a view that represents the event for overrides.
     pub(crate) fn event_constant(&self) -> Ident {
         format_ident!("{}_EVENT", self.text().to_uppercase(), span = self.name.span())
     }
 }
 
-/// One parameter behind `self` and `this`.
+/// Parses a parameter after `self` and `this`.
 fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     if is_named(&typed.ty, "This") {
         return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));

@@ -1,9 +1,9 @@
-//! What beginners write for a property: `self.temperature`, `this.temperature = 1.0`. The compiler says that there is no such
-//! field, and not where the property is. So each such name in a method is looked up among the properties of the class
-//! while the module is compiled, and one that is found ends in a message with the way out.
+//! Detects common mistakes with properties: `self.temperature`, `this.temperature = 1.0`. The compiler reports an unknown field
+//! without mentioning the property. So each such name in a method is compared with the properties of the class at compile time,
+//! and a match is reported with a hint.
 //!
-//! The look is at words only, so it concerns no name that is not a property, and nothing where a method has an `impl` of
-//! its own, whose `self` is another one.
+//! The comparison uses tokens only: names that are not properties are ignored, and so are methods that contain an `impl` block,
+//! whose `self` is another one.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -12,7 +12,7 @@ use syn::ImplItemFn;
 use crate::rules;
 use crate::words::text_of;
 
-/// Reports an attribute of a method whose `impl` block has no `#[uclass]`. The method stays, if it has a body.
+/// Reports an attribute of a method whose `impl` block has no `#[uclass]`. The method is kept if it has a body.
 pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
     let message =
         format!("`#[{name}]` is read by `#[uclass]`, which this `impl` does not have: write `#[uclass]` above `impl`");
@@ -26,16 +26,14 @@ pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
     quote! { #error #item }
 }
 
-/// What was written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// `self.name`, which is no call.
+    /// `self.name`, not followed by a call.
     OfSelf,
     /// `this.name =`.
     Assigned,
 }
 
-/// The checks for one method of `class`.
 pub(crate) fn checks(class: &Ident, function: &ImplItemFn) -> TokenStream {
     let mut found: Vec<(Mistake, Ident)> = Vec::new();
     if look(function.block.to_token_stream(), &mut found) == Receiver::OfAnother {
@@ -59,7 +57,7 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
     }
 }
 
-/// Whose `self` a method's body has.
+/// Owner of the `self` in a method's body.
 #[derive(PartialEq, Eq)]
 enum Receiver {
     OfTheClass,
@@ -92,7 +90,7 @@ fn look(tokens: TokenStream, found: &mut Vec<(Mistake, Ident)>) -> Receiver {
     Receiver::OfTheClass
 }
 
-/// The name in `.name`, and what comes after it.
+/// Splits `.name` from the following tokens.
 fn field(tokens: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     match tokens {
         [TokenTree::Punct(dot), TokenTree::Ident(name), rest @ ..] if dot.as_char() == '.' && name != "await" => {
@@ -102,7 +100,7 @@ fn field(tokens: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     }
 }
 
-/// Whether `(…)` or `::<…>(…)` comes.
+/// Returns true before `(…)` or `::<…>(…)`.
 fn is_call(rest: &[TokenTree]) -> bool {
     match rest.first() {
         Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
@@ -111,7 +109,7 @@ fn is_call(rest: &[TokenTree]) -> bool {
     }
 }
 
-/// Whether `=`, `+=` or the like comes, and no comparison.
+/// Returns true before `=`, `+=` and similar operators, but not before comparisons.
 fn is_assigned(rest: &[TokenTree]) -> bool {
     let Some(TokenTree::Punct(first)) = rest.first() else { return false };
     let is_alone = first.spacing() == Spacing::Alone;

@@ -9,19 +9,18 @@ use syn::{Expr, ExprLit, ExprTuple, Ident, Lit, LitStr, Path, Result, Token, bra
 
 use crate::build_id::{self, Made};
 
-/// What stands in the braces.
 pub(crate) struct Module {
     name: LitStr,
     entry: Option<Path>,
     main: Option<Path>,
     exit: Option<Path>,
-    /// What gives up and what takes again.
+    /// `suspend` and `resume`.
     pair: Option<(Path, Path)>,
-    /// Whether the author brings an allocator.
+    /// True if the author defines an allocator.
     has_allocator: bool,
-    /// Set if main sets the loggers of the module.
+    /// True if main sets the loggers of the module.
     has_logger: bool,
-    /// C functions that the author's code defines itself.
+    /// C functions defined by the author's code.
     unhooked: Vec<LitStr>,
     dependencies: Vec<(LitStr, LitStr)>,
 }
@@ -147,7 +146,7 @@ const OWN_ALLOCATOR: &str = "`allocator: own` says that this library has a `#[gl
 const OWN_LOGGER: &str =
     "`logger: own` states that main sets the logger of `log` or the subscriber of `tracing` in this library";
 
-/// Parses `own`, the only word there is: without it the module has the heap, and the loggers, of this crate.
+/// Parses `own`, the only allowed value: by default the module has the heap, and the loggers, of this crate.
 fn parse_own(input: ParseStream<'_>, meaning: &str) -> Result<()> {
     let word: Ident = input.parse()?;
     if word == "own" { Ok(()) } else { Err(rules::at("ALC0075", word.span(), meaning)) }
@@ -187,7 +186,7 @@ fn is_module_name(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// Another module may be a package of scripts, whose name is written as those of packages are.
+/// Returns true for a valid dependency name: a module, or a package of scripts, whose name has the syntax of packages.
 fn is_name_of_other(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

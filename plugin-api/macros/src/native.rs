@@ -1,5 +1,5 @@
-//! The attributes of a host's own classes: what they write is what they write for plugins, with the patterns of
-//! `::alcedo_runtime::native` in the place of those of `::alcedo_plugin_api`.
+//! Attributes of a host's own classes: they expand like those of plugins, with the macros of `::alcedo_runtime::native` instead
+//! of those of `::alcedo_plugin_api`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -8,16 +8,13 @@ use syn::{Attribute, Result, Signature};
 use crate::method::{Method, SelfKind};
 use crate::rules;
 
-/// Whose class it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// A plugin's.
     Plugin,
-    /// The host's own.
     Host,
 }
 
-/// The same, for a host.
+/// Replaces paths of `alcedo_plugin_api` by those for a host.
 pub(crate) fn of_the_host(tokens: TokenStream) -> TokenStream {
     let moved = |token| match token {
         TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
@@ -34,7 +31,7 @@ pub(crate) fn of_the_host(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().flat_map(moved).collect()
 }
 
-/// What a plugin's author is told about an attribute that is for hosts.
+/// Returns the error for an attribute that is only valid in hosts.
 pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
     let instead = match name {
         "begin_destroy" => "the end of a plugin part is its `Drop`, on the finalizer thread",
@@ -43,7 +40,7 @@ pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
     rules::spanned("ALC0107", attr, format!("`#[{name}]` is for native classes of a host: {instead}"))
 }
 
-/// The function by which the collection asks a class, for its method with this signature.
+/// Expands to the function that reports references of a class to the collection, for its method with this signature.
 pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenStream> {
     const WANTED: &str =
         "the collection asks with `fn references(&self, this: This<Self>, visit: &mut dyn FnMut(ObjectHandle))`";

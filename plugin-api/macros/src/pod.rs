@@ -1,4 +1,4 @@
-//! `#[ustruct(pod)]`: a struct of plain values that travels by value; and `#[ustruct]` of a host, which is copied field by field.
+//! `#[ustruct(pod)]`: a struct of plain values that is passed by value; and `#[ustruct]` of a host, which is copied field by field.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -14,7 +14,6 @@ pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     declared(words, item, ONE_WITH_A_BASE, &quote! { pod }, &quote! { #[repr(C)] #derives })
 }
 
-/// Writes a struct of a host.
 pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     if words.flag("pod")? {
         return expand(words, item);
@@ -76,7 +75,6 @@ fn declared(
     })
 }
 
-/// The package of a struct, which has fields with names.
 pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<LitStr> {
     if !item.generics.params.is_empty() {
         return Err(rules::spanned("ALC0078", &item.generics, "a reflected struct is not generic"));

@@ -1,25 +1,23 @@
-//! What a reflected function gives, read off its signature: nothing, a value, or a `Result` of these, whose error crosses
-//! to the caller in its own words.
+//! Result of a reflected function, parsed from its signature: `()`, a value, or a `Result` of these, whose error is passed to
+//! the caller as text.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, ReturnType, Type};
 
-/// What a function gives.
 pub(crate) struct ResultOf {
-    /// The type as it is written, if there is one.
+    /// Type as written, if any.
     pub(crate) returned: Option<Type>,
-    /// The value that crosses, if there is one.
     value: Option<Type>,
-    /// The type of the error, where it is written.
+    /// Type of the error, if written.
     error: Option<Type>,
-    /// Whether it may be an error.
+    /// True for a `Result`.
     pub(crate) may_fail: bool,
 }
 
 impl ResultOf {
-    /// Reads what stands behind the arrow. An alias with one parameter, such as `anyhow::Result<T>`, is a `Result` as well.
+    /// Parses the return type. An alias with one parameter, such as `anyhow::Result<T>`, is also a `Result`.
     pub(crate) fn of(output: &ReturnType) -> Self {
         let returned = match output {
             ReturnType::Default => None,
@@ -34,22 +32,21 @@ impl ResultOf {
         }
     }
 
-    /// The value as a type, `()` for none.
+    /// Expands to the type of the value, `()` for none.
     pub(crate) fn value_type(&self) -> TokenStream {
         or_nothing(self.value.as_ref())
     }
 
-    /// Whether there is a value beside the error.
     pub(crate) fn gives_a_value(&self) -> bool {
         self.value.is_some()
     }
 
-    /// The type as it is written, `()` for none.
+    /// Expands to the type as written, `()` for none.
     pub(crate) fn returned_type(&self) -> TokenStream {
         or_nothing(self.returned.as_ref())
     }
 
-    /// Has the compiler say at the error's own type that it cannot cross.
+    /// Expands to a check that reports an unsupported error type at its location.
     pub(crate) fn check(&self) -> Option<TokenStream> {
         let error = self.error.as_ref()?;
         Some(quote_spanned! {error.span()=>
@@ -66,7 +63,7 @@ fn is_nothing(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-/// The `T` and, where it is written, the `E` of `Result<T, E>`.
+/// Returns the `T` and, if written, the `E` of `Result<T, E>`.
 fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Result")?;
@@ -78,7 +75,7 @@ fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
     Some((types.next()?, types.next()))
 }
 
-/// Where `name` stands, as a constant of the plumbing.
+/// Expands to the location of `name` as a constant.
 pub(crate) fn place_of(name: &Ident) -> TokenStream {
     quote_spanned! {name.span()=>
         ::alcedo_plugin_api::plumbing::Place {

@@ -1,7 +1,6 @@
-//! The rules that the attributes check. Each has an id, which its message ends with: `docs/mistakes.md` lists them, and
-//! a file of `tests/ui` has a module for each that breaks it, one of `tests/accepted` a module that keeps to it. A new rule takes the
-//! next free number; one that is gone leaves its number unused. And what collects the errors of one item, so that an author
-//! reads all of them at once.
+//! Rules that the attributes check. Each has an id at the end of its message: `docs/mistakes.md` lists them, a file of `tests/ui` has
+//! a module for each that violates it, and a file of `tests/accepted` has one that complies. A new rule takes the next free number;
+//! numbers of removed rules stay unused. Also collects the errors of one item, so that all of them are reported together.
 
 use std::fmt::Display;
 
@@ -9,22 +8,21 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::Error;
 
-/// Rule `id` is broken by `tokens`.
+/// Creates the error of rule `id` at `tokens`.
 pub(crate) fn spanned(id: &str, tokens: impl ToTokens, message: impl Display) -> Error {
     Error::new_spanned(tokens, format!("{message} [{id}]"))
 }
 
-/// Rule `id` is broken at `span`.
+/// Creates the error of rule `id` at `span`.
 pub(crate) fn at(id: &str, span: Span, message: impl Display) -> Error {
     Error::new(span, format!("{message} [{id}]"))
 }
 
-/// The errors of an item so far.
 #[derive(Default)]
 pub(crate) struct Errors(Option<Error>);
 
 impl Errors {
-    /// What came out, or an error more.
+    /// Returns the value, or records the error.
     pub(crate) fn take<T>(&mut self, result: Result<T, Error>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -38,13 +36,13 @@ impl Errors {
         }
     }
 
-    /// What was made of the item, if there was no error.
+    /// Returns the expansion of the item, unless errors were recorded.
     pub(crate) fn unless<T>(self, made: Option<T>) -> Result<T, Error> {
         self.finish()?;
         made.ok_or_else(|| Error::new(Span::call_site(), "a part of this item is missing"))
     }
 
-    /// All of them, if there are any.
+    /// Returns the recorded errors, if any.
     pub(crate) fn finish(self) -> Result<(), Error> {
         match self.0 {
             Some(error) => Err(error),

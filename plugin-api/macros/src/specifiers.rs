@@ -1,5 +1,5 @@
-//! What the words of `#[uproperty]` and `#[ufunction]` mean: each is one line of a table, which the attributes read, and which
-//! `docs/specifiers.md` prints. A test compares the two.
+//! Meaning of the specifiers of `#[uproperty]` and `#[ufunction]`: each is a line of a table, which the attributes read, and
+//! which `docs/specifiers.md` lists. A test compares both.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -9,15 +9,13 @@ use crate::earlier_names::{self, WAS};
 use crate::rules;
 use crate::words::Words;
 
-/// A word, and what the host has of it.
+/// A specifier, and its representation in the host.
 pub(crate) struct Specifier {
-    /// The word.
     pub(crate) word: &'static str,
-    /// The names of its flags; none for words that say more than a bit.
+    /// Names of its flags; empty for specifiers with more than flags.
     pub(crate) flags: &'static [&'static str],
-    /// The key of its metadata, for words with a text.
+    /// Key of its metadata, for specifiers with a string.
     pub(crate) key: Option<&'static str>,
-    /// What it says.
     #[cfg_attr(not(test), expect(dead_code, reason = "the page has it, and the test that compares the page"))]
     pub(crate) about: &'static str,
 }
@@ -30,7 +28,7 @@ const fn text(word: &'static str, key: &'static str, about: &'static str) -> Spe
     Specifier { word, flags: &[], key: Some(key), about }
 }
 
-/// The words of `#[uproperty(…)]`.
+/// Specifiers of `#[uproperty(…)]`.
 pub(crate) const PROPERTY: &[Specifier] = &[
     flag("edit_anywhere", &["EDIT_ANYWHERE"], "editors may change it"),
     flag("visible_anywhere", &["VISIBLE_ANYWHERE"], "editors show it, and do not change it"),
@@ -50,7 +48,7 @@ pub(crate) const PROPERTY: &[Specifier] = &[
     flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
 ];
 
-/// The words of `#[ufunction(…)]`.
+/// Specifiers of `#[ufunction(…)]`.
 pub(crate) const FUNCTION: &[Specifier] = &[
     flag("blueprint_callable", &["CALLABLE"], "scripts may call it"),
     flag("blueprint_pure", &["PURE"], "scripts may call it, and it changes nothing"),
@@ -87,13 +85,12 @@ pub(crate) const FUNCTION: &[Specifier] = &[
     flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
 ];
 
-/// Refuses words that are not in the table.
 pub(crate) fn expect(words: &Words, table: &[Specifier]) -> Result<()> {
     let known: Vec<_> = table.iter().map(|specifier| specifier.word).collect();
     words.expect(&known)
 }
 
-/// The flags that the words say, of the constants in `module`.
+/// Expands to the flags of the specifiers, as constants in `module`.
 pub(crate) fn flags(words: &Words, table: &[Specifier], module: &str) -> Result<TokenStream> {
     let module = format_ident!("{module}");
     let mut said = vec![quote! { 0 }];
@@ -106,12 +103,12 @@ pub(crate) fn flags(words: &Words, table: &[Specifier], module: &str) -> Result<
     Ok(quote! { #(#said)|* })
 }
 
-/// The doc comment and the metadata that the words say.
+/// Expands to the doc comment and the metadata of the specifiers.
 pub(crate) fn about(words: Option<&Words>, table: &[Specifier], doc: &str) -> Result<TokenStream> {
     about_with(words, table, doc, &[])
 }
 
-/// The same, with metadata that the form of the declaration says.
+/// Expands to the doc comment and the metadata, with additional metadata from the form of the declaration.
 pub(crate) fn about_with(
     words: Option<&Words>,
     table: &[Specifier],

@@ -1,5 +1,5 @@
-//! Functions that need no plugin part: static ones, and events that only scripts give a body. And what all functions may
-//! have: defaults for their last parameters.
+//! Functions without a plugin part: static functions, and events that only scripts implement. Also defaults of the last
+//! parameters, which all functions may have.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -11,7 +11,7 @@ use crate::result::place_of;
 use crate::rules;
 use crate::words::Words;
 
-/// Defaults of parameters: the texts, and what makes the compiler check them.
+/// Defaults of parameters as text, with compile-time checks.
 #[derive(Default)]
 pub(crate) struct Defaults {
     texts: Vec<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Those in `defaults(times = 3)`: of the last parameters, since the first that is left out ends the arguments.
+    /// Parses `defaults(times = 3)`: defaults of the last parameters, because the first omitted argument ends the list.
     pub(crate) fn of(words: &Words, method: &Method) -> Result<Self> {
         let pairs = words.pairs("defaults")?;
         if pairs.is_empty() {
@@ -53,19 +53,18 @@ impl Defaults {
         Ok(Self { texts, checks })
     }
 
-    /// What the plumbing adds to a block.
+    /// Expands to the call that adds defaults to a block.
     pub(crate) fn on_block(&self) -> Option<TokenStream> {
         let texts = &self.texts;
         (!texts.is_empty()).then(|| quote! { .with_defaults(&[#(#texts),*]) })
     }
 
-    /// The checks.
     pub(crate) fn checks(&self) -> &TokenStream {
         &self.checks
     }
 }
 
-/// The description of a function without a plugin part, made by `builder` of the plumbing.
+/// Expands to the description of a function without a plugin part, created by `builder`.
 pub(crate) fn description(
     method: &Method,
     (builder, of): (&TokenStream, &TokenStream),
@@ -92,7 +91,6 @@ pub(crate) fn description(
     }
 }
 
-/// The shell of a static function.
 pub(crate) fn shell(method: &Method, shell: &Ident, class: &Ident) -> TokenStream {
     let (name, result, place) = (&method.name, method.result_type(), place_of(&method.name));
     let returned = method.result.returned_type();

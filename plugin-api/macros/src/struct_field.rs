@@ -1,5 +1,4 @@
-//! What a field of a struct says of itself: `#[uproperty(default = …)]`, as data for the host and as the value that Rust code begins
-//! with.
+//! The attribute of a field of a struct: `#[uproperty(default = …)]`, as data for the host and as the default value in Rust.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -10,17 +9,16 @@ use crate::earlier_names::{self, WAS};
 use crate::rules;
 use crate::words::{Words, take_attr};
 
-/// The default of a field, where it says one.
+/// The default of a field, if specified.
 pub(crate) struct FieldDefault {
-    /// As the host parses it.
+    /// Text in the syntax of the host.
     pub(crate) text: String,
-    /// Compiles only when the value fits the field's type.
+    /// Compiles only if the value fits the field's type.
     pub(crate) check: TokenStream,
-    /// The value in Rust.
     pub(crate) value: TokenStream,
 }
 
-/// Takes the words off a field of that path. `earlier` gets what lists its earlier names.
+/// Removes the attributes of a field with that path. Code that lists its earlier names is added to `earlier`.
 pub(crate) fn take(
     attrs: &mut Vec<Attribute>,
     ty: &Type,
@@ -64,7 +62,7 @@ pub(crate) fn take(
     Ok(Some(FieldDefault { text, check, value: in_rust(value, ty) }))
 }
 
-/// `Default` of a struct that travels by value, where a field says a default.
+/// Expands to `Default` of a struct that is passed by value, if a field specifies a default.
 pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)]) -> Option<TokenStream> {
     fields.iter().any(|(_, default)| default.is_some()).then(|| {
         let values = fields.iter().map(|(field, default)| match default {
@@ -73,7 +71,7 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
         });
         quote! {
             impl ::alcedo_plugin_api::plumbing::core::default::Default for #name {
-                /// What the fields say that they begin as; the others have the default of their type.
+                /// Returns the specified defaults of the fields; other fields have the default of their type.
                 fn default() -> Self {
                     Self { #(#values),* }
                 }

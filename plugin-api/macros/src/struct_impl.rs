@@ -1,5 +1,5 @@
-//! `#[ustruct]` on the `impl` block of a struct: constructors, each of which begins with the value that the struct begins as, and how it
-//! is written for another machine.
+//! `#[ustruct]` on the `impl` block of a struct: constructors, which start with the default value of the struct, and network
+//! serialization.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -15,7 +15,7 @@ use crate::rules;
 use crate::words::{Words, take_attr};
 use crate::{class_impl, docs, pod, structure};
 
-/// `#[ustruct]` on whatever it stands on.
+/// Expands `#[ustruct]` on any item.
 pub(crate) fn expand(words: &Words, item: Item, side: Side) -> Result<TokenStream> {
     match (item, side) {
         (Item::Struct(item), Side::Host) => pod::of_the_host(words, item),
@@ -68,11 +68,11 @@ fn no_words(attr: &Attribute) -> Result<()> {
     Words::of(attr)?.expect(&[])
 }
 
-/// How a function has the struct.
+/// First parameter of a function: the struct.
 enum Takes {
-    /// `&mut self`: a struct that travels by value.
+    /// `&mut self`: a struct that is passed by value.
     Value,
-    /// `Lent<'_, Self>`: one that is used where it lies.
+    /// `Lent<'_, Self>`: a struct that is used in place.
     View,
 }
 
@@ -89,7 +89,7 @@ fn takes(function: &ImplItemFn) -> Result<Takes> {
     }
 }
 
-/// A function that gives a new value, and the author's, which changes what the struct begins as.
+/// Returns a function that creates a value, and the author's function, which modifies the default value.
 fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
     Conditions::refuse(&function.attrs)?;
     let takes = takes(&function)?;

@@ -1,5 +1,5 @@
-//! The words inside an attribute: `name`, `name = value` or `name(Type, …)`, separated by commas. Unknown words are refused where
-//! they stand, with the known ones listed.
+//! Specifiers inside an attribute: `name`, `name = value` or `name(Type, …)`, separated by commas. Unknown specifiers are
+//! rejected at their location, with a list of the known ones.
 
 use crate::rules;
 use proc_macro2::{Span, TokenStream};
@@ -9,20 +9,17 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
 
-/// One word.
 pub(crate) struct Word {
-    /// The word itself.
     pub(crate) name: Ident,
-    /// What follows its equals sign.
     pub(crate) value: Option<Expr>,
-    /// What stands in its parentheses.
+    /// Entries in the parentheses.
     list: Option<Vec<Entry>>,
 }
 
-/// What stands in the parentheses of a word: `Type` or `key = value`.
+/// Entry in the parentheses of a specifier: `Type` or `key = value`.
 struct Entry {
     path: Path,
-    /// What stands behind it with dots: `mesh.scale`.
+    /// Names after the first, separated by dots: `mesh.scale`.
     inside: Vec<Ident>,
     value: Option<Expr>,
 }
@@ -41,7 +38,6 @@ impl Parse for Entry {
     }
 }
 
-/// The words of one attribute, in order.
 pub(crate) struct Words {
     span: Span,
     words: Vec<Word>,
@@ -73,7 +69,7 @@ impl Parse for Words {
 }
 
 impl Words {
-    /// The words of an attribute, which may have no parentheses at all.
+    /// Parses the specifiers of an attribute, which may have no parentheses.
     pub(crate) fn of(attr: &Attribute) -> Result<Self> {
         match &attr.meta {
             Meta::Path(path) => Ok(Self { span: path.span(), words: Vec::new() }),
@@ -82,12 +78,11 @@ impl Words {
         }
     }
 
-    /// Where the words stand.
     pub(crate) fn span(&self) -> Span {
         self.span
     }
 
-    /// Refuses words that are not known here, and words said twice.
+    /// Rejects unknown and duplicate specifiers.
     pub(crate) fn expect(&self, known: &[&str]) -> Result<()> {
         let mut errors = rules::Errors::default();
         for (at, word) in self.words.iter().enumerate() {
@@ -107,12 +102,11 @@ impl Words {
         errors.finish()
     }
 
-    /// The word, if it is said.
     pub(crate) fn get(&self, name: &str) -> Option<&Word> {
         self.words.iter().find(|word| word.name == name)
     }
 
-    /// Whether the word is said; it takes no value.
+    /// Returns true if the specifier, which takes no value, is present.
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {
             None => Ok(false),
@@ -124,13 +118,12 @@ impl Words {
         }
     }
 
-    /// Where the type is declared: here, or elsewhere with `imported`.
+    /// Returns `imported` or `declared`, depending on the specifier `imported`.
     pub(crate) fn origin(&self) -> Result<Ident> {
         let origin = if self.flag("imported")? { "imported" } else { "declared" };
         Ok(Ident::new(origin, Span::call_site()))
     }
 
-    /// The path after `name =`.
     pub(crate) fn path(&self, name: &str) -> Result<Option<Path>> {
         match self.get(name) {
             None => Ok(None),
@@ -141,7 +134,7 @@ impl Words {
         }
     }
 
-    /// The paths in the parentheses of `name(…)`, each once; none where the word is not said.
+    /// Returns the paths in the parentheses of `name(…)` without duplicates; empty without the specifier.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
         let Some(word) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
@@ -160,7 +153,7 @@ impl Words {
         }
     }
 
-    /// The names and values in the parentheses of `name(…)`, each name once; none where the word is not said.
+    /// Returns the names and values in the parentheses of `name(…)`, with unique names; empty without the specifier.
     pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(Ident, Expr)>> {
         let mut pairs = Vec::new();
         for (names, value) in self.dotted_pairs(name)? {
@@ -179,7 +172,7 @@ impl Words {
         Ok(pairs)
     }
 
-    /// The same, where names may have others behind a dot: `mesh.scale = 2.0`.
+    /// Returns the names and values like [`Self::pairs`], where names may have several parts: `mesh.scale = 2.0`.
     pub(crate) fn dotted_pairs(&self, name: &str) -> Result<Vec<(Vec<Ident>, Expr)>> {
         let Some(word) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
@@ -204,7 +197,6 @@ impl Words {
         Ok(pairs)
     }
 
-    /// The text after `name =`.
     pub(crate) fn text(&self, name: &str) -> Result<Option<LitStr>> {
         match self.get(name) {
             None => Ok(None),
@@ -215,7 +207,7 @@ impl Words {
         }
     }
 
-    /// The package, which every type needs.
+    /// Returns the package, which every type requires.
     pub(crate) fn package(&self, type_name: &Ident) -> Result<LitStr> {
         let Some(package) = self.text("package")? else {
             return Err(rules::at(
@@ -235,14 +227,14 @@ impl Words {
     }
 }
 
-/// Whether a text is a name as the host's paths have them.
+/// Returns true for a valid name in paths of the host.
 pub(crate) fn is_identifier(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Takes the attribute of that name out of a list, refusing a second one.
+/// Removes the attribute of that name from a list, and rejects a second one.
 pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option<Attribute>> {
     let mut found = None;
     let mut rest = Vec::with_capacity(attrs.len());
@@ -257,7 +249,7 @@ pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option
     Ok(found)
 }
 
-/// Returns the `derive` of those traits that the author of an item has not derived below the attribute.
+/// Expands to the `derive` of those traits that the author of an item has not derived below the attribute.
 pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
     let mut derived = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {

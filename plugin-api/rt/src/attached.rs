@@ -1,5 +1,4 @@
-//! The one attachment of a module to its host: who the host is, and which functions it offers. Written once, when
-//! the module is attached.
+//! The attachment of a module to its host and the host's functions. Written once, when the module is attached.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,14 +10,13 @@ use crate::outside::{Attachment, this_thread};
 
 static ATTACHMENT: Attachment = Attachment::alone();
 
-/// The thread that the module was attached on; zero while it is not. A module that has to do with objects or values is
-/// attached on the game thread.
+/// The thread that the module was attached on; zero while detached. A module with objects or values is attached on the game thread.
 static HOME: AtomicUsize = AtomicUsize::new(0);
 
-/// The module has to do with no objects, and so belongs to no thread.
+/// True if the module has no objects, and is therefore not bound to a thread.
 static IS_FREE: AtomicBool = AtomicBool::new(false);
 
-/// Keeps the context of the host and the number of this thread. Returns false if there was a host before.
+/// Stores the context of the host and the number of this thread. Returns false if a host was attached before.
 pub(crate) fn begin(context: &ModuleContext) -> bool {
     ATTACHMENT.attach(context, || {
         HOME.store(this_thread(), Ordering::Relaxed);
@@ -26,43 +24,43 @@ pub(crate) fn begin(context: &ModuleContext) -> bool {
     })
 }
 
-/// Forgets the host. No other can be attached afterwards.
+/// Clears the attachment. No other host can be attached afterwards.
 pub(crate) fn end() {
     ATTACHMENT.detach();
     HOME.store(0, Ordering::Relaxed);
     ATTACHMENT.forget_words();
 }
 
-/// Returns the record of the host, while the module is attached. Any thread may call this.
+/// Returns the context of the host while the module is attached. Any thread.
 #[inline]
 #[must_use]
 pub fn context() -> Option<&'static ModuleContext> {
     ATTACHMENT.context()
 }
 
-/// Checks that this is the thread that the module was attached on: the game thread, for a module with objects or values. No call to the
-/// host.
+/// Returns true on the thread that the module was attached on: the game thread, for a module with objects or values. Does not
+/// call the host.
 #[inline]
 #[must_use]
 pub fn is_game_thread() -> bool {
     HOME.load(Ordering::Relaxed) == this_thread()
 }
 
-/// Checks that the module has to do with no objects, and so belongs to no thread.
+/// Returns true if the module has no objects, and is therefore not bound to a thread.
 pub(crate) fn is_free() -> bool {
     IS_FREE.load(Ordering::Relaxed)
 }
 
-/// Checks that functions of the host may be called directly on this thread: on the game thread, or on each one in a module that has to do
-/// with no objects.
+/// Returns true if functions of the host may be called directly on this thread: the game thread, or any thread of a module
+/// without objects.
 #[inline]
 #[must_use]
 pub fn may_call_directly() -> bool {
     is_game_thread() || is_free()
 }
 
-/// Checks that a scope of objects may open here: on the stack of the game thread, and on no stack of a coroutine, which could suspend
-/// the scope and outlive the call around it. Game thread only. Passes without a host.
+/// Checks that a scope of objects may begin here: on the stack of the game thread, and not on the stack of a coroutine, which
+/// could suspend the scope and outlive the surrounding call. Game thread only. Succeeds without a host.
 ///
 /// # Errors
 /// `WRONG_STACK`.
@@ -74,21 +72,23 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
     }
 }
 
-/// Returns the mode of the host, one of [`alcedo_abi::host::mode`]; without a host none of them. Two reads of memory that is hardly ever
-/// written. Game thread only: the host detaches the module there, and the word of the mode ends then.
+/// Returns the mode of the host, one of [`alcedo_abi::host::mode`]; an undefined mode without a host. Costs two reads of rarely
+/// written memory. Game thread only: the host detaches the module there, and then frees the mode word.
 #[inline]
 #[must_use]
 pub fn mode() -> u32 {
     ATTACHMENT.mode()
 }
 
-/// Closes direct calls while a slice of host memory is lent, or opens them: [`direct_version`] is `CLOSED` in between. Game thread only.
+/// Closes direct calls while a slice of host memory is borrowed, or opens them again; [`direct_version`] returns `CLOSED` while closed.
+/// Game thread only.
 pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }
 
-/// The version of what is called directly, or [`CLOSED`](alcedo_abi::black_direct::CLOSED): two looks, as for [`mode`]. Where
-/// [`may_call_directly`] only, for the same reason; the word of a module that has to do with no objects stays as long as it is mapped.
+/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::black_direct::CLOSED). Costs two reads, like [`mode`].
+/// Allowed only on threads accepted by [`may_call_directly`], for the same reason; the version word of a module without objects
+/// exists as long as the module is mapped.
 #[inline]
 #[must_use]
 pub fn direct_version() -> u64 {

@@ -1,13 +1,13 @@
-//! Why a call over the border did not do its work, as the plugin sees it. It is the failure that crossed, so that
-//! it can cross again and still be the same error on the other side.
+//! Error of a call across the ABI boundary, as the plugin sees it. Stores the failure of the ABI, so that passing it on
+//! preserves the error.
 
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
 
-/// Where in a source file something happened.
+/// A location in a source file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourcePlace {
-    /// Source file, as the compiler of that code named it.
+    /// Source file, as named by the compiler of that code.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -15,32 +15,32 @@ pub struct SourcePlace {
     pub column: u32,
 }
 
-/// Why a call did not do its work. Nothing is broken by it: the caller may go on, or let it fail its own call.
+/// Error of a call. State is still consistent: the caller may continue, or return the error.
 #[derive(Clone, Debug)]
 pub struct CallError {
     failure: Box<Failure>,
 }
 
 impl CallError {
-    /// An error of `kind` with its sentence.
+    /// Creates an error of `kind` with a message.
     #[must_use]
     pub fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
         Self::from_failure(Failure::new(kind, message.as_ref()))
     }
 
-    /// An error that is only a sentence: what was tried, on what, and the way out.
+    /// Creates an error that is only a message: the action, its object, and a hint.
     #[must_use]
     pub fn other(message: impl AsRef<str>) -> Self {
         Self::new(FailureKind::OTHER, message)
     }
 
-    /// No host is there to do `action`.
+    /// Creates the error for an `action` without a host.
     #[must_use]
     pub fn no_host(action: &str) -> Self {
         Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
     }
 
-    /// The plugin part of `object` is held by the method `held`, and `wanted` wants it.
+    /// Creates the error for the method `wanted`, which needs the plugin part of `object` while the method `held` borrows it.
     #[must_use]
     pub fn reentrant(object: ObjectHandle, held: &str, wanted: &str) -> Self {
         let failure = Failure {
@@ -52,56 +52,55 @@ impl CallError {
         Self::from_failure(failure)
     }
 
-    /// The error that a failure tells of.
+    /// Creates the error from a failure of the ABI.
     #[must_use]
     pub fn from_failure(failure: Failure) -> Self {
         Self { failure: Box::new(failure) }
     }
 
-    /// The error as it crosses the border.
+    /// Converts the error into a failure of the ABI.
     #[must_use]
     pub fn into_failure(self) -> Failure {
         *self.failure
     }
 
-    /// What sort of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         self.failure.kind
     }
 
-    /// Whether the function ran to its end and gave back an error of its author's; otherwise the call went wrong.
+    /// Returns true if the function completed and returned an error of its author; otherwise the call failed.
     #[must_use]
     pub fn is_returned(&self) -> bool {
         self.kind() == FailureKind::RETURNED
     }
 
-    /// Its sentence without the facts: for a panic, the panic's own message; for an error that a function gave back, that
-    /// error's own words.
+    /// Returns the message without details: for a panic, the message of the panic; for a returned error, the author's message.
     #[must_use]
     pub fn message(&self) -> &str {
         self.failure.message.as_str()
     }
 
-    /// The object concerned, or none.
+    /// Returns the object concerned, or none.
     #[must_use]
     pub fn object(&self) -> ObjectHandle {
         self.failure.object
     }
 
-    /// For a borrow, the method that holds the plugin part; for a signature or class, what was found.
+    /// Returns, for a borrow, the method that holds the plugin part; for a signature or class, the one found.
     #[must_use]
     pub fn held(&self) -> &str {
         self.failure.held.as_str()
     }
 
-    /// For a borrow, the method that wanted the plugin part; for a signature or class, what was asked for.
+    /// Returns, for a borrow, the method that requested the plugin part; for a signature or class, the one expected.
     #[must_use]
     pub fn wanted(&self) -> &str {
         self.failure.wanted.as_str()
     }
 
-    /// Where it happened, if it said so.
+    /// Returns the location of the error, if it is known.
     #[must_use]
     pub fn place(&self) -> Option<SourcePlace> {
         let Failure { file, line, column, .. } = &*self.failure;

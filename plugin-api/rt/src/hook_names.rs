@@ -1,8 +1,8 @@
-//! The C names of the hooks. They are given where the macro is written, in the plugin's own crate: its objects are
-//! always linked, while those of this crate would be left out, or be found too late, as the linker pleases.
+//! C names of the hooks. They are defined by a macro in the plugin's crate, whose objects are always linked; objects of this
+//! crate could be omitted or found too late by the linker.
 
-/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the library this is written in, but for those that
-/// are named: these are functions of the library's own, and its `dlsym` still finds the hooks under their names.
+/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names:
+/// these are the library's own functions, and its `dlsym` still finds the hooks under these names.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(hooked)]
@@ -27,7 +27,7 @@ macro_rules! __alcedo_hooks {
     };
 }
 
-/// Defines no function: this platform has no hooks, and its images are parked.
+/// Defines no functions: this platform has no hooks, and its images are parked.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(hooked))]
@@ -35,15 +35,15 @@ macro_rules! __alcedo_hooks {
     ([$($unhooked:tt)*]) => {};
 }
 
-/// Lists a name in the section that the host reads from the file. A name of no hook, or of no function of the library, fails to
-/// link. The function becomes hidden: else the loader would bind the library's own calls to the platform's.
+/// Lists a name in the section that the host reads from the file. A name without a hook, or without a function in the library,
+/// fails to link. The function becomes hidden: otherwise the loader would bind the library's own calls to the platform's.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_unhooked {
     ("free") => {
         $crate::__alcedo_unhooked!(@ "free");
         const _: () = {
-            // Before every other initialiser, as the one that finds the platform's functions.
+            // Runs before all other initializers, like the one that finds the platform's functions.
             #[used]
             #[unsafe(link_section = ".init_array.00000")]
             static ALCEDO_OWN_HEAP: extern "C" fn() = $crate::hooks::has_own_heap;
@@ -65,7 +65,7 @@ macro_rules! __alcedo_unhooked {
     };
 }
 
-/// Thread-locals, threads, exit handlers, signals, descriptors; and the initialiser that finds the platform's.
+/// Hooks of thread-locals, threads, exit handlers, signals and descriptors; and the initializer that finds the platform's functions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_life {
@@ -123,7 +123,7 @@ macro_rules! __alcedo_hooks_of_life {
         }
 
         const _: () = {
-            // Before every other initialiser: they are sorted by this number, and those without one come last.
+            // Runs before all other initializers: they are sorted by this number, and those without a number run last.
             #[used]
             #[unsafe(link_section = ".init_array.00000")]
             static ALCEDO_RESOLVE: extern "C" fn() = $crate::hooks::resolve;
@@ -131,7 +131,7 @@ macro_rules! __alcedo_hooks_of_life {
     };
 }
 
-/// What puts an address of the module into a table or a variable of a library that stays.
+/// Hooks of functions that store an address of the module in a table or a variable of another library.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_tables {
@@ -162,7 +162,7 @@ macro_rules! __alcedo_hooks_of_tables {
     };
 }
 
-/// What may not be left by a module that is being closed.
+/// Hooks of functions that a module may not call while it is being closed.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_closing {
@@ -173,7 +173,7 @@ macro_rules! __alcedo_hooks_of_closing {
     };
 }
 
-/// What raises signals, jumps out of handlers, processes.
+/// Hooks of functions that raise signals, jump out of handlers, or start processes.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_signals {
@@ -214,7 +214,7 @@ macro_rules! __alcedo_hooks_of_signals {
     };
 }
 
-/// What finds functions by their names, and what is called around a `fork`.
+/// Hooks of functions that look up symbols, or register handlers for `fork`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_lookups {
@@ -237,7 +237,7 @@ macro_rules! __alcedo_hooks_of_memory {
     () => {};
 }
 
-/// The C heap and mappings.
+/// Hooks of the C heap and of mappings.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(feature = "pass-through"))]
@@ -278,7 +278,7 @@ macro_rules! __alcedo_hooks_of_memory {
     };
 }
 
-/// Hidden C names, each a jump to a function of [`hooks`](crate::hooks). A name that Rust defined would be exported.
+/// Defines hidden C names that jump to functions of [`hooks`](crate::hooks). Names defined by Rust would be exported.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_name {
@@ -290,7 +290,7 @@ macro_rules! __alcedo_name {
     )*};
 }
 
-/// The same for what looks names up: the function is handed the table of all names behind its first three arguments.
+/// Defines C names of lookup functions: the function receives the table of all names as additional arguments after the first three.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_lookup {
@@ -318,8 +318,8 @@ macro_rules! __alcedo_lookup {
     )*};
 }
 
-/// Defines a hidden C name, or the symbol in its place, with its code, and lists the name in the table of `HookedName`s, whose ends the
-/// linker defines.
+/// Defines a hidden C name, or the symbol that replaces it, with its code, and adds the name to the table of `HookedName`s,
+/// whose bounds are defined by the linker.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_symbol {
@@ -338,7 +338,7 @@ macro_rules! __alcedo_symbol {
             ::core::concat!(".Lalcedo_name_of_", $name, ":"),
             ::core::concat!(".asciz \"", $name, "\""),
             ".popsection",
-            // Retained: only its ends are referred to.
+            // Retained, because only the bounds of the section are referenced.
             ".pushsection alcedo_hooked,\"aR\",@progbits",
             ".p2align 2",
             ::core::concat!(".long .Lalcedo_name_of_", $name, " - ."),

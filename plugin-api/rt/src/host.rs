@@ -1,5 +1,5 @@
-//! The host's functions as methods: one for each line of the lists in [`alcedo_abi::list`], made from it. A method adds the words
-//! of this module's context, and turns status and failure into a [`CallError`].
+//! The host's functions as methods, generated from the lists in [`alcedo_abi::list`]. A method adds the words of this module's
+//! context, and converts status and failure into a [`CallError`].
 #![expect(unsafe_code, reason = "calls the host's functions")]
 
 use core::mem::ManuallyDrop;
@@ -11,7 +11,7 @@ use alcedo_abi::list::prelude::*;
 use crate::attached::context;
 use crate::error::CallError;
 
-/// The host that this module is attached to, and what it is asked for. Any thread; each function checks its thread itself.
+/// The host that this module is attached to, and the current action for errors. Any thread; each function checks its thread.
 #[derive(Clone, Copy)]
 pub struct Host<'a> {
     context: &'static ModuleContext,
@@ -19,11 +19,11 @@ pub struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// The host, while the module is attached. Errors of a call that has no words of its own say that `what` failed.
+    /// Returns the host while the module is attached. A failure without a message is reported as a failure of `what`.
     ///
     /// # Safety
-    /// While a slice of host memory is lent on this thread, only functions are called that neither change, move nor end a
-    /// value, and run no code but that of this module.
+    /// While a slice of host memory is borrowed on this thread, only functions are called that neither change, move nor destroy
+    /// a value, and run no code outside this module.
     #[inline]
     #[must_use]
     pub unsafe fn attached(what: &'a str) -> Option<Self> {
@@ -31,39 +31,36 @@ impl<'a> Host<'a> {
     }
 }
 
-/// The host as far as logs and panics go, which is open also while a slice of host memory is lent on this thread.
+/// The host, restricted to logs and panics, which are allowed while a slice of host memory is borrowed on this thread.
 #[derive(Clone, Copy)]
 pub(crate) struct LogHost(Host<'static>);
 
 impl LogHost {
-    /// The host, while the module is attached.
     pub(crate) fn attached() -> Option<Self> {
-        // SAFETY: only the functions below are called. What they tell changes no value, and the host refuses whatever a
-        // subscriber of its own tries with one.
+        // SAFETY: only the functions below are called. They change no value, and the host refuses changes by its own subscribers.
         unsafe { Host::attached("logging") }.map(Self)
     }
 
-    /// Sends an event.
     pub(crate) fn event(self, record: &LogRecord<'_>) {
         self.0.log_event(record);
     }
 
-    /// Reports a panic on this thread, whose stack is still whole.
+    /// Reports a panic on this thread, before its stack is unwound.
     pub(crate) fn panicked(self, file: &str, line: u32, column: u32) {
         self.0.panicked(RStr::from_str(file), line, column);
     }
 
-    /// Checks that a call of the host into a module that belongs to no thread is open on this one.
+    /// Returns true if a call of the host into a module that is not bound to a thread is active on this thread.
     pub(crate) fn calls_are_open(self) -> bool {
         self.0.calls_are_open() != 0
     }
 
-    /// Opens a span; its number at the host.
+    /// Opens a span and returns its number in the host.
     pub(crate) fn open_span(self, record: &LogRecord<'_>) -> u64 {
         self.0.span_open(record)
     }
 
-    /// Goes on with a span.
+    /// Enters, exits or closes a span.
     pub(crate) fn step_span(self, span: u64, step: SpanStep) {
         self.0.span_step(span, step);
     }
@@ -75,12 +72,12 @@ impl core::fmt::Debug for Host<'_> {
     }
 }
 
-/// A type of the lists, and what a caller gives for it.
+/// A parameter type of the lists, with the type that a caller passes.
 pub trait Param: Sized {
-    /// What a caller gives.
+    /// Type that a caller passes.
     type Given<'a>;
 
-    /// As it crosses, for one call.
+    /// Converts an argument into the ABI type, for one call.
     fn crossing(given: Self::Given<'_>) -> Self;
 }
 
@@ -126,13 +123,13 @@ as_they_are! {
     [] ZCallHandle,
 }
 
-/// What a function of the host gives back by itself, and what a caller gets for it.
+/// A return type of the host's functions, with the type that a caller receives.
 pub trait Returned: Sized {
-    /// What a caller gets, where the call has written a `T`.
+    /// Type that a caller receives if the call has written a `T`.
     type Of<T>;
 
-    /// Judges a call: `made` is what it has written, and `failure`, which is called for one that failed, gives why it has not. `what`
-    /// was asked for, and `action` is how the list calls it.
+    /// Converts the result of a call: `made` is the written value, and `failure`, called for a failed call, returns its
+    /// failure. `what` is the current action, and `action` its name in the list.
     fn judged<T>(self, made: T, failure: impl FnOnce() -> Option<Failure>, what: &str, action: &str) -> Self::Of<T>;
 }
 
@@ -211,21 +208,21 @@ as_it_is! {
     [U] *const U,
 }
 
-/// A sink that ends in a `String` of this module.
+/// Creates a sink that writes into a `String` of this module.
 fn sink(text: &mut String) -> TextSink {
     TextSink { context: core::ptr::from_mut(text).cast(), put: put_text }
 }
 
-/// The `put` of a sink that ends in a `String` of this module.
+/// Implements `put` of a sink that writes into a `String` of this module.
 ///
 /// # Safety
-/// `context` points to a live `String` that nobody else uses; `data` lends `len` bytes.
+/// `context` points to a live `String` that no other code uses; `data` points to `len` borrowed bytes.
 pub unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: the caller promises both, and was given the sink with just this context.
+    // SAFETY: the caller promises both, and received the sink with exactly this context.
     unsafe { *context.cast::<String>() = lent_text(TextView { data, len }) };
 }
 
-/// Copies a text that was lent. What is not UTF-8 is replaced.
+/// Copies a borrowed string. Invalid UTF-8 is replaced.
 ///
 /// # Safety
 /// The view's bytes are readable.
@@ -301,7 +298,7 @@ macro_rules! methods {
                 #[doc = rule!($rule)]
                 $(
                     #[doc = concat!("\n# Safety\nThis is `", stringify!($safety), "`: what is said above of the parameters is so, ")]
-                    /// and every address is that of a live value of its type, lent for the call.
+                    /// and every address is that of a live value of its type, borrowed for the call.
                 )?
                 #[inline]
                 pub $($safety)? fn $name(
@@ -311,10 +308,11 @@ macro_rules! methods {
                     let call = context.$field.$name();
                     $($(let mut $out: $out_ty = $before;)+)?
                     $(let mut $sink = String::new();)?
-                    // Nothing is written to it unless the call fails, so there is nothing to drop then; doing so would be four calls.
+                    // The failure is written only if the call fails, so otherwise there is no value to drop; dropping would
+                    // cost four calls.
                     $(let mut $failure = ManuallyDrop::new(Failure::none());)?
-                    // SAFETY: the words are those of this module's context; references and texts are live for the call. What else
-                    // the list has of promises the caller has made, or the method would not be `unsafe`.
+                    // SAFETY: the words are those of this module's context; references and strings are live for the call. The
+                    // caller has made the remaining promises of the list, otherwise the method would not be `unsafe`.
                     let result = unsafe {
                         call(
                             $(context.$host, $(context.$module,)?)? $(<$ty as Param>::crossing($param),)*

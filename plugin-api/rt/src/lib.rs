@@ -1,8 +1,8 @@
-//! What every plugin carries inside: its attachment to the host, the trap that stops panics at the border, and the
-//! bridge that brings logs to the host. It has neither classes nor calls by name.
+//! Runtime part of every plugin: its attachment to the host, the panic guard at the ABI boundary, and the bridge that forwards
+//! logs to the host. Contains neither classes nor calls by name.
 //!
-//! Nothing here has a thread-local with a destructor, keeps a thread, or prints: each of those would pin the image.
-//! Where no host is attached, as in a plugin's own `cargo test`, everything falls through quietly.
+//! The code has no thread-locals with destructors, starts no threads and prints nothing: each of those would pin the image.
+//! Without a host, as in a plugin's `cargo test`, operations do nothing.
 
 mod attach;
 mod attached;
@@ -32,25 +32,25 @@ pub use error::{CallError, SourcePlace};
 pub use heap::{ModuleHeap, live_bytes};
 pub use host::{Host, lent_text, put_text};
 pub use loggers::with_loggers;
-/// The allocator of a module where it has no heap of its own, which is the platform's: under a sanitizer, which has to see
-/// every allocation itself, and on platforms without hooks, where an image is never unmapped. Any thread.
+/// The allocator of a module without its own heap, which is the platform's: with a sanitizer, which has to see every
+/// allocation, and on platforms without hooks, where an image is never unmapped. Any thread.
 #[cfg(any(not(hooked), feature = "pass-through"))]
 pub use std::alloc::System as ModuleHeap;
 pub use stop::{StopToken, stop_requested};
 pub use trap::{fail, keep_hook, trap, trap_directly, words_of};
 
-/// Bytes that the module has allocated and not freed: the platform's allocator counts none.
+/// Returns the number of bytes that the module has allocated and not freed; zero with the platform's allocator.
 #[cfg(any(not(hooked), feature = "pass-through"))]
 #[must_use]
 pub fn live_bytes() -> u64 {
     0
 }
 
-/// Whether the module has hooks of the C functions by which it could leave something behind.
+/// True if the module has hooks of C functions with lasting side effects.
 pub const HOOKED: bool = cfg!(hooked);
 
-/// Whether [`ModuleHeap`] is a heap of the module's own.
+/// True if [`ModuleHeap`] is a separate heap of the module.
 pub const OWN_HEAP: bool = cfg!(all(hooked, not(feature = "pass-through")));
 
-/// The compiler that builds the plugin, in its own words.
+/// Version string of the compiler that builds the plugin.
 pub const COMPILER: &str = env!("ALCEDO_COMPILER");

@@ -1,4 +1,4 @@
-//! Brings records of the `log` crate to the host's subscriber: the plugin's copy of `log` has statics of its own.
+//! Forwards records of the `log` crate to the host's subscriber: the plugin's copy of `log` has separate statics.
 
 use alcedo_abi::log::LogLevel;
 use log::{LevelFilter, Log, Metadata, Record};
@@ -7,7 +7,7 @@ use crate::records;
 
 struct Bridge;
 
-/// Makes the bridge the logger of this copy of `log`. Returns false if the plugin has set one before.
+/// Installs the bridge as the logger of this copy of `log`. Returns false if the plugin has already set one.
 pub(crate) fn install(level: LogLevel) -> bool {
     let is_set = log::set_logger(&Bridge).is_ok();
     if is_set {

@@ -1,5 +1,5 @@
-//! When the bridges to the host become the loggers of the module: when it is attached, so that nothing is lost; or behind its main,
-//! if that may set a logger of its own. A logger is set once, and who comes second gets an error.
+//! Installs the bridges to the host as loggers of the module: when the module is attached, so that no record is lost; or after
+//! its main, if main may set a logger. A logger is set once; setting a second one fails.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,10 +9,11 @@ use alcedo_abi::log::LogLevel;
 use crate::attached::context;
 use crate::{log_bridge, records, trace_bridge};
 
-/// Loggers that are set behind main.
+/// Loggers that are set after main.
 static BEHIND_MAIN: AtomicU32 = AtomicU32::new(0);
 
-/// The module is attached. With `own_logger` its author states that main sets loggers; else the host has read it from the file.
+/// Installs the loggers of an attached module. With `own_logger` the author states that main sets loggers; otherwise the host
+/// has detected this from the file.
 pub(crate) fn install(level: LogLevel, own_logger: bool) {
     let behind_main = if own_logger { SETS_LOG | SETS_TRACING } else { may_set() };
     BEHIND_MAIN.store(behind_main, Ordering::Relaxed);
@@ -24,8 +25,8 @@ pub(crate) fn install(level: LogLevel, own_logger: bool) {
     }
 }
 
-/// Runs the main of the module, which may set loggers. The host receives what this thread logs by `tracing` until main returns;
-/// before main has set a logger of `log`, its lines are dropped.
+/// Runs the main of the module, which may set loggers. The host receives records of this thread by `tracing` until main
+/// returns; lines of `log` are dropped until main has set a logger.
 pub fn with_loggers(main: impl FnOnce()) {
     let behind_main = BEHIND_MAIN.swap(0, Ordering::Relaxed);
     let level = context().map_or(LogLevel::OFF, |context| context.level);

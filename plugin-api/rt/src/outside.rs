@@ -1,5 +1,5 @@
-//! What comes to the module from outside of Rust: the words that a host writes for it, and the register that tells threads
-//! apart. The addresses among the words are followed here and nowhere else.
+//! Data from outside of Rust: the words that a host writes for the module, and the register that identifies threads. Addresses
+//! among the words are followed only in this file.
 #![expect(
     unsafe_code,
     reason = "names a linker section, follows the pointers that the host wrote, reads the thread pointer"
@@ -16,28 +16,28 @@ use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::hooks::{HookContext, HookSlot};
 use alcedo_abi::host::ModuleContext;
 
-/// What a host writes into its private copy of the module before it is mapped. Never written by the module itself. Whoever
-/// asks for the context refers to it, so the linker keeps the section.
+/// Written by the host into its private copy of the module before that is mapped, and never by the module. Code that reads the
+/// context refers to it, so the linker keeps the section.
 #[used]
 #[unsafe(link_section = ".alcedo.hooks")]
 static SLOT: HookSlot = HookSlot::new();
 
-/// What the host wrote; without a host, none. The same answer for as long as the module is mapped.
+/// Returns the context that the host wrote; `None` without a host. Constant as long as the module is mapped.
 #[inline]
 pub(crate) fn hook_context() -> Option<&'static HookContext> {
     let context = SLOT.context.load(Ordering::Relaxed);
-    // SAFETY: null, or what the host wrote before the module was mapped: it promises a context that outlives the image.
+    // SAFETY: null, or the context that the host wrote before the module was mapped and promises to keep longer than the image.
     unsafe { context.as_ref() }
 }
 
-/// The word that says whether the module's threads are asked to end.
+/// Returns the word that requests the module's threads to stop.
 pub(crate) fn stop_word() -> Option<&'static AtomicU32> {
     let context = hook_context()?;
-    // SAFETY: null, or a word of which the host promises that it stays for as long as the image is mapped.
+    // SAFETY: null, or a word that the host promises to keep as long as the image is mapped.
     unsafe { context.stop.as_ref() }
 }
 
-/// Sleeps while the word is zero; may wake too early.
+/// Sleeps while the word is zero; may return early.
 #[cfg(target_os = "linux")]
 pub(crate) fn sleep_on(word: &AtomicU32, limit: Duration) {
     let limit = libc::timespec {
@@ -45,38 +45,37 @@ pub(crate) fn sleep_on(word: &AtomicU32, limit: Duration) {
         tv_nsec: limit.subsec_nanos().into(),
     };
     let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word and the time live through the call; whatever it answers, the caller looks at the word itself.
+    // SAFETY: the word and the time live through the call; the caller checks the word itself, regardless of the result.
     let _woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const limit) };
 }
 
-/// Sleeps; nothing wakes it.
+/// Sleeps without early wakeup.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn sleep_on(_word: &AtomicU32, limit: Duration) {
     std::thread::sleep(limit);
 }
 
-/// No host yet: the context is not written.
+/// State before the host attaches: the context is not written.
 const ALONE: u8 = 0;
-/// A thread is writing the context.
 const ATTACHING: u8 = 1;
-/// The context is written, and the host is there.
+/// State with a host: the context is written.
 const ATTACHED: u8 = 2;
-/// The context is written, and the host has gone.
+/// State after the host has detached: the context is still written.
 const DETACHED: u8 = 3;
 
-/// What stands for the host's mode word while there is no host: no mode there is, so whoever looks asks, and learns why.
+/// Mode word used without a host. Its value is not a mode, so writers call the host and receive the error.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// What stands for the host's word of direct calls while there is no host: none may be made.
+/// Word of direct calls used without a host: direct calls are closed.
 static NO_DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
 
-/// The words of the host that the module is attached to. Written once, and then read from any thread.
+/// Words of the host that the module is attached to. Written once, and then read from any thread.
 pub(crate) struct Attachment {
     state: AtomicU8,
     context: UnsafeCell<MaybeUninit<ModuleContext>>,
-    /// The host's mode word while the module is attached. Every write of a property looks at it, so there is always one.
+    /// Mode word of the host while the module is attached. Every write of a property reads it, so the pointer is always valid.
     mode: AtomicPtr<AtomicU32>,
-    /// The host's word of direct calls, in the same way.
+    /// Word of direct calls of the host; always valid, too.
     direct: AtomicPtr<AtomicU64>,
 }
 
@@ -85,7 +84,7 @@ pub(crate) struct Attachment {
 unsafe impl Sync for Attachment {}
 
 impl Attachment {
-    /// Of a module that has no host.
+    /// Creates the attachment of a module without a host.
     pub(crate) const fn alone() -> Self {
         Self {
             state: AtomicU8::new(ALONE),
@@ -95,12 +94,12 @@ impl Attachment {
         }
     }
 
-    /// Keeps the words of the host; `before` runs ahead of the first that can read them. False if there was a host before.
+    /// Stores the words of the host; `before` runs before other threads can read them. Returns false if a host was attached before.
     pub(crate) fn attach(&self, context: &ModuleContext, before: impl FnOnce()) -> bool {
         if self.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return false;
         }
-        // SAFETY: this thread moved the state from ALONE, so no other writes, and none reads before ATTACHED.
+        // SAFETY: this thread moved the state from ALONE, so no other thread writes, and none reads before ATTACHED.
         unsafe { self.context.get().write(MaybeUninit::new(*context)) };
         self.mode.store(context.mode.cast_mut(), Ordering::Release);
         self.direct.store(context.direct.cast_mut(), Ordering::Release);
@@ -109,12 +108,12 @@ impl Attachment {
         true
     }
 
-    /// Says that the host has gone. No other can be attached afterwards.
+    /// Marks the host as detached. No other host can be attached afterwards.
     pub(crate) fn detach(&self) {
         self.state.store(DETACHED, Ordering::Release);
     }
 
-    /// Whether direct calls wait, whatever the host's word says.
+    /// Closes direct calls regardless of the host's word, or opens them.
     pub(crate) fn close_direct(&self, closed: bool) {
         let word = match self.context() {
             Some(context) if !closed => context.direct,
@@ -123,38 +122,38 @@ impl Attachment {
         self.direct.store(word.cast_mut(), Ordering::Release);
     }
 
-    /// Forgets the words that the host writes: it may end them afterwards.
+    /// Drops the pointers to the host's words, which the host may free afterwards.
     pub(crate) fn forget_words(&self) {
         self.direct.store((&raw const NO_DIRECT).cast_mut(), Ordering::Release);
         self.mode.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
     }
 
-    /// The words of the host, while it is there.
+    /// Returns the context of the host while the module is attached.
     #[inline]
     pub(crate) fn context(&self) -> Option<&ModuleContext> {
         if self.state.load(Ordering::Acquire) != ATTACHED {
             return None;
         }
-        // SAFETY: `attach` alone stores ATTACHED, after it has written the context whole, and it never writes it again.
+        // SAFETY: only `attach` stores ATTACHED, after it has written the whole context, which is never written again.
         Some(unsafe { (*self.context.get()).assume_init_ref() })
     }
 
-    /// What the host does at the moment; without a host, no mode there is.
+    /// Returns the mode of the host; an undefined mode without a host.
     #[inline]
     pub(crate) fn mode(&self) -> u32 {
-        // SAFETY: it leads to a static, or to the word that the host promises to keep as long as the module is attached.
+        // SAFETY: the pointer refers to a static, or to the word that the host promises to keep as long as the module is attached.
         unsafe { &*self.mode.load(Ordering::Acquire) }.load(Ordering::Relaxed)
     }
 
-    /// The version of what is called directly; without a host, that none may be.
+    /// Returns the version of direct calls; `CLOSED` without a host.
     #[inline]
     pub(crate) fn direct(&self) -> u64 {
-        // SAFETY: as for the mode.
+        // SAFETY: see `mode`.
         unsafe { &*self.direct.load(Ordering::Acquire) }.load(Ordering::Relaxed)
     }
 }
 
-/// A number that no other living thread has. Never zero.
+/// Returns a number that is unique among live threads. Never zero.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline]
 pub(crate) fn this_thread() -> usize {
@@ -170,7 +169,7 @@ pub(crate) fn this_thread() -> usize {
     pointer
 }
 
-/// A number that no other living thread has. Never zero.
+/// Returns a number that is unique among live threads. Never zero.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(crate) fn this_thread() -> usize {
     thread_local! {

@@ -1,16 +1,16 @@
-//! The panic hook of the module stays the first in the row, whatever hooks the author's code sets or takes.
+//! Keeps the panic hook of the module first in the chain, even if the author's code sets or takes hooks.
 //!
-//! Standard library and panic hook are the module's own, so `set_hook` in it (color-eyre, human-panic, an author's own)
-//! puts another hook in the place of ours, and the place of a panic would be lost. But std drops the hook that it replaces,
-//! after it has let go of its lock and still inside `set_hook`: so the drop of ours takes the newcomer out and puts it back
-//! behind a new link of ours. No call pays for that, and already the first panic has its place.
+//! Standard library and panic hook belong to the module, so a call of `set_hook` (color-eyre, human-panic, an author's hook)
+//! replaces our hook, and locations of panics would be lost. But std drops the replaced hook after releasing its lock and still
+//! inside `set_hook`: so the drop of our hook takes the new hook out and sets a new link that calls it. Normal calls have no
+//! cost, and the first panic already has its location.
 //!
-//! A hook that was taken with `take_hook` and is kept drops nothing. As a rule it is called by the hook that is set instead.
-//! Where it is not, [`ensure`] finds out: after the main of the module, and after a panic that left no place.
+//! A hook that was taken with `take_hook` and stored is not dropped. The hook that is set instead usually calls it. Otherwise
+//! [`ensure`] detects this: after the main of the module, and after a panic without a location.
 //!
-//! Two calls of std cannot be one step. So in the moment between them a panic of another thread is printed by std and has no
-//! place, and a hook that another thread sets in that moment is lost. In a `set_hook` both may be: its own order with that
-//! other one is not settled before it has returned. What [`ensure`] does by itself is that rare that it is accepted.
+//! Two calls of std are not atomic. Between them, a panic of another thread is printed by std without a location, and a hook
+//! set by another thread is lost. During a concurrent `set_hook` both may happen, because the order of the two is undefined
+//! before it returns. Calls of [`ensure`] outside of `set_hook` are so rare that this is accepted.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
@@ -19,30 +19,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync + 'static>;
 
-/// The link that was put in last; zero while the module has no host.
+/// Number of the link that was set last; zero while the module has no host.
 static FIRST: AtomicU64 = AtomicU64::new(0);
 
-/// The last number of a link.
 static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Address and number of each link there is: by its address a hook that std gives back is known as one of ours.
+/// Address and number of each existing link: identifies hooks returned by std as links by their address.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
-/// Whether a thread looks after the hook. Nobody waits for it: it looks again when it is asked for meanwhile.
+/// True while a thread checks the hook. No thread waits for the check; a request during a check repeats it.
 static IS_LOOKING: AtomicBool = AtomicBool::new(false);
 
-/// Whether a look was requested that has not begun.
+/// True for a requested check that has not begun.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Whether ours was dropped on a thread that panicked, which may not change the hook.
+/// True if a link was dropped on a panicking thread, which may not change the hook.
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    // One link runs inside another where the author's hook calls the one that it took.
+    // Links are nested if the author's hook calls the hook that it took.
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Ours, before the author's.
+/// The module's hook, which runs before the author's.
 struct Link {
     number: u64,
     note: fn(&PanicHookInfo<'_>),
@@ -61,7 +60,7 @@ impl Link {
     }
 }
 
-/// The panic is noted until this is dropped.
+/// Marks the panic as recorded until this value is dropped.
 struct Noted;
 
 impl Drop for Noted {
@@ -78,47 +77,47 @@ impl Drop for Link {
             *links = Vec::new();
         }
         drop(links);
-        // Another link, or none, was put in since: then this one lay in a hook of the author's.
+        // If another link, or none, was set since, this link was part of an author's hook.
         if FIRST.load(Ordering::Acquire) == self.number {
             ensure(self.note);
         }
     }
 }
 
-/// From now on `note` hears of each panic of the module, before whatever hook an initializer has set or the author will set.
+/// Installs `note`, which is called for each panic of the module, before hooks set by initializers or by the author.
 pub(crate) fn install(note: fn(&PanicHookInfo<'_>)) {
     let (found, default) = (take_hook(), take_hook());
-    // The one of std prints, and its backtrace keeps a cache: without a word of the author's it is left out.
+    // The hook of std prints, and its backtrace keeps a cache: unless the author set a hook, none is called.
     let is_default = std::ptr::eq(&raw const *found, &raw const *default);
     put(note, (!is_default).then_some(found));
 }
 
-/// Gives std its own hook back: nothing of ours is called any more.
+/// Restores the hook of std: links are not called any more.
 pub(crate) fn remove() {
     FIRST.store(0, Ordering::Release);
-    // The author's hook goes with it, and what that drops is the author's.
+    // The author's hook is dropped too, and its drop may panic.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(take_hook()))) {
         std::mem::forget(payload);
     }
 }
 
-/// Whether ours was dropped where it could not be put back.
+/// Returns true if a link was dropped where it could not be restored.
 pub(crate) fn was_lost() -> bool {
     WAS_LOST.load(Ordering::Relaxed)
 }
 
-/// Puts ours before whatever hook there is, unless it is there.
+/// Sets a link in front of the current hook, unless the current hook is a link.
 #[cold]
 pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
     if FIRST.load(Ordering::Acquire) == 0 {
         return;
     }
     if std::thread::panicking() {
-        // std would panic. The trap that this unwinds to looks again.
+        // std would panic. The panic guard that catches this panic checks again.
         WAS_LOST.store(true, Ordering::Relaxed);
         return;
     }
-    // What is dropped while a link is put in may be a link as well, and requests a look then.
+    // Setting a link may drop another link, which then requests a check.
     IS_ASKED.store(true, Ordering::SeqCst);
     while IS_ASKED.load(Ordering::SeqCst) && !IS_LOOKING.swap(true, Ordering::SeqCst) {
         while IS_ASKED.swap(false, Ordering::SeqCst) {
@@ -150,7 +149,7 @@ fn put(note: fn(&PanicHookInfo<'_>), next: Option<Hook>) {
     set_hook(hook);
 }
 
-/// Where a hook lies. A link has a size, so no other hook lies where it does; one without a size has the address of nothing.
+/// Returns the address of a hook. A link has a size, so its address is unique; hooks without a size have a dangling address.
 fn address_of(hook: &Hook) -> usize {
     (&raw const **hook).cast::<()>().addr()
 }

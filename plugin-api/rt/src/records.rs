@@ -1,4 +1,4 @@
-//! Log records on their way over the border. Any thread; without a host they go nowhere.
+//! Sends log records across the ABI boundary. Any thread; records are dropped without a host.
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
@@ -6,17 +6,16 @@ use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
 use crate::attached::context;
 use crate::host::LogHost;
 
-/// Whether the host listens to `level`.
+/// Returns true if the host records events of `level`.
 pub(crate) fn listens(level: LogLevel) -> bool {
     context().is_some_and(|context| level <= context.level)
 }
 
-/// Sends one event without fields.
 pub(crate) fn event(level: LogLevel, target: &str, message: &str, file: &str, line: u32) {
     send_event(&record(level, target, message, file, line, &[]));
 }
 
-/// A record as it crosses.
+/// Creates a record in the form of the ABI.
 pub(crate) fn record<'a>(
     level: LogLevel,
     target: &'a str,
@@ -35,31 +34,30 @@ pub(crate) fn record<'a>(
     }
 }
 
-/// Sends an event.
 pub(crate) fn send_event(record: &LogRecord<'_>) {
     if let Some(host) = LogHost::attached() {
         host.event(record);
     }
 }
 
-/// Reports a panic on this thread, whose stack is still whole, to the host.
+/// Reports a panic on this thread to the host, before its stack is unwound.
 pub(crate) fn panicked(file: &str, line: u32, column: u32) {
     if let Some(host) = LogHost::attached() {
         host.panicked(file, line, column);
     }
 }
 
-/// Checks that a call of the host into a module that belongs to no thread is open on this one.
+/// Returns true if a call of the host into a module that is not bound to a thread is active on this thread.
 pub(crate) fn calls_are_open() -> bool {
     LogHost::attached().is_some_and(LogHost::calls_are_open)
 }
 
-/// Opens a span; its number at the host, or zero without a listener.
+/// Opens a span and returns its number in the host; zero without a host.
 pub(crate) fn open_span(record: &LogRecord<'_>) -> u64 {
     LogHost::attached().map_or(0, |host| host.open_span(record))
 }
 
-/// Goes on with a span.
+/// Enters, exits or closes a span.
 pub(crate) fn step_span(span: u64, step: SpanStep) {
     if let Some(host) = LogHost::attached() {
         host.step_span(span, step);

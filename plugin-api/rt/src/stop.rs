@@ -1,23 +1,23 @@
-//! The polite end of a module's own threads: the host asks, and each thread looks now and then.
+//! Stops a module's threads: the host requests the stop, and each thread checks regularly.
 
 use core::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::outside::{sleep_on, stop_word};
 
-/// How long a thread sleeps at most before it looks again, if nothing wakes it.
+/// Maximum sleep of a thread between two checks.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Whether this module's threads should end. Any thread may call this, at any time; false without a host.
+/// Returns true if this module's threads should stop. Any thread, at any time; false without a host.
 ///
-/// A module cannot be unmapped while one of its threads runs. It is asked for when the module is to go, before its
-/// exit hook, which may therefore join them; a thread that does not listen keeps the whole module in the process, and the host names it in a report.
+/// A module cannot be unmapped while one of its threads runs. The stop is requested before the exit hook of the module, which may
+/// therefore join the threads; a thread that does not stop keeps the whole module in the process, and the host names it in a report.
 #[must_use]
 pub fn stop_requested() -> bool {
     stop_word().is_some_and(|word| word.load(Ordering::Acquire) != 0)
 }
 
-/// The same question as a value that can be handed on, and something to sleep on.
+/// Token to check for a stop request, and to sleep until one occurs.
 ///
 /// ```
 /// use alcedo_rt::StopToken;
@@ -34,19 +34,19 @@ pub fn stop_requested() -> bool {
 pub struct StopToken(());
 
 impl StopToken {
-    /// The token of this module.
+    /// Returns the token of this module.
     #[must_use]
     pub fn new() -> Self {
         Self(())
     }
 
-    /// Whether this module's threads are asked to end.
+    /// Returns true if this module's threads should stop.
     #[must_use]
     pub fn is_requested(self) -> bool {
         stop_requested()
     }
 
-    /// Sleeps until the threads are asked to end, or for as long as `limit`. Whether they are asked.
+    /// Sleeps until a stop is requested, or for `limit`. Returns true if a stop is requested.
     pub fn wait(self, limit: Duration) -> bool {
         let begun = Instant::now();
         loop {

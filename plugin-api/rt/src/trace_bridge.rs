@@ -1,5 +1,5 @@
-//! Brings `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has
-//! statics of its own, and this is their subscriber: it keeps no span data, only counts who still holds a span.
+//! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has separate
+//! statics, and this module is their subscriber: it stores no span data, and only counts the handles of a span.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,21 +14,21 @@ use tracing_core::{Dispatch, Event, Interest, Level, LevelFilter, Metadata, Subs
 
 use crate::records;
 
-/// The number of a span that the host does not follow. The host's own numbers count up and never get here.
+/// Number of a span that the host does not record. The host's numbers ascend and never reach it.
 const UNHEARD: u64 = u64::MAX;
 
-/// How many handles of the plugin name each open span.
+/// Number of handles in the plugin for each open span.
 static HOLDERS: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
 
 struct Bridge;
 
-/// Makes the bridge the subscriber of this copy of `tracing`. Returns false if the plugin has set one before.
+/// Installs the bridge as the subscriber of this copy of `tracing`. Returns false if the plugin has already set one.
 pub(crate) fn install(level: LogLevel) -> bool {
     level == LogLevel::OFF || set_global_default(Dispatch::new(Bridge)).is_ok()
 }
 
-/// Makes the bridge the subscriber of this thread while `main` runs, which may set one for the module, and that of the module
-/// if it has not. Returns false if it has.
+/// Installs the bridge as the subscriber of this thread while `main` runs, which may set one for the module, and afterwards as
+/// the subscriber of the module. Returns false if `main` has set one.
 pub(crate) fn install_behind(level: LogLevel, main: impl FnOnce()) -> bool {
     if level == LogLevel::OFF {
         main();
@@ -83,7 +83,7 @@ impl Subscriber for Bridge {
         Id::from_u64(number)
     }
 
-    // Values that a span gets after it was opened stay behind: the host's span has its fields from the start.
+    // Values recorded after the creation of a span are ignored: the host's span has its fields from the start.
     fn record(&self, _span: &Id, _values: &Record<'_>) {}
 
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
@@ -135,7 +135,7 @@ impl Subscriber for Bridge {
 }
 
 fn holders() -> MutexGuard<'static, BTreeMap<u64, usize>> {
-    // The map is whole after each change, so a panic elsewhere while it was locked does no harm.
+    // The map is consistent after each change, so a panic while it was locked is harmless.
     HOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -156,7 +156,6 @@ fn level_of(level: Level) -> LogLevel {
     }
 }
 
-/// The message and the fields of a record, printed.
 #[derive(Default)]
 struct Fields {
     message: String,
@@ -184,7 +183,7 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let mut text = String::new();
-        // Writing into a `String` fails only when the value's own `Debug` does; what it wrote so far is still sent.
+        // Writing into a `String` fails only if the value's `Debug` does; the partial text is still sent.
         let _cut_short = write!(text, "{value:?}");
         match field.name() {
             "message" => self.message = text,

@@ -1,10 +1,10 @@
-//! The trap at the border: no unwind leaves the module. A panic becomes a failure with its message and place; a
-//! typed error that the plumbing threw becomes that very error. The payload is dropped here, inside the module.
+//! The panic guard at the ABI boundary: no unwind leaves the module. A panic becomes a failure with its message and location; a
+//! typed error thrown by `fail` becomes that error. The payload is dropped here, inside the module.
 //!
-//! The module has a panic hook of its own. It prints nothing and takes no backtrace (the symbol cache of a backtrace
-//! would outlive the image); it notes message and place where the trap of the same thread finds them. The host hears of the
-//! place first, while the stack is whole: who wants the calls has them written down there, and finds names for them outside.
-//! An author's hook runs after it (`panic_hook.rs`).
+//! The module has a separate panic hook. It prints nothing and takes no backtrace, because the symbol cache of a backtrace
+//! would outlive the image; it records message and location for the panic guard of the same thread. The location is reported to
+//! the host first, while the stack is intact: a host that wants the calls records them then, and resolves their names outside
+//! the module. An author's hook runs after it (`panic_hook.rs`).
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -21,32 +21,30 @@ use crate::attached::{is_free, is_game_thread};
 use crate::error::{CallError, SourcePlace};
 use crate::{panic_hook, records};
 
-/// What a panic said, and where.
 struct Note {
     message: String,
-    /// The type of its payload.
     payload: TypeId,
     file: String,
     line: u32,
     column: u32,
 }
 
-/// A typed error on its way to the trap.
+/// Panic payload for a typed error.
 struct Thrown(CallError);
 
 thread_local! {
-    // A leaked box instead of an owned one, since an owned one would register a destructor for the thread.
+    // A leaked box, because an owned one would register a destructor for the thread.
     static NOTE: Cell<Option<&'static Cell<Option<Note>>>> = const { Cell::new(None) };
     static OPEN_TRAPS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `code`; whatever ends it early ends up in `failure`.
+/// Runs `code`; an error or a panic is written into `failure`.
 pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
-    // Looked up once: in a library a thread-local is found by a call.
+    // A single lookup, because accessing a thread-local in a library is a call.
     OPEN_TRAPS.with(|open| {
         open.set(open.get() + 1);
-        // What the code was changing is the plugin author's own, and is dropped or borrowed anew by state that is whole:
-        // parts are guarded by their borrow state, which unwinding releases.
+        // State that the code was changing belongs to the plugin author and remains consistent: it is dropped, or guarded by
+        // the borrow state of parts, which unwinding releases.
         let status = match catch_unwind(AssertUnwindSafe(code)) {
             Ok(Ok(())) => Status::OK,
             Ok(Err(error)) => fill(failure, error.into_failure()),
@@ -57,16 +55,17 @@ pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>)
     })
 }
 
-/// Runs `code` of a call that returns a word, without a count of open traps: that is a thread-local and costs as much as all the rest.
-/// On the game thread the module is entered through traps only, so its panics are always caught; of other threads the host has the count.
+/// Runs `code` of a call that returns a word, without counting open panic guards: the counter is a thread-local and would cost
+/// as much as the rest. On the game thread the module is entered through panic guards only, so its panics are always caught;
+/// for other threads the host counts the calls.
 ///
-/// The failure is written exactly when the answer says so; what was there is not dropped.
+/// The failure is written exactly if the status is `FAILED`; its previous value is not dropped.
 #[inline]
 pub fn trap_directly(
     failure: &mut MaybeUninit<Failure>,
     code: impl FnOnce() -> Result<u64, CallError>,
 ) -> DirectAnswer {
-    // As for `trap`.
+    // See `trap`.
     match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(bits)) => return DirectAnswer::done(bits),
         Ok(Err(error)) => failure.write(error.into_failure()),
@@ -75,7 +74,6 @@ pub fn trap_directly(
     DirectAnswer::without(DirectStatus::FAILED)
 }
 
-/// Runs `code`, whose panic becomes an error.
 fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
     let (mut failure, mut value) = (Failure::none(), None);
     let _status = trap(&mut failure, || {
@@ -85,7 +83,7 @@ fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
     value.ok_or_else(|| CallError::from_failure(failure))
 }
 
-/// Formats a value of an author's and drops it.
+/// Formats a value of the author and drops it.
 ///
 /// # Errors
 /// The errors of [`words_into`].
@@ -95,7 +93,7 @@ pub fn words_of(value: impl Display) -> Result<String, CallError> {
 }
 
 impl CallError {
-    /// Returns an error with the text of `error` and the place of the caller: for a function that returns `Result<T, CallError>` and
+    /// Returns an error with the message of `error` and the location of the caller: for a function that returns `Result<T, CallError>` and
     /// reports the line of its failure.
     #[must_use]
     #[track_caller]
@@ -105,7 +103,7 @@ impl CallError {
         Self::returned_at(error, &place)
     }
 
-    /// Returns the error of [`CallError::returned`] with this place. A panic of the error's `Display` or `Drop` is the error instead.
+    /// Returns the error of [`CallError::returned`] with this location. A panic of the error's `Display` or `Drop` is the error instead.
     #[must_use]
     pub fn returned_at(error: impl Display, place: &SourcePlace) -> Self {
         let SourcePlace { file, line, column } = place;
@@ -124,7 +122,7 @@ fn fill(failure: &mut Failure, found: Failure) -> Status {
     Status::FAILED
 }
 
-/// Ends the running call with a typed error. It unwinds to the trap, so destructors run; no panic hook is called.
+/// Ends the running call with a typed error. Unwinds to the panic guard, so destructors run; no panic hook is called.
 pub fn fail(error: CallError) -> ! {
     resume_unwind(Box::new(Thrown(error)))
 }
@@ -136,7 +134,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Err(payload) => payload,
     };
     let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
-    // The note is of this very panic unless code resumed an older one, which then differs.
+    // The note belongs to this panic unless code resumed an older one, whose message or type then differs.
     let is_of_it = |note: &Note| match &message {
         Some(message) => note.message == *message,
         None => note.payload == payload_type,
@@ -158,7 +156,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
     }
 }
 
-/// Drops a payload. One whose drop panics must not get past the trap, and neither must the payload of that panic.
+/// Drops a payload. A panic of its drop is caught, and the payload of that panic is leaked.
 fn discard(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         drop(take_note());
@@ -187,22 +185,22 @@ fn keep_note(note: Note) {
     place.set(Some(note));
 }
 
-/// From now on panics of this module are noted instead of printed.
+/// Installs the hook that records panics of this module instead of printing them.
 pub(crate) fn install_hook() {
     panic_hook::install(hook);
 }
 
-/// Panics of this module are noted also if the author's code has put another hook in the place of ours. For after its main.
+/// Reinstalls the hook if the author's code has replaced it. Called after main.
 pub fn keep_hook() {
     panic_hook::ensure(hook);
 }
 
-/// What the standard library says before it aborts since a panic came to where nothing may unwind: to the edge of a function that C
-/// calls, or to a destructor that runs because of another panic.
+/// Messages of the standard library before it aborts because a panic reached a location that must not unwind: a function called
+/// by C, or a destructor that runs because of another panic.
 const LAST_WORDS: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
-/// Checks that a panic on this thread outside of all counted traps is in a direct call. The host counts the calls of modules that belong to
-/// no thread: such a module may be attached on a thread that has ended, whose number another one has then.
+/// Returns true if a panic on this thread outside of all counted panic guards is in a direct call. The host counts the calls of
+/// modules that are not bound to a thread: their attaching thread may have ended, and its number may have been reused.
 fn is_direct_call() -> bool {
     if is_free() { records::calls_are_open() } else { is_game_thread() }
 }
@@ -213,16 +211,16 @@ fn hook(info: &PanicHookInfo<'_>) {
     let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
     records::panicked(file, line, column);
     if LAST_WORDS.contains(&&*message) {
-        // No trap gets it: the program aborts. So the panic that led here is in the log, and this.
+        // The program aborts without reaching a panic guard, so the original panic and this message are logged.
         if let Some(Note { message, file, line, .. }) = take_note() {
             records::event(LogLevel::ERROR, "alcedo::panic", &message, &file, line);
         }
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }
-    // The traps of direct calls are not counted.
+    // Panic guards of direct calls are not counted.
     if OPEN_TRAPS.get() == 0 && !is_direct_call() {
-        // A thread of the module's own: no caller waits for the failure, so it is written to the log.
+        // A thread of the module: no caller receives the failure, so it is logged.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }

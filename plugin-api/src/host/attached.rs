@@ -1,4 +1,4 @@
-//! The host as this module has it: its functions, and what the module may read of it without a call.
+//! The attached host: its functions, and host data that the module may read without a call.
 #![expect(unsafe_code, reason = "calls functions of the host, and follows addresses that it keeps")]
 
 use core::panic::Location;
@@ -16,19 +16,19 @@ use super::lending;
 #[inline]
 pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
     lending::allows_calls(action)?;
-    // SAFETY: no slice is lent on this thread, as was asked just now.
+    // SAFETY: no slice is borrowed on this thread, as checked above.
     unsafe { Host::attached(action) }.ok_or_else(|| CallError::no_host(action))
 }
 
-/// The host, for what may be asked also while a slice of its memory is lent. It has such questions and no others.
+/// The host, restricted to functions that are allowed while a slice of its memory is borrowed.
 #[derive(Clone, Copy)]
 pub(super) struct Harmless(Host<'static>);
 
 impl Harmless {
-    /// `None` without a host.
+    /// Returns `None` without a host.
     pub(super) fn host() -> Option<Self> {
-        // SAFETY: the functions below look numbers up and copy facts, or end one value of the module's own, of which it has no slice,
-        // since a slice borrows its value. None runs code but that of this module.
+        // SAFETY: the functions below look up numbers and copy data, or destroy one owned value of the module, which has no
+        // slice, since a slice borrows its value. None of them runs code outside this module.
         unsafe { Host::attached("a question") }.map(Self)
     }
 }
@@ -55,12 +55,12 @@ harmless! {
     direct_failure() -> Result<(), CallError>;
 }
 
-/// Returns a place in the author's sources in the form of the ABI. Borrows the file name of `site`.
+/// Returns a source location in the form of the ABI. Borrows the file name of `site`.
 pub(crate) fn site_of(site: &Location<'_>) -> Site {
     Site { file: TextView::of(site.file()), line: site.line() }
 }
 
-/// Gives a value of plugin code back. Any thread; also while memory is lent, since a drop cannot be refused.
+/// Destroys an owned value. Any thread; also while memory is borrowed, since a drop cannot be refused.
 pub(crate) fn black_drop(black: BlackHandle) {
     if let Some(host) = Harmless::host() {
         host.black_drop(black);
@@ -85,25 +85,23 @@ pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
     }
 }
 
-/// The type of the value of a conjugate, in words.
 pub(crate) fn conjugate_type(conjugate: ConjugateHandle) -> Result<String, CallError> {
     host("asking for the type of a conjugate")?.conjugate_type(conjugate)
 }
 
-/// A copy of the value of a conjugate, for plugin code to own.
 pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<BlackHandle, CallError> {
     let host = host("cloning a conjugate")?;
-    // SAFETY: the place lives for the call.
+    // SAFETY: `site_of` borrows `site`, which lives for the call.
     unsafe { host.conjugate_clone(conjugate, &site_of(site)) }
 }
 
-/// Gives a job to the host, which owns it from then on.
+/// Passes a job to the host, which owns it afterwards.
 ///
 /// # Safety
-/// `job` is whole: its functions are those of its data; and of a posted one the data may change threads.
+/// `job` is complete: its functions match its data; the data of a posted job may change threads.
 ///
 /// # Errors
-/// The reason for which the host refuses the job, which stays the caller's.
+/// The reason why the host refuses the job, which the caller then still owns.
 pub(crate) unsafe fn job_take(job: &Job<'_>) -> Result<JobId, CallError> {
     let host = host("a task, a timer or a posted closure")?;
     // SAFETY: promised by the caller.
@@ -116,9 +114,9 @@ macro_rules! directories {
         #[inline]
         fn $name(index: Option<u32>) -> Option<(&'static $ty, Option<$entry>)> {
             let context = alcedo_rt::context()?;
-            // SAFETY: the host keeps the head of the directory at this address as long as the module is attached; it changes it on the
-            // game thread only, while no reference of ours is used. It has `len` entries there, which are the game thread's: an
-            // index is passed only on the game thread.
+            // SAFETY: the host keeps the head of the directory at this address as long as the module is attached; it changes
+            // the head on the game thread only, while the module holds no reference to it. The directory has `len` entries,
+            // which belong to the game thread: an index is passed only on the game thread.
             unsafe {
                 let head = context.$name.as_ref()?;
                 let index = index.filter(|index| *index < head.len);
@@ -134,13 +132,12 @@ directories! {
     blacks: BlackDirectory, BlackEntry;
 }
 
-/// Returns how many objects have been destroyed so far. Addresses inside of objects stay valid until the number changes.
+/// Returns the number of objects destroyed so far. Addresses inside objects stay valid until the number changes.
 #[inline]
 pub(crate) fn ends() -> u64 {
     directory(None).map_or(0, |(directory, _entry)| directory.ends)
 }
 
-/// The entry of a living object.
 #[inline]
 pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
     let (_directory, entry) = directory(Some(object.index()))?;
@@ -148,7 +145,7 @@ pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
     (entry.serial == object.serial() && !object.is_none()).then_some(entry)
 }
 
-/// Checks that an object is alive, which was when `ends` was read.
+/// Returns true if an object, which was alive when `ends` was read, is still alive.
 #[inline]
 pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     match directory(None) {
@@ -158,8 +155,8 @@ pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     }
 }
 
-/// Returns the address of an owned value from the directory, and the count of destroyed values for which the address holds. Game
-/// thread only.
+/// Returns the address of an owned value from the directory, and the count of destroyed values for which the address is valid.
+/// Game thread only.
 #[inline]
 pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     let (index, serial) = (black.0 as u32, (black.0 >> 32) as u32);
@@ -168,7 +165,7 @@ pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     Some((entry.map(|there| there.at), directory.ends))
 }
 
-/// Checks that an owned value is alive, which was when `ends` was read. Only for callers with a frame-bound value.
+/// Returns true if an owned value, which was alive when `ends` was read, is still alive. Only for callers with a frame-bound value.
 #[inline]
 pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
     match blacks(None) {

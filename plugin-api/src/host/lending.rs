@@ -1,6 +1,6 @@
-//! While plugin code holds a slice of host memory, nothing may change that memory behind its back: no call to the host,
-//! no write through another view, and below a mutable slice no read either. This counts the slices, and refuses. It counts
-//! them in the host as well: who writes there without a call of ours (a logger, say) is refused by the host.
+//! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
+//! are refused; while a mutable slice is held, reads are refused too. Slices are counted here and in the host, which refuses
+//! writes that do not originate from calls of this module (from a logger, for example).
 #![expect(unsafe_code, reason = "follows the address of a counter that the host keeps")]
 
 use core::cell::Cell;
@@ -10,11 +10,11 @@ use alcedo_abi::call::FailureKind;
 use alcedo_abi::host::Slices as HostSlices;
 use alcedo_rt::CallError;
 
-/// How many slices are out, on whatever thread; zero for almost every question.
+/// Number of slices held on all threads; usually zero.
 static OUT: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// How many of them are this thread's, which only the game thread's ever are. Nothing that needs a destructor.
+    /// Slices held by this thread; nonzero on the game thread only. The type needs no destructor.
     static HERE: Cell<Slices> = const { Cell::new(Slices { shared: 0, exclusive: 0 }) };
 }
 
@@ -24,17 +24,15 @@ struct Slices {
     exclusive: u32,
 }
 
-/// What the caller is about to do with host memory.
+/// Intended access to host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// Look at it.
     Read,
-    /// Change it, or let the host do what it likes.
+    /// Writes, and calls of the host.
     Write,
 }
 
 impl Slices {
-    /// Whether an access is possible beside these slices.
     fn allow(self, access: Access) -> bool {
         match access {
             Access::Read => self.exclusive == 0,
@@ -43,18 +41,18 @@ impl Slices {
     }
 }
 
-/// A slice that is out; it is back when this is dropped, also by a panic.
+/// A held slice; dropping it, also by a panic, releases the slice.
 pub(crate) struct Lending {
     before: Slices,
-    /// The host's count, what it was, and whose the last slice was.
+    /// Counter of the host, its previous value, and the previous holder.
     host: Option<(&'static HostSlices, u64, u64)>,
 }
 
 impl Lending {
-    /// Notes one more slice. Whether it may be lent beside the others was asked before.
+    /// Records one more slice. The caller has checked that other slices allow it.
     ///
     /// # Errors
-    /// `WRONG_STACK` on the stack of a coroutine: slices end in the order in which they begin.
+    /// `WRONG_STACK` on the stack of a coroutine: slices must end in reverse order of their begin.
     pub(crate) fn begin(access: Access) -> Result<Self, CallError> {
         alcedo_rt::may_open_scope("lending a slice")?;
         let before = HERE.get();
@@ -93,20 +91,20 @@ impl Drop for Lending {
     }
 }
 
-/// Returns the host's counter of slices of its memory, and the number of this module; `None` without a host.
+/// Returns the host's counter of slices, and the number of this module; `None` without a host.
 fn slices() -> Option<(&'static HostSlices, u64)> {
     let context = alcedo_rt::context()?;
-    // SAFETY: the host keeps the word, if it gave one, as long as this module is attached, which it is while its code runs.
+    // SAFETY: the host keeps the counter, if it provides one, as long as this module is attached, which it is while its code runs.
     Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 
-/// Whether no slice is out at all, on any thread: then everything is allowed.
+/// Returns true if no thread holds a slice: all accesses are then allowed.
 #[inline]
 pub(crate) fn is_nothing_out() -> bool {
     OUT.load(Ordering::Relaxed) == 0
 }
 
-/// Refuses an access that a slice forbids.
+/// Returns an error if a held slice forbids the access.
 #[inline]
 pub(crate) fn allows(access: Access, action: &str) -> Result<(), CallError> {
     if is_nothing_out() || HERE.get().allow(access) {
@@ -115,7 +113,7 @@ pub(crate) fn allows(access: Access, action: &str) -> Result<(), CallError> {
     Err(refusal(action))
 }
 
-/// Refuses calls to the host.
+/// Returns an error if a held slice forbids calls to the host.
 #[inline]
 pub(crate) fn allows_calls(action: &str) -> Result<(), CallError> {
     allows(Access::Write, action)

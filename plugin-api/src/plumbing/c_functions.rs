@@ -1,5 +1,4 @@
-//! Functions whose bodies are in a C library: what of the types C can read, how they are described, and how what C has written
-//! comes back to the caller.
+//! Functions of a C library: the types that C can read, their descriptions, and the conversion of out parameters for the caller.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
@@ -12,18 +11,18 @@ use crate::out::Outs;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, Value, zcall};
 
-/// How a function of C is called.
+/// Calling convention of a function of C.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
-    /// It needs no working directory.
+    /// True if the function needs no working directory.
     pub no_cwd: bool,
-    /// The `bool` that it gives fills one byte.
+    /// True if a `bool` result fills one byte.
     pub bool8: bool,
-    /// States that a `bool` result fills four bytes.
+    /// True if a `bool` result fills four bytes.
     pub bool32: bool,
 }
 
-/// A function of the C library that class `C` is bound to.
+/// Describes a function of the C library that class `C` is bound to.
 #[must_use]
 pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
     name: &'static str,
@@ -32,7 +31,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
     cell: &'static ImportCell<C, A::Values, R, O>,
     about: About,
 ) -> Function<C> {
-    // The host fills as many slots, of just these types.
+    // The host fills as many slots, of exactly these types.
     let (params, mut at, mut outs) = (block.descriptions(), 0, Fingerprint::START);
     while at < A::COUNT {
         if params[at].flags & property_flags::OUT != 0 {
@@ -47,10 +46,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
     import_of_c::<C, A, R>((name, function_flags::DLL_IMPORT | no_cwd | bool8 | bool32), block, &cell.0, about)
 }
 
-/// Calls a function of a C library: its result, and what its out parameters hold then.
-///
-/// # Errors
-/// Whatever the callee fails with.
+/// Calls a function of a C library; returns the result and the out parameters.
 pub fn invoke_import<T, A: Params, R: ReturnValue, O: Outs>(
     this: &impl CalledAs<T>,
     cell: &ImportCell<T, A::Values, R, O>,
@@ -60,15 +56,15 @@ pub fn invoke_import<T, A: Params, R: ReturnValue, O: Outs>(
     zcall::import_by_cell(this, cell, what, args)
 }
 
-/// What a caller lends to C, and gets back changed from a value `T` of the host.
+/// A caller's argument for an out parameter of C, which is assigned from a host value `T`.
 pub trait GiveBack<T>: Sized {
-    /// What is written.
+    /// Type of the assigned value.
     type Ready;
 
-    /// The value as the caller has it.
+    /// Converts the host value into the caller's type.
     ///
     /// # Errors
-    /// When it has become another length than the caller has.
+    /// The length differs from the caller's array.
     fn ready(lent: &Self, given: T) -> Result<Self::Ready, CallError>;
 }
 
@@ -89,13 +85,13 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
     }
 }
 
-/// Whether C can take a value of that type; an array has a declared length.
+/// Returns true if C can take a value of the type; an array has a declared length.
 #[must_use]
 pub const fn c_takes<T: Value>(has_len: bool) -> bool {
     if has_len { T::KIND.0 == PropertyKind::ARRAY.0 } else { is_number::<T>() || is_text_or_struct::<T>() }
 }
 
-/// Whether a value of that type can be read of C's result.
+/// Returns true if C can return a value of the type.
 #[must_use]
 pub const fn c_gives<T: Value>() -> bool {
     is_number::<T>() || is_text_or_struct::<T>() || T::KIND.0 == PropertyKind::BOOL.0

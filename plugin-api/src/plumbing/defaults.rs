@@ -1,18 +1,18 @@
-//! The red constructor that a class gets when its author writes none, and what the compiler says when that cannot be.
+//! The default red constructor of a class, and compiler messages for classes that cannot have one.
 
 use core::marker::PhantomData;
 
 use crate::This;
 
-/// One field of a plugin part. `M` keeps the compiler from requiring the default before it is used.
+/// A field of a plugin part. `M` keeps the compiler from requiring the default before it is used.
 #[derive(Debug)]
 pub struct Probe<M, T>(PhantomData<(M, T)>);
 
-/// A field that can be built by default.
+/// A field that has a default.
 pub trait BuildDefault {
-    /// The field's type.
+    /// Type of the field.
     type Out;
-    /// Builds it.
+    /// Creates the default.
     fn build() -> Self::Out;
 }
 
@@ -24,14 +24,14 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// A plugin part whose fields all have defaults: implemented for every class, under the condition that it is true.
+/// A plugin part whose fields all have defaults: implemented for every class, with that as its condition.
 pub trait DefaultPart<M>: Sized {
-    /// Builds it.
+    /// Creates the plugin part.
     fn default_part() -> Self;
 }
 
-/// The red constructor of a class whose `#[uclass] impl` has none: an inherent one of the same name goes first. The
-/// trait is named for the compiler's message where a field has no default.
+/// Default red constructor of a class: an inherent function of the same name in `#[uclass] impl` takes precedence. The name of
+/// the trait appears in the compiler's message about a field without a default.
 pub trait WithoutARedConstructor: Sized {
     /// Builds the plugin part with every field's default.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
@@ -44,7 +44,7 @@ pub trait WithoutARedConstructor: Sized {
 
 impl<C> WithoutARedConstructor for C {}
 
-/// A type that a field of a plugin part can have.
+/// A type that a field of a plugin part may have.
 #[diagnostic::on_unimplemented(
     message = "a plugin part cannot hold `{Self}`: it must be `Send`",
     label = "cannot be sent to the finalizer thread",
@@ -54,5 +54,5 @@ pub trait PluginState {}
 
 impl<T: Send + 'static> PluginState for T {}
 
-/// Compiles where a field's type can go to the thread on which plugin parts end.
+/// Compiles only if the finalizer thread may drop the type of the field.
 pub const fn the_finalizer_thread_drops<T: PluginState>() {}

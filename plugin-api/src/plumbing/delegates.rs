@@ -1,4 +1,4 @@
-//! Delegates as `#[udelegate]` writes them: a type by the name of the declaration, and its description.
+//! Delegates declared by `#[udelegate]`: a type with the name of the declaration, and its description.
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{DelegateDesc, ImportDesc, ImportKind};
@@ -15,9 +15,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A delegate that has a name, as the type of a property.
+/// A named delegate, as the type of a property.
 pub trait NamedDelegate: sealed::Sealed + Value {
-    /// What it takes and gives.
+    /// Signature of the delegate.
     type Of: NamedSignature;
 }
 
@@ -31,23 +31,20 @@ macro_rules! named {
 }
 named!(Delegate, MulticastDelegate, SparseDelegate);
 
-/// The function type of a delegate that has a name.
 type FunctionOf<D> = <<D as NamedDelegate>::Of as NamedSignature>::Function;
 
-/// The parameter block that names what such a delegate takes.
 type BlockOf<D> = SignatureBlock<<FunctionOf<D> as Signature>::Args, <FunctionOf<D> as Signature>::Result>;
 
-/// Its path.
 const fn path_of<D: NamedDelegate>() -> &'static str {
     <D::Of as NamedSignature>::PATH
 }
 
-/// Fingerprint of its kind, its path and its signature, as the host computes it.
+/// Returns the fingerprint of kind, path and signature, as the host computes it.
 const fn fingerprint_of<D: NamedDelegate>() -> u64 {
     Fingerprint::START.value(D::KIND, D::TYPE_PATH).finish()
 }
 
-/// A delegate that this module declares: free in `package`, or in the class of the path `class`.
+/// Describes a delegate of this module: free in `package`, or in the class with the path `class`.
 #[must_use]
 pub const fn delegate<D: NamedDelegate>(
     (package, class, name): (&'static str, &'static str, &'static str),
@@ -70,20 +67,20 @@ pub const fn delegate<D: NamedDelegate>(
     })
 }
 
-/// A delegate that another declares, by its fingerprint.
+/// Imports a delegate of another module by its fingerprint.
 #[must_use]
 pub const fn import_delegate<D: NamedDelegate>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
     import(ImportKind::DELEGATE, path_of::<D>(), fingerprint_of::<D>(), D::TYPE.as_str(), &cell.0)
 }
 
-/// The package of a path: `Game` of `/Script/Game.Cube:OnHit`.
+/// Returns the package of a path: `Game` of `/Script/Game.Cube:OnHit`.
 #[must_use]
 pub const fn package_of(path: &'static str) -> &'static str {
     let (_root, rest) = path.split_at(ROOT.len());
     rest.split_at(dot(rest)).0
 }
 
-/// What stands behind the package: `Cube:OnHit` of `/Script/Game.Cube:OnHit`.
+/// Returns the part of a path behind the package: `Cube:OnHit` of `/Script/Game.Cube:OnHit`.
 #[must_use]
 pub const fn name_in(path: &'static str) -> &'static str {
     let (_root, rest) = path.split_at(ROOT.len());

@@ -1,5 +1,5 @@
-//! Descriptions as constants: small builders that the macros call with what they read, so that a field added to a
-//! description changes this file and no macro.
+//! Descriptions as constants: small builders that the macros call, so that a new field of a description changes this file and
+//! no macro.
 
 use core::marker::PhantomData;
 
@@ -28,21 +28,21 @@ const fn value(name: &'static str, ty: ValueType, flags: u64) -> PropertyDesc {
     }
 }
 
-/// How many values a parameter block has at most: eight parameters and a result.
+/// Maximum number of values in a parameter block: eight parameters and a result.
 const MOST: usize = 9;
 
-/// The parameter block of a method: its parameters and its result, laid out as C does.
+/// Parameter block of a method: its parameters and its result, with the layout of C.
 #[derive(Debug)]
 pub struct BlockOf<M>(Block, PhantomData<fn() -> M>);
 
 impl<M: Method> BlockOf<M> {
-    /// With these names for the parameters.
+    /// Creates the block with these parameter names.
     #[must_use]
     pub const fn new(names: &[&'static str]) -> Self {
         Self(Block::new(names, <M::Args as Params>::TYPES, <M::Result as ReturnValue>::VALUE), PhantomData)
     }
 
-    /// The same with these defaults; empty for a parameter without one.
+    /// Adds defaults; an empty string for a parameter without one.
     #[must_use]
     pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
         Self(self.0.with_defaults(defaults), PhantomData)
@@ -53,24 +53,24 @@ impl<M: Method> BlockOf<M> {
     }
 }
 
-/// The same for a function of an interface, of which there is no method.
+/// Parameter block of a function of an interface, without a method.
 #[derive(Debug)]
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
 
 impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
-    /// With these names for the parameters.
+    /// Creates the block with these parameter names.
     #[must_use]
     pub const fn new(names: &[&'static str]) -> Self {
         Self(Block::new(names, A::TYPES, R::VALUE), PhantomData)
     }
 
-    /// The same with these defaults; empty for a parameter without one.
+    /// Adds defaults; an empty string for a parameter without one.
     #[must_use]
     pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
         Self(self.0.with_defaults(defaults), PhantomData)
     }
 
-    /// The same with what C is to know of each parameter.
+    /// Adds the C attributes of each parameter.
     #[must_use]
     pub const fn in_c(mut self, params: &[CParam]) -> Self {
         let mut at = 0;
@@ -93,12 +93,12 @@ impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
     }
 }
 
-/// What C is to know of a parameter beside its type.
+/// C attributes of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct CParam {
-    /// C may write to it.
+    /// True if C may write to the parameter.
     pub is_out: bool,
-    /// The length of an array.
+    /// Length of an array.
     pub meta: &'static [MetaDesc],
 }
 
@@ -153,7 +153,7 @@ impl Block {
     }
 }
 
-/// The fields of a struct at the offsets that the compiler gave them.
+/// Describes the fields of a struct at their offsets in Rust.
 #[must_use]
 pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -> [PropertyDesc; N] {
     let mut placed = [value("", ValueType::of::<u8>(), 0); N];
@@ -171,13 +171,12 @@ pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -
     placed
 }
 
-/// Whether values of the type are structs, which a struct can extend.
+/// Returns true if values of the type are structs, which a struct can extend.
 #[must_use]
 pub const fn is_struct<B: Value>() -> bool {
     B::KIND.0 == PropertyKind::STRUCT.0
 }
 
-/// The fingerprint of a struct.
 #[must_use]
 pub(super) const fn struct_fingerprint<S: Value>(fields: &[FieldType<S>]) -> u64 {
     let mut print = Fingerprint::START.number(size_of::<S::Raw>() as u64).number(align_of::<S::Raw>() as u64);
@@ -190,12 +189,12 @@ pub(super) const fn struct_fingerprint<S: Value>(fields: &[FieldType<S>]) -> u64
     print.finish()
 }
 
-/// The signature of a static function, as the host prints it: `f64, String -> bool`. Always that of its types.
+/// Signature of a static function as the host prints it: `f64, String -> bool`. Computed from its types.
 #[derive(Debug)]
 pub struct Words<E, const N: usize = 0>([u8; N], PhantomData<fn() -> E>);
 
 impl<E: Export> Words<E> {
-    /// Bytes of it.
+    /// Length in bytes.
     pub const LEN: usize = {
         let (mut len, mut at) = (0, 0);
         while at < word_count::<E>() {
@@ -207,7 +206,7 @@ impl<E: Export> Words<E> {
 }
 
 impl<E: Export, const N: usize> Words<E, N> {
-    /// The signature; `N` is [`Words::LEN`].
+    /// Formats the signature; `N` is [`Words::LEN`].
     #[must_use]
     pub const fn in_words() -> Self {
         assert!(N == Words::<E>::LEN, "a signature has as many bytes as its words");
@@ -232,7 +231,7 @@ impl<E: Export, const N: usize> Words<E, N> {
     }
 }
 
-/// How many words a signature has: what stands in front of a parameter and the parameter, an arrow and the result.
+/// Returns the number of parts of a signature: a separator and a name for each parameter, an arrow and the result.
 const fn word_count<E: Export>() -> usize {
     2 * <E::Args as Params>::TYPES.len() + 2
 }
@@ -275,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_struct_has_the_fingerprint_the_host_computes() {
-        // An optional of `f64` lies in as much memory as two of them.
+        // An optional of `f64` has the size of two `f64`.
         let number = ValueType::of::<f64>();
         let print =
             struct_fingerprint::<UOptional<f64>>(&[FieldType::new("x", number, 0), FieldType::new("y", number, 8)]);

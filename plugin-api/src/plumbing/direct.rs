@@ -1,6 +1,6 @@
-//! Direct shells: functions of plain values, whose words the host puts into registers. They say what the other shells say, with the
-//! parameter block on their own stack, where the compiler sees through it. A shell is made only of a function that has no other
-//! values, so most code is generic over it, and a plugin has one shell for each such function and no other.
+//! Direct trampolines, for functions of plain values that the host passes in registers. They work like the other trampolines,
+//! but with a parameter block on their own stack, which the compiler optimizes away. A trampoline exists only for a function
+//! without other values; its code is generic over the function, so a plugin has one direct trampoline per function.
 #![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
 
 use core::mem::{MaybeUninit, transmute};
@@ -21,14 +21,13 @@ use crate::This;
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::signature::{Params, ReturnValue, ValueType};
 
-/// Where a failure goes, if there is one.
 type Failed = MaybeUninit<Failure>;
 
-/// A parameter block of plain values: the parameters and a result, of a word each at most.
+/// A parameter block of plain values: the parameters and a result, of at most one machine word each.
 #[repr(C, align(8))]
 struct WordBlock([u8; size_of::<u64>() * (MOST_WORDS + 1)]);
 
-/// Whether all that goes in and comes out is plain, and not too much.
+/// Returns true if all parameters and the result are plain and fit into a [`WordBlock`].
 const fn are_plain<A: Params, R: ReturnValue>() -> bool {
     let mut at = 0;
     while at < A::TYPES.len() {
@@ -48,7 +47,7 @@ macro_rules! arities {
     ($($count:literal $method:ident $static:ident $export:ident ($($word:ident)*);)*) => {
         $(
             /// # Safety
-            /// As [`DirectShell`] says.
+            /// See [`DirectShell`].
             unsafe extern "C" fn $method<M: Method>(
                 object: ObjectHandle,
                 memory: *mut u8,
@@ -56,31 +55,31 @@ macro_rules! arities {
                 $($word: u64,)*
                 failure: &mut Failed,
             ) -> DirectAnswer {
-                // SAFETY: promised by the caller; there are as many words as parameters.
+                // SAFETY: promised by the caller; there is one word per parameter.
                 trap_directly(failure, || unsafe { run::<M>(object, memory, part, &[$($word),*]) })
             }
 
             /// # Safety
-            /// As [`DirectShell`] says.
+            /// See [`DirectShell`].
             unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
                 trap_directly(failure, || run_static::<M>(&[$($word),*]))
             }
 
             /// # Safety
-            /// As [`DirectShell`] says.
+            /// See [`DirectShell`].
             unsafe extern "C" fn $export<E: Export>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
                 trap_directly(failure, || run_export::<E>(&[$($word),*]))
             }
         )*
 
-        /// The shell for one call of a method of plain values.
+        /// Returns the trampoline for one call of a method of plain values.
         const fn method_shell<M: Method>() -> ROption<DirectShell> {
             ROption::RSome(match M::Args::COUNT {
                 $($count => {
                     let shell: unsafe extern "C" fn(
                         ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
                     ) -> DirectAnswer = $method::<M>;
-                    // SAFETY: who calls it gives it its type back, as `DirectShell` demands.
+                    // SAFETY: callers cast the pointer back to its type, as `DirectShell` requires.
                     DirectShell(unsafe {
                         transmute::<
                             unsafe extern "C" fn(
@@ -94,7 +93,6 @@ macro_rules! arities {
             })
         }
 
-        /// The shell of a function of a class that needs no object.
         const fn static_shell<M: StaticMethod>() -> ROption<DirectShell> {
             ROption::RSome(match M::Args::COUNT {
                 $($count => arities!(@shell $static::<M>, $($word)*),)*
@@ -102,7 +100,6 @@ macro_rules! arities {
             })
         }
 
-        /// The shell of a function of plain values that is offered by name.
         const fn export_shell<E: Export>() -> ROption<DirectShell> {
             ROption::RSome(match E::Args::COUNT {
                 $($count => arities!(@shell $export::<E>, $($word)*),)*
@@ -112,7 +109,7 @@ macro_rules! arities {
     };
     (@shell $shell:expr, $($word:ident)*) => {{
         let shell: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer = $shell;
-        // SAFETY: who calls it gives it its type back, as `DirectShell` demands.
+        // SAFETY: callers cast the pointer back to its type, as `DirectShell` requires.
         DirectShell(unsafe {
             transmute::<
                 unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer,
@@ -134,7 +131,7 @@ arities! {
     8 method_8 static_8 export_8 (a b c d e f g h);
 }
 
-/// The direct shells of a method, if it is one of plain values.
+/// Returns the direct trampolines of a method of plain values; `RNone` for other methods.
 pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
     if !are_plain::<M::Args, M::Result>() {
         return ROption::RNone;
@@ -145,7 +142,7 @@ pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
     }
 }
 
-/// The direct shell of a function of a class that needs no object, if it is one of plain values.
+/// Returns the direct trampoline of a static function of plain values; `RNone` for other functions.
 pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
     if !are_plain::<M::Args, M::Result>() {
         return ROption::RNone;
@@ -156,15 +153,15 @@ pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
     }
 }
 
-/// The direct shell of a function that is offered by name, if it is one of plain values.
+/// Returns the direct trampoline of an exported function of plain values; `RNone` for other functions.
 pub(super) const fn of_export<E: Export>() -> ROption<DirectShell> {
     if are_plain::<E::Args, E::Result>() { export_shell::<E>() } else { ROption::RNone }
 }
 
-/// One call of a method of plain values.
+/// Calls a method of plain values once.
 ///
 /// # Safety
-/// As [`DirectShell`] says of a method; there are as many words as parameters.
+/// See [`DirectShell`] for a method; there is one word per parameter.
 #[inline(always)]
 unsafe fn run<M: Method>(
     object: ObjectHandle,
@@ -175,8 +172,8 @@ unsafe fn run<M: Method>(
     let mut block = WordBlock::ZERO;
     let result = block.fill(M::Args::TYPES, words);
     let at = block.0.as_mut_ptr();
-    // SAFETY: object and memory are live for the call, which is the frame, and the part is the one that this module made for the class,
-    // as the caller promises. The block lies on this stack, is large enough for so many words, and was laid out just now.
+    // SAFETY: object and memory are live for the call, which is the frame, and the part is the one that this module created for
+    // the class, as the caller promises. The block is on this stack, has room for all words, and was filled above.
     let (this, cell, args, result_at) = unsafe {
         let this = This::<M::Class>::new(object, memory);
         let cell = cell_of::<M::Class>(part, object)?;
@@ -188,31 +185,31 @@ unsafe fn run<M: Method>(
     Ok(block.word(result, M::Result::VALUE))
 }
 
-/// One call of a function of plain values that needs no object.
+/// Calls a static function of plain values once.
 #[inline(always)]
 fn run_static<M: StaticMethod>(words: &[u64]) -> Result<u64, CallError> {
     let mut block = WordBlock::ZERO;
     let result = block.fill(M::Args::TYPES, words);
     let at = block.0.as_mut_ptr();
-    // SAFETY: the block lies on this stack, is large enough for so many words, and was laid out just now.
+    // SAFETY: the block is on this stack, has room for all words, and was filled above.
     let (args, result_at) = unsafe { (Block::new(at, BlockLayout::EMPTY), Block::new(at, M::Args::LAYOUT)) };
     M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)?;
     Ok(block.word(result, M::Result::VALUE))
 }
 
-/// One call of a function of plain values that is offered by name.
+/// Calls an exported function of plain values once.
 #[inline(always)]
 fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
     let mut slots = [Slot::EMPTY; MOST_WORDS];
     let mut at = 0;
     while at < words.len() {
-        // Each is plain, or there would be no shell.
+        // All parameters are plain, otherwise this trampoline would not exist.
         let kind = SlotType::of_kind(E::Args::TYPES[at].kind).unwrap_or(SlotType::EMPTY);
         slots[at] = Slot::from_bits(kind, words[at]);
         at += 1;
     }
     let mut result = Slot::EMPTY;
-    // SAFETY: no slot is a pointer slot: the shell is made of functions of plain values only.
+    // SAFETY: no slot is a pointer slot: the trampoline exists only for functions of plain values.
     let (args, waiting) = unsafe { (ArgumentSlots::new(&slots[..at]), ResultSlot::new(&mut result)) };
     E::run(E::Args::from_slots(args)?).crossing(E::PLACE)?.into_result_slot(waiting)?;
     Ok(result.bits())
@@ -221,7 +218,7 @@ fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
 impl WordBlock {
     const ZERO: Self = Self([0; size_of::<Self>()]);
 
-    /// Puts the words where values of these types belong in a parameter block. Returns the layout in front of the result.
+    /// Stores the words at the offsets of values of these types. Returns the layout in front of the result.
     #[inline(always)]
     fn fill(&mut self, types: &[ValueType], words: &[u64]) -> BlockLayout {
         let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
@@ -240,7 +237,7 @@ impl WordBlock {
         layout
     }
 
-    /// The word of the result behind the parameters; zero where there is none.
+    /// Returns the word of the result behind the parameters; zero for `()`.
     #[inline(always)]
     fn word(&self, before: BlockLayout, result: Option<ValueType>) -> u64 {
         let Some(ValueType { size, align, .. }) = result else { return 0 };
@@ -252,26 +249,26 @@ impl WordBlock {
     }
 }
 
-/// Calls in one crossing.
+/// Calls a method on many objects in one host call.
 ///
 /// # Safety
-/// As [`BatchShell`] says.
+/// See [`BatchShell`].
 unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
-    // What the loop needs is read once: none of it changes while the author's code runs, but a compiler cannot know that.
+    // Fields used by the loop are read once: they do not change while the author's code runs, but the compiler cannot prove that.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
-    // SAFETY: the caller lends a place for a failure, and a word for each parameter; the shell is made only where there are no more
-    // than so many.
+    // SAFETY: the caller lends storage for a failure, and a word for each parameter; the trampoline exists only for at most
+    // `MOST_WORDS` parameters.
     let failure = unsafe {
         words[..M::Args::COUNT].copy_from_slice(core::slice::from_raw_parts(batch.words, M::Args::COUNT));
         &mut *batch.failure.cast::<Failed>()
     };
     let (mut next, behind) = (items.wrapping_add(at), items.wrapping_add(len));
-    // As long as nothing has ended since the host looked, which was when the batch began, nobody is looked up.
+    // Objects are looked up only if an object has been destroyed since the batch began.
     while next != behind {
         let here = next;
         next = here.wrapping_add(1);
-        // SAFETY: there is an item here, and the directory is live for the call.
+        // SAFETY: `here` points to an item, and the directory is live for the call.
         let (BatchItem { object, memory, part }, is_alive) = unsafe {
             let item = *here;
             (item, lives(directory, item.object, ends))
@@ -280,24 +277,24 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
             batch.ended += 1;
             continue;
         }
-        // SAFETY: the object lives, so its memory has a byte at the offset of one of its properties.
+        // SAFETY: the object is alive, so its memory has a byte at the offset of one of its properties.
         if condition != Batch::UNCONDITIONAL && unsafe { memory.add(condition).read() } == 0 {
             batch.unmet += 1;
             continue;
         }
-        // SAFETY: the caller promises it of each object that lives, and that there is a plugin part.
+        // SAFETY: the caller promises this for each live object, and that there is a plugin part.
         let answer = trap_directly(failure, || unsafe {
             core::hint::assert_unchecked(!part.is_null());
             run::<M>(object, memory, part, &words[..M::Args::COUNT])
         });
-        // SAFETY: both are among the items, or behind them.
+        // SAFETY: both pointers are in the array of items or at its end.
         let place = || unsafe { here.offset_from_unsigned(items) };
         if answer.status != DirectStatus::DONE {
             batch.at = place() + 1;
             return Status::FAILED;
         }
         if !results.is_null() {
-            // SAFETY: there is a place for the result of each.
+            // SAFETY: there is room for the result of each item.
             unsafe { results.add(place()).write(answer) };
         }
     }
@@ -305,13 +302,13 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
     Status::OK
 }
 
-/// Whether an object is there that was when so many had ended.
+/// Returns true if an object, which was alive when `then` objects had been destroyed, is still alive.
 ///
 /// # Safety
 /// The directory is live.
 #[inline(always)]
 unsafe fn lives(directory: *const Directory, object: ObjectHandle, then: u64) -> bool {
-    // SAFETY: promised by the caller; there are as many entries as it says, and an object that was there once has one.
+    // SAFETY: promised by the caller; there are `len` entries, and an object that was ever alive has one.
     unsafe {
         let Directory { entries, len, ends } = directory.read();
         ends == then || object.index() < len && (*entries.add(object.index() as usize)).serial == object.serial()

@@ -1,4 +1,4 @@
-//! Enums as `#[uenum]` writes them: numbers of the host, each of which is a value of the Rust type or an error.
+//! Enums declared by `#[uenum]`: numbers of the host, converted into values of the Rust type or errors.
 
 use core::fmt::Display;
 
@@ -13,7 +13,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What the numbers of an enum may be: whole numbers of eight types.
+/// Number type of an enum: one of eight integer types.
 pub trait Underlying: sealed::Sealed + Value + Copy + Display {}
 
 macro_rules! underlying {
@@ -24,20 +24,20 @@ macro_rules! underlying {
 }
 underlying!(u8, u16, u32, u64, i8, i16, i32, i64);
 
-/// A type whose defaults are written as texts and are no texts in Rust: the value of one.
+/// A type whose defaults are written as strings, but whose Rust values are not strings.
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` cannot begin as a text in Rust",
     note = "a field of a `#[ustruct(pod)]` has a number, `true`, `false`, an entry of an enum or `(x = 1.0)` as its default"
 )]
 pub trait OfText: Value {
-    /// The value.
+    /// Parses the value.
     fn of_text(text: &str) -> Self;
 }
 
-/// The number of a text: the name of an entry, or several with `|` between.
+/// Returns the number of an entry, or of several entries separated by `|`.
 ///
 /// # Panics
-/// When one of them is no entry.
+/// Panics if an entry is unknown.
 #[must_use]
 pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
     let one = |part: &str| {
@@ -47,19 +47,19 @@ pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
     text.split('|').map(str::trim).filter(|part| !part.is_empty()).fold(0, |all, part| all | one(part))
 }
 
-/// What is to be known of the numbers of an enum: their kind, and whether all are those of a byte.
+/// Returns the kind of the numbers of an enum, and true if all numbers fit in a byte.
 #[must_use]
 pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(PropertyKind, bool)> {
     let (mut fit, mut at) = (true, 0);
     while at < numbers.len() {
-        // One that is negative is a large one here.
+        // A negative number is a large one here.
         fit = fit && numbers[at].1 <= u8::MAX as u64;
         at += 1;
     }
     Some((N::KIND, fit))
 }
 
-/// Whether scripts can have a property of the type: of an enum, where it is one of bytes, or the property says `enum_as_byte`.
+/// Returns true if scripts can have a property of the type: an enum must have byte numbers, or the property specify `enum_as_byte`.
 #[must_use]
 pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
     match T::NUMBERS {
@@ -68,13 +68,13 @@ pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
     }
 }
 
-/// Whether the type is an enum whose numbers are all those of a byte.
+/// Returns true if the type is an enum whose numbers all fit in a byte.
 #[must_use]
 pub const fn fits_a_byte<T: Value>() -> bool {
     matches!(T::NUMBERS, Some((_, true)))
 }
 
-/// The number that lies there.
+/// Reads the number of an enum value.
 #[inline]
 #[must_use]
 pub fn enum_number<E: Value>(from: Ptr<'_, E>) -> E::Raw
@@ -84,7 +84,7 @@ where
     from.read()
 }
 
-/// Overwrites the number that lies there.
+/// Overwrites the number of an enum value.
 #[inline]
 pub fn put_enum_number<E: Value>(target: PtrMut<'_, E>, number: E::Raw)
 where
@@ -94,7 +94,7 @@ where
     target.write(number);
 }
 
-/// A number that is no value of the Rust type.
+/// Creates the error for a number that is not a value of the Rust type.
 #[cold]
 #[must_use]
 pub fn unknown_entry<E: Value>(number: impl Display) -> CallError {

@@ -1,5 +1,5 @@
-//! What a module declares of interfaces, and what the compiler compares while it is compiled: each class that lists one has a
-//! body of the same signature for each function, and the message names what differs.
+//! Declarations of interfaces, and compile-time checks: each class that lists an interface has a body with the same signature
+//! for each function; error messages name the difference.
 
 use core::marker::PhantomData;
 
@@ -17,40 +17,40 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
 use crate::{Class, Interface, Value};
 
-/// Describes a function that takes `A` and gives `R`, for [`declared_as`] and its like.
+/// Describes a function with parameters `A` and result `R`, for [`declared_as`] and related checks.
 #[must_use]
 pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'static str) -> InterfaceFunction {
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Whether values of the type can be parameters, asked where the author has written it.
+/// Checks that values of the type can be parameters; called where the author has written the type.
 pub const fn crosses<T: Value>() {}
 
-/// A function of the interface as its author wrote it; empty where there is none of that name.
+/// Returns a function of the interface as written by its author; empty for an unknown name.
 #[must_use]
 pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
     interface_check::declared_as(I::FUNCTIONS, name)
 }
 
-/// Whether the function of that name takes `A` and gives `R`; so it is where there is none, which is said elsewhere.
+/// Returns true if the function has parameters `A` and result `R`, or does not exist; a missing function is reported elsewhere.
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
 
-/// The first function of the interface that has no body of a name in `names`, as its author wrote it; empty where all have.
+/// Returns the first function of the interface without a body in `names`, as written by its author; empty if there is none.
 #[must_use]
 pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
     interface_check::first_absent(I::FUNCTIONS, names)
 }
 
-/// Whether the class lists the interface.
+/// Returns true if the class lists the interface.
 #[must_use]
 pub const fn lists<C: Class, I: Interface>() -> bool {
     contains(C::IMPLEMENTS, I::PATH)
 }
 
-/// The bodies of class `C` for interface `I`.
+/// Bodies of class `C` for interface `I`.
 #[derive(Debug)]
 pub struct Bodies<C: 'static, I> {
     functions: &'static [Function<C>],
@@ -62,32 +62,32 @@ impl<C, I: Interface> Bodies<C, I> {
     /// Of a class that has no block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
-    /// Those of its block.
+    /// Creates the bodies of a block.
     #[must_use]
     pub const fn new(functions: &'static [Function<C>]) -> Self {
         Self { functions, are_written: true, of: PhantomData }
     }
 
-    /// Whether there is a block, where one is needed.
+    /// Returns true if the class has a block for the interface, or needs none.
     #[must_use]
     pub const fn are_there(&self) -> bool {
         self.are_written || I::FUNCTIONS.is_empty()
     }
 
-    /// The functions.
+    /// Returns the functions.
     #[must_use]
     pub const fn functions(&self) -> &'static [Function<C>] {
         self.functions
     }
 }
 
-/// The path of an interface that a class implements.
+/// Returns the path of an interface that a class implements.
 #[must_use]
 pub const fn interface_path<I: Interface>() -> RStr<'static> {
     RStr::from_str(I::PATH)
 }
 
-/// A function of interface `I`.
+/// Describes a function of interface `I`.
 #[must_use]
 pub const fn interface_function<I: Interface, A: Params, R: ReturnValue>(
     name: &'static str,
@@ -106,7 +106,7 @@ pub const fn interface_function<I: Interface, A: Params, R: ReturnValue>(
     FunctionOf(desc, PhantomData)
 }
 
-/// An interface that this module declares.
+/// Describes an interface of this module.
 #[must_use]
 pub const fn interface<I: Interface>(
     package: &'static str,
@@ -123,13 +123,13 @@ pub const fn interface<I: Interface>(
     })
 }
 
-/// An interface that another declares.
+/// Imports an interface of another module.
 #[must_use]
 pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
     import(ImportKind::INTERFACE, I::PATH, 0, "", &cell.0)
 }
 
-/// A function of an interface, whoever declares it. What it runs is found by the object it is called on.
+/// Imports a function of an interface, declared by any module. The object of the call determines the body.
 #[must_use]
 pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
     path: &'static str,

@@ -1,11 +1,11 @@
-//! What the members of a class are called, so that the compiler can say where a property is that was looked for in `self`.
+//! Names of the members of a class, for compiler messages about a property that was accessed through `self`.
 
 use alcedo_abi::override_check;
 use alcedo_abi::type_text::{TypeText, contains as has, is_same};
 
 use crate::{Class, Object};
 
-/// Whether `name` is a property of the class or of one of its bases, and no field of its plugin part.
+/// Returns true if `name` is a property of the class or of a base, and not a field of its plugin part.
 #[must_use]
 pub const fn is_property<C: Class>(name: &str) -> bool {
     C::MEMBERS.has_property(name)
@@ -17,7 +17,7 @@ pub const fn no_event<C: Class>(problem: &str, name: &str, id: &str) -> TypeText
     override_check::no_event(problem, name, C::EVENTS, declarer::<C>(name), id)
 }
 
-/// Returns the path of the class that declares an event, of `C` and its bases.
+/// Returns the path of the class that declares an event, among `C` and its bases.
 const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
     if has(C::EVENTS, name) {
         return Some(C::PATH);

@@ -1,11 +1,11 @@
-//! Members of a view: properties straight in host memory, functions through their handle.
+//! Members of a view: properties are accessed in host memory, functions are called through their handle.
 
 use crate::cells::{FunctionCell, PropertyCell};
 use crate::direct::CalledAs;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
 
-/// Reads a property. No mode is tested: a read is always allowed.
+/// Reads a property. Reads are allowed in every mode.
 #[inline]
 pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCell<C, T>) -> T::Seen<'f> {
     T::see(this.property(cell))
@@ -14,7 +14,7 @@ pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCe
 /// Writes a property.
 ///
 /// # Errors
-/// When the host refuses writes at the moment.
+/// The host refuses writes at the moment.
 #[inline]
 pub fn write_member<C: Class, T: Value>(
     this: &This<'_, C>,
@@ -26,9 +26,6 @@ pub fn write_member<C: Class, T: Value>(
 }
 
 /// Calls a function of the object through the handle in `cell`.
-///
-/// # Errors
-/// Whatever the callee fails with.
 #[inline]
 pub fn invoke_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -39,10 +36,7 @@ pub fn invoke_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<true, _, _, _>(this, cell, what, args)
 }
 
-/// Calls a function that needs no object, through the handle in `cell`. The object only says that this is the game thread.
-///
-/// # Errors
-/// Whatever the callee fails with.
+/// Calls a static function through the handle in `cell`. The object only proves the game thread.
 #[inline]
 pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -53,7 +47,7 @@ pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<false, _, _, _>(this, cell, what, args)
 }
 
-/// An object seen as one of its base class.
+/// Returns the object as one of its base class.
 pub fn base_ref<'a, 'f, C: Class>(this: &'a This<'f, C>) -> &'a This<'f, C::Base> {
     this.base_ref()
 }

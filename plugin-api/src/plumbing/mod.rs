@@ -1,5 +1,5 @@
-//! What the macros of this crate write into a plugin. Not for authors: names and shapes change without notice. Who names
-//! them all the same, in safe code, cannot break anything.
+//! Items used by macro expansions in plugins. Not for authors: names and signatures change without notice. Safe code that uses
+//! them cannot cause undefined behavior.
 
 mod c_functions;
 mod declared;

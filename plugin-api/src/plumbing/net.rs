@@ -1,4 +1,4 @@
-//! Structs that are written for another machine: what `#[net_serialize]` becomes.
+//! Network serialization of structs: expansion of `#[net_serialize]`.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::ObjectHandle;
@@ -12,26 +12,26 @@ impl<C> NetObject for Obj<C> {
         self.handle()
     }
 
-    /// Whether it is of the class is looked at where it is used, and by the host when the struct is put where it belongs.
+    /// Does not check the class: users of the reference check it, and so does the host when it stores the struct.
     fn of_handle(handle: ObjectHandle) -> Self {
         Self::from_handle(handle)
     }
 }
 
-/// The bytes of a struct; none where its `net_serialize` leaves it to the host.
+/// Serializes a struct; `None` if its `net_serialize` leaves it to the host.
 ///
 /// # Errors
-/// `RETURNED` when it was no success.
+/// `RETURNED` if `net_serialize` reports a failure.
 pub fn net_save(
     net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool),
 ) -> Result<Option<Vec<u8>>, CallError> {
     outcome(net::save(net_serialize))
 }
 
-/// Whether a struct was read out of bytes, or is left to the host.
+/// Deserializes a struct; returns false if its `net_serialize` leaves it to the host.
 ///
 /// # Errors
-/// `RETURNED` when it was no success.
+/// `RETURNED` if `net_serialize` reports a failure.
 pub fn net_load(
     bytes: &[u8],
     net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool),

@@ -1,4 +1,4 @@
-//! What the owned types do by way of the host, once for all of them.
+//! Operations of owned types through the host, shared by all of them.
 
 use core::fmt;
 use core::panic::Location;
@@ -13,15 +13,15 @@ use crate::kinds::{Ptr, PtrMut};
 use crate::value::address_slot;
 use crate::{CallError, Kind};
 
-/// Where a value lies now.
+/// Returns the current address of a value.
 ///
 /// # Errors
-/// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread.
+/// `EXPIRED`, with kind and age, for a destroyed value; `WRONG_THREAD` off the game thread.
 pub fn owned_at<K: Kind>(of: &K) -> Result<*const K::Raw, CallError> {
     of.owned().at().map(<*mut K::Raw>::cast_const)
 }
 
-/// A copy of a value in host memory; the running call fails where the host refuses.
+/// Copies a value in host memory; the running call fails if the host refuses.
 pub fn load_owned<K: Kind>(from: Ptr<'_, K>, site: &Location<'_>) -> K {
     let black = verbs::black_new(Some(from), site);
     K::from_owned(Owned::of(black.unwrap_or_else(|error| alcedo_rt::fail(error))))
@@ -33,27 +33,27 @@ pub fn store_owned<K: Kind>(of: &K, target: PtrMut<'_, K>) -> Result<(), CallErr
     verbs::copy(&place, of.owned().ptr()?.as_ptr())
 }
 
-/// What waits for a result; the running call fails where the host refuses.
+/// Creates the value that receives a result; the running call fails if the host refuses.
 pub fn owned_out<K: Kind>(site: &Location<'_>) -> Owned<K> {
     Owned::<K>::zero(site).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// The slot of a value; the running call fails where it has expired.
+/// Returns the slot of a value; the running call fails if the value has expired.
 pub fn owned_slot<K: Kind>(of: &Owned<K>) -> Slot {
     address_slot(of.at().unwrap_or_else(|error| alcedo_rt::fail(error)))
 }
 
-/// A copy of a value.
+/// Copies a value.
 pub fn clone_owned<K: Kind>(of: &K, site: &Location<'_>) -> Result<K, CallError> {
     Owned::clone_of(of.owned(), site).map(K::from_owned)
 }
 
-/// Whether the value can no longer be used.
+/// Returns true if the value can no longer be used.
 pub fn is_owned_expired<K: Kind>(of: &K) -> bool {
     of.owned().is_expired()
 }
 
-/// Whether two values are equal, or the running call fails.
+/// Compares two values; the running call fails if the host refuses.
 pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     let equal = || {
         let (one, two) = (one.owned().ptr()?, two.owned().ptr()?);
@@ -62,13 +62,13 @@ pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     equal().unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// A text itself, any other value as the host prints it, and of an expired one the error in angle brackets; where the host
-/// cannot be asked, its type and handle.
+/// Formats a string as such, other values as the host prints them, an expired value as its error in angle brackets, and a value
+/// that the host cannot print by its type and handle.
 pub fn print_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     show_owned(of, false, f)
 }
 
-/// The same with quotes about a text.
+/// Formats a value like [`print_owned`], with a string in quotes.
 pub fn debug_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     show_owned(of, true, f)
 }
@@ -89,7 +89,7 @@ fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> f
     }
 }
 
-/// A value from its text.
+/// Parses a value.
 pub fn parse_owned<K: Kind>(text: &str, site: &Location<'_>) -> Result<K, CallError> {
     let value = new_owned::<K>(site)?;
     if let Some(put) = K::put_plain_text(value.owned().ptr()?, text) {

@@ -1,4 +1,4 @@
-//! Where the declarations of a module meet: slices that the linker fills. The host reads them after `attach`.
+//! Lists of the declarations of a module: slices that the linker fills. The host reads them after `attach`.
 
 use alcedo_abi::describe::{
     ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
@@ -7,23 +7,23 @@ use linkme::distributed_slice;
 
 use super::declared::Declared;
 
-/// The structs this module declares.
+/// Structs of this module.
 #[distributed_slice]
 pub static STRUCTS: [&'static Declared<StructDesc>];
 
-/// The enums this module declares.
+/// Enums of this module.
 #[distributed_slice]
 pub static ENUMS: [&'static Declared<EnumDesc>];
 
-/// The delegates with a name that this module declares.
+/// Named delegates of this module.
 #[distributed_slice]
 pub static DELEGATES: [&'static Declared<DelegateDesc>];
 
-/// The classes this module declares.
+/// Classes of this module.
 #[distributed_slice]
 pub static CLASSES: [&'static Declared<ClassDesc>];
 
-/// The interfaces this module declares.
+/// Interfaces of this module.
 #[distributed_slice]
 pub static INTERFACES: [&'static Declared<InterfaceDesc>];
 
@@ -31,10 +31,10 @@ pub static INTERFACES: [&'static Declared<InterfaceDesc>];
 #[distributed_slice]
 pub static IMPORTS: [&'static Declared<ImportDesc>];
 
-/// The static functions this module offers.
+/// Exported static functions of this module.
 #[distributed_slice]
 pub static EXPORTS: [&'static Declared<ExportDesc>];
 
-/// Paths of types and members this module declares, with their earlier names.
+/// Paths of types and members of this module, with their earlier names.
 #[distributed_slice]
 pub static EARLIER_NAMES: [&'static Declared<MetaDesc>];

@@ -1,5 +1,5 @@
-//! What a function of an author's gives: a value, or a result whose error crosses in its own words. Callers on the other
-//! side have no type for it, so it becomes a `CallError` of a kind of its own, with the place of the function.
+//! Return types of functions: a value, or a `Result` whose error is passed as text. Callers in other modules do not have the
+//! error type, so the error becomes a `CallError` of a separate kind, with the location of the function.
 
 use core::any::Any;
 use core::fmt::Display;
@@ -8,7 +8,7 @@ use alcedo_rt::{CallError, SourcePlace};
 
 use crate::ReturnValue;
 
-/// A place in an author's sources.
+/// A location in an author's sources.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Source file.
@@ -19,21 +19,18 @@ pub struct Place {
     pub column: u32,
 }
 
-/// What a reflected function may give: a value, nothing, or a `Result` of these.
+/// Return type of a reflected function: a value, `()`, or a `Result` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a reflected function",
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
 )]
 pub trait Returned {
-    /// The value.
+    /// Type of the value.
     type Value: ReturnValue;
-    /// Whether it may be an error instead.
+    /// True for a `Result`.
     const MAY_FAIL: bool;
 
-    /// The value, or the error as it crosses.
-    ///
-    /// # Errors
-    /// The author's.
+    /// Converts into the value, or into the error in the form of the ABI.
     fn crossing(self, place: Place) -> Result<Self::Value, CallError>;
 }
 
@@ -57,7 +54,7 @@ impl<T: ReturnValue, E: ErrorInWords> Returned for Result<T, E> {
     }
 }
 
-/// An error that a reflected function may give back.
+/// An error that a reflected function may return.
 #[diagnostic::on_unimplemented(
     message = "the error `{Self}` cannot cross to a caller",
     label = "implement `Display` for it: its words are what the caller gets",
@@ -67,10 +64,10 @@ pub trait ErrorInWords: Display + 'static {}
 
 impl<E: Display + 'static> ErrorInWords for E {}
 
-/// Whether `E` is one, asked where the author has written it.
+/// Checks that `E` can be returned; called where the author has written the type.
 pub const fn error_in_words<E: ErrorInWords>() {}
 
-/// One that was a `CallError` before stays what it was, with its own kind and place.
+/// Converts an error. A `CallError` is passed unchanged, with its kind and location.
 #[cold]
 fn crossed<E: ErrorInWords>(error: E, Place { file, line, column }: Place) -> CallError {
     let mut error = Some(error);

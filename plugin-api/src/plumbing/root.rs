@@ -1,4 +1,4 @@
-//! The hooks of a module, as authors pass them to `module!`, and the root module made of them, which the host loads.
+//! The hooks of a module, as passed to `module!`, and the root module that the host loads.
 #![expect(unsafe_code, reason = "hands the table of the module to the loader")]
 
 use core::fmt::Display;
@@ -18,45 +18,39 @@ use super::shells::bare;
 use crate::dispose::dispose_all;
 use crate::registered;
 
-/// What an author gives to `module!`.
+/// Hooks and settings that an author passes to `module!`.
 pub trait ModuleHooks: 'static {
-    /// The main of the module.
+    /// Main of the module.
     fn main(args: &[&str]);
-    /// The exit hook.
+    /// Exit hook.
     fn exit();
-    /// The tables of the entry method.
+    /// Tables of the entry method.
     const TABLES: EntryTables;
     /// Calls the entry method.
     ///
     /// # Errors
-    /// When an entry of its table of the host cannot be bound.
+    /// An entry of its table of the host cannot be bound.
     fn entry() -> Result<(), CallError>;
-    /// Set if the main sets loggers of the module's own.
+    /// True if the main installs loggers of its own.
     const OWN_LOGGER: bool;
-    /// Whether it has the two that follow.
+    /// True if `suspend` and `resume` are defined.
     const SUSPENDS: bool;
-    /// Gives up what the next generation needs.
-    ///
-    /// # Errors
-    /// What the author's own says.
+    /// Releases resources that the next generation needs.
     fn suspend() -> Result<(), CallError>;
-    /// Takes it again.
-    ///
-    /// # Errors
-    /// What the author's own says.
+    /// Acquires the resources again.
     fn resume() -> Result<(), CallError>;
 }
 
-/// What a `suspend` or a `resume` may give back: nothing, or a result with an error that has words.
+/// Return type of `suspend` and `resume`: `()`, or a `Result` whose error implements `Display`.
 #[diagnostic::on_unimplemented(
     message = "`suspend` and `resume` of a module are `fn()` or `fn() -> Result<(), E>`, where `E` is `Display`",
     label = "this gives back something else"
 )]
 pub trait Outcome {
-    /// The same in the words of the border.
+    /// Converts into the result type of the ABI.
     ///
     /// # Errors
-    /// The author's error, as text.
+    /// The author's error, as a string.
     fn told(self) -> Result<(), CallError>;
 }
 
@@ -73,9 +67,6 @@ impl<E: Display> Outcome for Result<(), E> {
 }
 
 /// Calls a `suspend` or a `resume`.
-///
-/// # Errors
-/// Its own.
 pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
     hook().told()
 }
@@ -83,7 +74,7 @@ pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
 /// A function that can be the main of a module: `fn(&[&str])` or `fn()`.
 #[diagnostic::on_unimplemented(message = "the main of a module is `fn(&[&str])` or `fn()`", label = "this is neither")]
 pub trait MainFn<Shape> {
-    /// Calls it.
+    /// Calls the main.
     fn run(self, args: &[&str]);
 }
 
@@ -107,12 +98,11 @@ impl<F: FnOnce()> MainFn<Bare> for F {
     }
 }
 
-/// Calls a main of either shape.
+/// Calls a main with or without arguments.
 pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
     main.run(args);
 }
 
-/// The root module of a plugin, of its hooks.
 struct Root<M>(PhantomData<M>);
 
 /// Fills the table with the function of the same name, for each line of the list.
@@ -168,14 +158,14 @@ declarations! {
     earlier_names: MetaDesc = EARLIER_NAMES;
 }
 
-/// The functions that the host calls, under the names of the list.
+/// Functions that the host calls, under the names of the list.
 impl<M: ModuleHooks> Root<M> {
     unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         alcedo_rt::attach(context, M::OWN_LOGGER, failure)
     }
 
     extern "C" fn detach() {
-        // A host that is older than `dispose` may not have asked for it.
+        // A host older than `dispose` may not have called it.
         let _told = dispose_all(&mut Failure::none());
         alcedo_rt::detach();
     }
@@ -197,7 +187,7 @@ impl<M: ModuleHooks> Root<M> {
             alcedo_rt::with_loggers(|| M::main(&args));
             Ok(())
         });
-        // A main is where panic hooks are set as a rule.
+        // Mains usually set panic hooks.
         keep_hook();
         status
     }
@@ -229,7 +219,7 @@ impl<M: ModuleHooks> Root<M> {
     }
 }
 
-/// Drops the protocols and resolvers of the module, to which no name leads any more.
+/// Drops the protocols and resolvers of the module, which are no longer reachable by name.
 fn end_registered(failure: &mut Failure) -> Status {
     trap(failure, || {
         registered::drop_all();

@@ -1,5 +1,5 @@
-//! The shells that the host calls. Each only converts, inside one trap; the author's function, plain and safe, is
-//! reached through a small trait, so that there is one shell per shape and not one per function.
+//! Trampolines that the host calls. A trampoline only converts values, inside one panic guard, and calls the author's safe
+//! function through a small trait. So there is one trampoline per shape of function, not one per function.
 #![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
 
 use alcedo_abi::abi_stable::std_types::ROption;
@@ -20,11 +20,11 @@ use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
 use crate::{CallError, Class, This};
 
-/// How a method takes its `self`.
+/// Kind of `self` of a method.
 pub trait Receiver {
     /// `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
-    /// Whether it changes nothing of it.
+    /// True for a shared borrow.
     const IS_SHARED: bool;
 
     #[doc(hidden)]
@@ -69,7 +69,7 @@ impl Receiver for Exclusive {
     }
 }
 
-/// No `self`: the plugin part may be in use meanwhile.
+/// No `self`: the plugin part may be borrowed by others during the call.
 #[derive(Debug)]
 pub enum Untouched {}
 
@@ -88,103 +88,102 @@ impl Receiver for Untouched {
 
 /// A method of a plugin part, as a type.
 pub trait Method {
-    /// The class whose plugin part it runs on.
+    /// Class of the plugin part.
     type Class: Part;
-    /// Its parameters.
+    /// Parameters.
     type Args: Params;
-    /// Its result.
+    /// Result.
     type Result: ReturnValue;
-    /// What it gives in Rust: the result, or a `Result` of it.
+    /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;
-    /// How it takes its `self`.
+    /// Kind of `self`.
     type Receiver: Receiver;
-    /// Its name, for errors.
+    /// Name of the method, for errors.
     const NAME: &'static str;
-    /// Where it stands, for errors that it gives back.
+    /// Location of the method, for errors that it returns.
     const PLACE: Place;
 
-    /// Calls it.
+    /// Calls the method.
     fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Returned;
 }
 
-/// The parameters of a method as it sees them, in the call `'f`.
+/// Parameters of a method as the method receives them, in the call `'f`.
 pub type Given<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
 /// The `self` of a method.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
-/// A function of a class that needs no object, as a type.
+/// A static function of a class, as a type.
 pub trait StaticMethod {
-    /// The class.
+    /// Class of the function.
     type Class: Class;
-    /// Its parameters.
+    /// Parameters.
     type Args: Params;
-    /// Its result.
+    /// Result.
     type Result: ReturnValue;
-    /// What it gives in Rust: the result, or a `Result` of it.
+    /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;
-    /// Where it stands, for errors that it gives back.
+    /// Location of the function, for errors that it returns.
     const PLACE: Place;
 
-    /// Calls it.
+    /// Calls the function.
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
-/// The shell of a function that needs no object.
+/// Trampoline of a static function.
 ///
 /// # Safety
-/// As [`Invoke`] says.
+/// See [`Invoke`].
 pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'_>) -> Status {
     let Call { params, failure, .. } = call;
     let params = *params;
     trap(failure, || {
-        // SAFETY: `Invoke`: the block stays for the call, and is laid out as this function's description says: parameters, then result.
+        // SAFETY: `Invoke`: the block stays for the call and has the layout in the description of this function: parameters,
+        // then result.
         let (args, result_at) =
             unsafe { (Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT)) };
         M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)
     })
 }
 
-/// The author's own thunk of a function, as a type.
+/// A custom thunk written by the author, as a type.
 pub trait CustomThunk {
-    /// The class.
+    /// Class of the function.
     type Class: Class;
 
-    /// Steps through the call, does the work and gives the result.
-    ///
-    /// # Errors
-    /// Why not.
+    /// Steps through the parameters, does the work and sets the result.
     fn run(frame: &mut Frame<'_>) -> Result<(), CallError>;
 }
 
-/// The shell of such a function.
+/// Trampoline of a custom thunk.
 ///
 /// # Safety
-/// None is needed: `params` is a number, which the host looks up.
+/// No requirements: `params` is a number, which the host looks up.
 pub(super) unsafe extern "C" fn invoke_custom<T: CustomThunk>(call: &mut Call<'_>) -> Status {
     let Call { object, params, failure, .. } = call;
     let (object, number) = (*object, params.addr() as u64);
     trap(failure, || T::run(&mut Frame::new(number, object)))
 }
 
-/// The shell of a function that nobody gave a body: the result is the zero value that the host has put there.
+/// Trampoline of a function without a body: the result is the zero value that the host has written before.
 ///
 /// # Safety
-/// None is needed.
+/// No requirements.
 pub(super) unsafe extern "C" fn invoke_nothing(_call: &mut Call<'_>) -> Status {
     Status::OK
 }
 
-/// The shell of a method.
+/// Trampoline of a method.
 ///
 /// # Safety
-/// As [`Invoke`] says.
+/// See [`Invoke`].
 pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
     let Call { object, memory, part, params, failure } = call;
     let (object, memory, part, params) = (*object, *memory, *part, *params);
     trap(failure, || {
-        // SAFETY: `Invoke`: object and memory are live for the call, which is the frame; the part is the one this module made for
-        // the class; the block stays for the call, too, and is laid out as this method's description says: parameters, then result.
+        // SAFETY: `Invoke`: object and memory are live for the call, which is the frame; the part is the one that this module
+        // created for the class; the block stays for the call, too, and has the layout in the description of this method:
+        // parameters, then result.
         let (this, cell, args, result_at) = unsafe {
             let this = This::<M::Class>::new(object, memory);
             let cell = cell_of::<M::Class>(part, object)?;
@@ -192,20 +191,19 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
         };
         let args = M::Args::open(args);
         let returned = <M::Receiver as Receiver>::with::<M, _>(cell, object, |part| M::run(part, this, args))?;
-        // The part is free again: an error's `Display` and `Drop` are code of the author's.
+        // The part is no longer borrowed here, because `Display` and `Drop` of an error run code of the author.
         returned.crossing(M::PLACE)?.store_result(result_at)
     })
 }
 
 /// # Safety
-/// `part` is null or the plugin part that this module made for `C` and that the host keeps.
+/// `part` is null or the plugin part that this module created for `C` and that the host keeps.
 pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
     // SAFETY: promised by the caller.
     unsafe { part.cast::<PartCell<C>>().as_ref() }
         .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {}", C::PATH)))
 }
 
-/// The hooks of a class.
 #[must_use]
 pub(super) const fn hooks<C: Part>(
     class_constructor: Option<Invoke>,
@@ -229,7 +227,7 @@ const fn optional(hook: Option<Invoke>) -> ROption<Invoke> {
 }
 
 /// # Safety
-/// As [`Invoke`] says, with no part yet.
+/// See [`Invoke`]; the part does not exist yet.
 unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
     let Call { object, memory, failure, .. } = call;
     let (object, memory) = (*object, *memory);
@@ -242,14 +240,14 @@ unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut Par
     })
 }
 
-/// What borrows a plugin part to save it.
+/// Borrow of a plugin part while it is saved.
 const SAVING: &Sharing = &Sharing::new("keep");
 
-/// What borrows a plugin part to fill it.
+/// Borrow of a plugin part while it is restored.
 const FILLING: &Taking = &Taking::new("keep");
 
 /// # Safety
-/// `part` is a plugin part that this module made for `C`; `sink` is live for the call.
+/// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
 unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
     trap(failure, || {
         // SAFETY: promised by the caller.
@@ -259,7 +257,7 @@ unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure:
 }
 
 /// # Safety
-/// `part` is a plugin part that this module made for `C`; name and data are live for the call.
+/// `part` is a plugin part that this module created for `C`; name and data are live for the call.
 unsafe extern "C" fn load_kept<C: Part>(
     part: PartPtr,
     name: TextView,
@@ -268,8 +266,8 @@ unsafe extern "C" fn load_kept<C: Part>(
     failure: &mut Failure,
 ) -> Status {
     trap(failure, || {
-        // SAFETY: the host promises that it is such a part, and that name and data are live for the call; an empty slice is never
-        // read.
+        // SAFETY: the host promises that the part is of this class, and that name and data are live for the call; an empty
+        // slice is never read.
         let (cell, name, data) = unsafe {
             let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
             (cell_of::<C>(part.0, ObjectHandle::NONE)?, lent_text(name), data)
@@ -279,14 +277,15 @@ unsafe extern "C" fn load_kept<C: Part>(
 }
 
 /// # Safety
-/// `part` is a plugin part that this module made for `C`, and the host gives it up.
+/// `part` is a plugin part that this module created for `C`; the host passes its ownership.
 unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> Status {
     trap(failure, || {
-        // SAFETY: the caller promises a part of this class, and gives it up; the red constructor made it as a box of this type.
+        // SAFETY: the caller promises a part of this class and passes its ownership; the red constructor created it as a box of
+        // this type.
         unsafe {
             let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
             if !cell.is_free() {
-                // Who that is stands on the stack of the game thread.
+                // The holder is on the stack of the game thread, so its name is read on that thread only.
                 let holder = if is_game_thread() { cell.holder() } else { "a method" };
                 return Err(CallError::reentrant(ObjectHandle::NONE, holder, "drop"));
             }
@@ -296,36 +295,36 @@ unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> 
     })
 }
 
-/// A static function that a module offers by name, as a type.
+/// A static function that a module exports by name, as a type.
 pub trait Export {
-    /// Its parameters.
+    /// Parameters.
     type Args: Params;
-    /// Its result.
+    /// Result.
     type Result: ReturnValue;
-    /// What it gives in Rust: the result, or a `Result` of it.
+    /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;
-    /// Its name, for errors.
+    /// Name of the function, for errors.
     const NAME: &'static str;
-    /// Where it stands, for errors that it gives back.
+    /// Location of the function, for errors that it returns.
     const PLACE: Place;
 
-    /// Calls it.
+    /// Calls the function.
     fn run(args: Self::Args) -> Self::Returned;
 }
 
-/// The shell of an exported function.
+/// Trampoline of an exported function.
 ///
 /// # Safety
-/// As [`alcedo_abi::describe::ZCallInvoke`] says.
+/// See [`alcedo_abi::describe::ZCallInvoke`].
 pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
     // SAFETY: `ZCallInvoke` promises the slots of the signature, for the call.
     trap(failure, || unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::PLACE, buffer, E::run) })
 }
 
-/// Calls `run` with the arguments that lie in slots, and puts what it gives into the last of them. Errors call it `name`.
+/// Calls `run` with the arguments in the slots and writes its result into the last slot. Errors name the function `name`.
 ///
 /// # Safety
-/// The buffer lends its slots, live and unshared, for the call; pointer slots are what the signature of these types says.
+/// The buffer borrows its slots, live and unshared, for the call; pointer slots match the signature of these types.
 #[inline]
 pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     name: &str,
@@ -339,8 +338,8 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
         return Err(CallError::new(FailureKind::BUFFER, message));
     }
     let mut none = Slot::EMPTY;
-    // SAFETY: our caller promises that the buffer lends its slots, live and unshared, for the call, and pointer slots are what the
-    // signature says: those of the arguments, and behind them that of the result, if there is one.
+    // SAFETY: the caller promises that the buffer borrows its slots, live and unshared, for the call, and that pointer slots
+    // match the signature: those of the arguments, followed by that of the result, if any.
     let (args, result) = unsafe {
         let slots: &mut [Slot] =
             if wanted == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, wanted) };
@@ -350,17 +349,17 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     run(A::from_slots(args)?).crossing(place)?.into_result_slot(result)
 }
 
-/// A description with a type of ours around it, for which the border has the description alone.
+/// A typed wrapper of a description; the ABI only has the description.
 ///
 /// # Safety
-/// It is `repr(transparent)` over `Inner`, or a reference to something that is over what `Inner` refers to.
+/// The type is `repr(transparent)` over `Inner`, or a reference to a type that is transparent over the target of `Inner`.
 pub(super) unsafe trait Transparent: 'static {
-    /// What the border has.
+    /// Type in the ABI.
     type Inner: 'static;
 }
 
-/// A list of descriptions, as the host reads it.
+/// Returns a list of descriptions as the host reads it.
 pub(super) const fn bare<D: Transparent>(list: &'static [D]) -> &'static [D::Inner] {
-    // SAFETY: `Transparent` promises that the two lie alike; the list is never written.
+    // SAFETY: `Transparent` promises that both types have the same layout; the list is never written.
     unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }
 }

@@ -1,4 +1,4 @@
-//! What an `async fn` of a class comes to: a task of its object, and the delegate that is called when it is done.
+//! Expansion of an `async fn` of a class: a task of its object, and the delegate that is called when the task is done.
 
 use core::future::Future;
 
@@ -7,13 +7,13 @@ use crate::delegate_signature::Signature;
 use crate::kinds::{Delegate, Lent};
 use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
 
-/// What is given to `done`, or that there is nothing to give, and the error that came out.
+/// Arguments of `done`, and the error of the future, if any.
 pub type Settled<A> = (A, Option<CallError>);
 
-/// Starts `future` as a task of `this`. What it gives becomes, by `settle`, the arguments of `done`, if something is bound
-/// to that; an error that no function takes ends the task, whose failure the host logs.
+/// Starts `future` as a task of `this`. `settle` converts its result into the arguments of `done`, if a function is bound to
+/// that delegate; an unhandled error ends the task, whose failure the host logs.
 ///
-/// The running call ends with the host's error where the task cannot be started.
+/// If the task cannot be started, the running call ends with the host's error.
 pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     this: This<'_, C>,
     future: impl Future<Output = R> + 'static,
@@ -31,23 +31,24 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     task::spawn_from(this.object(), task, (place.file, place.line)).unwrap_or_else(|error| alcedo_rt::fail(error));
 }
 
-/// The words of an error, which are never empty: those of its author, or the whole sentence.
+/// Returns the message of an error, which is never empty: that of its author, or the whole description.
 fn words(error: &CallError) -> String {
     let words = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
     if words.is_empty() { "an error without words".to_owned() } else { words }
 }
 
-/// Of a function that gives a value.
+/// Converts the result of a function that returns a value.
 pub fn value_done<R: ReturnValue>(value: R, _place: Place) -> Settled<(R,)> {
     ((value,), None)
 }
 
-/// Of a function that gives nothing.
+/// Converts the result of a function that returns `()`.
 pub fn nothing_done((): (), _place: Place) -> Settled<()> {
     ((), None)
 }
 
-/// Of a function that gives a value or an error: the zero value with the words of the error, or the value with none.
+/// Converts the result of a function that returns a value or an error: the zero value with the error message, or the value with
+/// an empty string.
 pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, place: Place) -> Settled<(R::Value, String)> {
     match returned.crossing(place) {
         Ok(value) => ((value, String::new()), None),
@@ -55,7 +56,7 @@ pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, place: Plac
     }
 }
 
-/// Of a function that gives nothing or an error: the words of the error, or none.
+/// Converts the result of a function that returns `()` or an error: the error message, or an empty string.
 pub fn error_done<R: Returned<Value = ()>>(returned: R, place: Place) -> Settled<(String,)> {
     match returned.crossing(place) {
         Ok(()) => ((String::new(),), None),

@@ -1,5 +1,5 @@
-//! The shells of what a module registers for calls by name: its protocols, its resolvers, and the functions that these answer with.
-//! Each only converts, inside one trap.
+//! Trampolines of protocols, resolvers, and functions returned by resolvers. A trampoline only converts values, inside one
+//! panic guard.
 #![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
 
 use core::marker::PhantomData;
@@ -19,19 +19,17 @@ use crate::plumbing::{Place, Returned, typed_slots};
 use crate::registered;
 use crate::signature::Params;
 
-/// A function that a resolver answers with.
 pub(crate) type Body = Rc<dyn FnBody>;
 
-/// The same, as a trait.
 pub(crate) trait FnBody {
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Safety
-    /// The buffer lends its slots, live and unshared, for the call, and they are what the signature of the function says.
+    /// The buffer borrows its slots, live and unshared, for the call, and they match the signature of the function.
     unsafe fn call(&self, buffer: &mut ZCallBuffer) -> Result<(), CallError>;
 }
 
-/// A closure of an author's, by its types.
+/// A closure of the author with its types.
 pub(crate) struct FunctionBody<F, A, X> {
     code: F,
     place: Place,
@@ -46,12 +44,12 @@ impl<A: Params, X: Returned, F: Fn(A) -> X> FunctionBody<F, A, X> {
 
 impl<A: Params, X: Returned, F: Fn(A) -> X> FnBody for FunctionBody<F, A, X> {
     unsafe fn call(&self, buffer: &mut ZCallBuffer) -> Result<(), CallError> {
-        // SAFETY: the caller promises slots that are what the signature says, which was made of the same types.
+        // SAFETY: the caller promises slots that match the signature, which was derived from the same types.
         unsafe { typed_slots::<A, X>("a function of a resolver", self.place, buffer, &self.code) }
     }
 }
 
-/// Tells the host of a protocol: its word, its form, its way out.
+/// Registers a protocol with the host: its word, its form, its hint.
 pub(crate) fn add_protocol(
     host: Host<'_>,
     number: u64,
@@ -60,11 +58,11 @@ pub(crate) fn add_protocol(
 ) -> Result<(), CallError> {
     let protocol =
         ProtocolDesc { number, word, form, way_out, read: ReadAddress(read_address), is_plain: is_plain.into() };
-    // SAFETY: the function reads addresses by the protocol of this number, which this thread has.
+    // SAFETY: the function parses addresses by the protocol of this number, which this thread has registered.
     unsafe { host.protocol_add(&protocol) }
 }
 
-/// Tells the host of a resolver: the word of its protocol, its label.
+/// Registers a resolver with the host: the word of its protocol, its label.
 pub(crate) fn add_resolver(
     host: Host<'_>,
     number: u64,
@@ -80,7 +78,7 @@ pub(crate) fn add_resolver(
         call: CallResolved(call_resolved),
         drop: DropResolved(drop_resolved),
     };
-    // SAFETY: the functions are those of the resolver of this number, and of what it answers with.
+    // SAFETY: the functions are those of the resolver of this number, and of the functions it returns.
     unsafe { host.resolver_add(&resolver) }
 }
 
@@ -89,7 +87,7 @@ fn find<T: ?Sized + 'static>(number: u64) -> Result<Rc<T>, CallError> {
 }
 
 /// # Safety
-/// As [`ReadAddress`] says.
+/// See [`ReadAddress`].
 unsafe extern "C" fn read_address(
     protocol: u64,
     address: RStr<'_>,
@@ -98,14 +96,14 @@ unsafe extern "C" fn read_address(
 ) -> Status {
     trap(failure, || {
         let text = find::<dyn Protocol>(protocol)?.read(address.as_str()).map_err(CallError::other)?;
-        // SAFETY: `ReadAddress`: the sink is lent for the call, and copies what it is given.
+        // SAFETY: `ReadAddress`: the sink is borrowed for the call, and copies its argument.
         unsafe { (spelling.put)(spelling.context, text.as_ptr(), text.len()) };
         Ok(())
     })
 }
 
 /// # Safety
-/// As [`ResolveName`] says.
+/// See [`ResolveName`].
 unsafe extern "C" fn resolve_name(
     resolver: u64,
     name: RStr<'_>,
@@ -127,17 +125,17 @@ unsafe extern "C" fn resolve_name(
 }
 
 /// # Safety
-/// As [`CallResolved`] says.
+/// See [`CallResolved`].
 unsafe extern "C" fn call_resolved(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
     trap(failure, || {
         let function = find::<dyn FnBody>(function)?;
-        // SAFETY: `CallResolved`: the slots are lent for the call, and are what the signature of this function says.
+        // SAFETY: `CallResolved`: the slots are borrowed for the call, and match the signature of this function.
         unsafe { function.call(buffer) }
     })
 }
 
 /// # Safety
-/// As [`DropResolved`] says.
+/// See [`DropResolved`].
 unsafe extern "C" fn drop_resolved(function: u64, failure: &mut Failure) -> Status {
     trap(failure, || {
         registered::drop_one(function);

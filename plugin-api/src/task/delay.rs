@@ -1,5 +1,5 @@
-//! Waiting inside a task. A delay is a timer that wakes the task that polled it last, so it also works below
-//! combinators that have wakers of their own.
+//! Delays inside a task. A delay is a timer that wakes the task that polled it last, so it also works inside combinators that
+//! have their own wakers.
 
 use core::cell::{Cell, RefCell};
 use core::future::Future;
@@ -14,7 +14,7 @@ use alcedo_abi::task::JobKind;
 
 use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 
-/// What [`delay`] and [`next_tick`] give: ready when its time has come. Dropped before, it leaves nothing behind.
+/// Future of [`delay`] and [`next_tick`]: ready when its time has passed. Dropping it earlier cancels its timer.
 #[derive(Debug)]
 #[must_use = "a delay that is not awaited waits for nothing"]
 pub struct Delay {
@@ -29,8 +29,8 @@ struct Bell {
     waker: RefCell<Option<Waker>>,
 }
 
-/// Waits for so much game time, counted from its first poll; at least until the next tick. For tasks: polled off the
-/// game thread it ends the poll with an error.
+/// Waits for `after` of game time, counted from the first poll; at least until the next tick. For tasks: polling off the game
+/// thread ends the poll with an error.
 #[track_caller]
 pub fn delay(after: Duration) -> Delay {
     Delay { after, place: Location::caller(), timer: None }

@@ -1,5 +1,4 @@
-//! The way from an [`Obj`] that a task has kept to the object itself: for one step of the task, as a method has it for
-//! one call.
+//! Access to the object of an [`Obj`] that a task has kept, for one step of the task.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -9,17 +8,16 @@ use crate::part_cell::Taking;
 use crate::step::Step;
 use crate::{Obj, This};
 
-/// What borrows a plugin part for a step of a task.
+/// Name of the borrow of a plugin part by [`Obj::with_part`].
 const WITH_PART: &Taking = &Taking::new("with_part");
 
 impl<C: Class> Obj<C> {
-    /// The object, while `code` runs. For tasks, timers and posted closures; a method that was given a `this` says
-    /// `this.get(obj)`.
+    /// Runs `code` with the object. For tasks, timers and posted closures; a method that has a `this` calls `this.get(obj)` instead.
     ///
     /// # Errors
-    /// `STALE` when the object is gone; `WRONG_CLASS` when the handle came from an unchecked place; `WRONG_STACK` on the stack of a
-    /// coroutine, which could suspend `code` and outlive the step; another one where no
-    /// task, timer or posted closure of this module is running on this thread.
+    /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class; `WRONG_STACK`
+    /// on the stack of a coroutine, which could suspend `code` and outlive the step; another error if no task, timer or posted
+    /// closure of this module is running on this thread.
     pub fn with<R>(self, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
         let step = Step::running().ok_or_else(|| {
             CallError::new(
@@ -33,11 +31,11 @@ impl<C: Class> Obj<C> {
 }
 
 impl<C: Part> Obj<C> {
-    /// The object and the plugin part that this module made for it, while `code` runs: as a `&mut self` method has them.
+    /// Runs `code` with the object and the plugin part that this module created for it, like a `&mut self` method.
     ///
     /// # Errors
-    /// As [`Obj::with`]; `UNAVAILABLE` when this module made no plugin part of `C` for it; `REENTRANT_BORROW` when a
-    /// method has it.
+    /// See [`Obj::with`]; `UNAVAILABLE` if this module created no plugin part of `C` for the object; `REENTRANT_BORROW` if a
+    /// method has borrowed it.
     pub fn with_part<R>(self, code: impl FnOnce(&mut C, This<'_, C>) -> R) -> Result<R, CallError> {
         self.with(|this| {
             let cell = this.part()?.ok_or_else(|| {

@@ -1,5 +1,5 @@
-//! What the host gets of a task, a timer or a posted closure: one address, and the two functions that run and drop what
-//! is there. There is one pair of functions for all. And what a task gets of the host: a waker.
+//! Host interface of tasks, timers and posted closures: an address, and the two functions, shared by all jobs, that run and
+//! drop the data at that address. Also implements the waker that the host passes to tasks.
 #![expect(unsafe_code, reason = "makes addresses of jobs for the host, and jobs of addresses again")]
 
 use core::future::Future;
@@ -18,36 +18,30 @@ use alcedo_rt::{CallError, Host, trap};
 use super::{Bound, TaskHandle};
 use crate::{host, step};
 
-/// What a job consists of.
 pub(crate) enum Work {
-    /// A future.
     Task(Pin<Box<dyn Future<Output = Result<(), CallError>>>>),
-    /// A closure that is run once.
     Closure(Bound),
-    /// A closure that is run again and again.
     Repeated(Bound),
 }
 
-/// A place in the author's sources: file and line.
+/// A location in the author's sources: file and line.
 pub(crate) type Site = (&'static str, u32);
 
-/// The place that called.
 #[track_caller]
 pub(crate) fn here() -> Site {
     site(Location::caller())
 }
 
-/// A place in the author's sources.
 pub(crate) fn site(place: &'static Location<'static>) -> Site {
     (place.file(), place.line())
 }
 
-/// When a timer is run; nothing to say for all else.
+/// Schedule of a timer; zero for other jobs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct When {
-    /// From now to its first run.
+    /// Time from now to the first run.
     pub(crate) delay: Duration,
-    /// From one run to the next.
+    /// Time from one run to the next.
     pub(crate) period: Duration,
 }
 
@@ -64,10 +58,10 @@ impl Work {
     }
 }
 
-/// Gives work to the host.
+/// Passes work to the host.
 ///
 /// # Errors
-/// Why the host does not take it; it is dropped here then.
+/// The reason why the host refuses; the work is dropped by this call.
 pub(crate) fn hand_over(
     work: Work,
     kind: JobKind,
@@ -87,9 +81,8 @@ pub(crate) fn hand_over(
         drop: JobDrop(drop_work),
         file: RStr::from_str(file),
     };
-    // SAFETY: the two functions below are those of a boxed `Work`, and what is posted from other threads is `Send`, which
-    // `post` and `post_to` demand of it.
-    // The host did not take it where it fails, so the box is still this function's.
+    // SAFETY: the two functions below are those of a boxed `Work`, and work posted from other threads is `Send`, which `post`
+    // and `post_to` require. If the host fails, it has not taken the box, which still belongs to this function.
     let taken = unsafe { host::job_take(&job).map_err(|error| (error, Box::from_raw(data))) };
     match taken {
         Ok(job) => Ok(TaskHandle { job }),
@@ -105,16 +98,16 @@ fn nanos(time: Duration) -> u64 {
 }
 
 /// # Safety
-/// As [`JobRun`] says, of a boxed [`Work`].
+/// See [`JobRun`]; `data` is a boxed [`Work`].
 unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure) -> JobStep {
     let mut step = JobStep::PENDING;
     let status = trap(failure, || {
-        // SAFETY: the host promises the box that `hand_over` gave away, not dropped yet and run by nobody else, and lends its
-        // waker for the call.
+        // SAFETY: the host promises the box that `hand_over` passed, which is not dropped yet and is not in use by other code,
+        // and lends its waker for the call.
         let (work, waker) = unsafe { (&mut *data.cast::<Work>(), lent(waker)) };
         match step::running(|| work.step(&mut Context::from_waker(&waker))) {
             Poll::Pending => Ok(()),
-            // The object went while the closure was on its way to it: it has nothing left to do.
+            // The object was destroyed before the closure entered it: nothing is left to do.
             Poll::Ready(Err(error)) if error.kind() == FailureKind::STALE && !matches!(work, Work::Task(_)) => {
                 step = JobStep::DONE;
                 Ok(())
@@ -129,10 +122,10 @@ unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure)
 }
 
 /// # Safety
-/// As [`JobDrop`] says, of a boxed [`Work`].
+/// See [`JobDrop`]; `data` is a boxed [`Work`].
 unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
     trap(failure, || {
-        // SAFETY: the box that `hand_over` gave away, which the host gives back for good.
+        // SAFETY: the box that `hand_over` passed, whose ownership the host returns.
         let work = unsafe { Box::from_raw(data.cast::<Work>()) };
         step::ending(|| drop(work));
         Ok(())
@@ -141,29 +134,29 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
 
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-// The waker of a task. What it refers to is the host's, so that it may be cloned into any thread and outlive its task; of the
-// module it needs only the four functions below, which is why the host counts its holders.
+// Waker of a task. Its data belongs to the host, so that it may be cloned into any thread and outlive its task. A waker uses
+// only the four functions below from the module, so the host counts the holders of wakers.
 
-/// The waker that the host lends for one step; none for what has no waker.
+/// Creates the waker that the host lends for one step; a no-op waker for null.
 ///
 /// # Safety
-/// `waker` is null, or one of the host's wakers, lent for as long as what this returns is used.
+/// `waker` is null, or one of the host's wakers, valid as long as the returned value is used.
 unsafe fn lent(waker: *const ()) -> ManuallyDrop<Waker> {
     if waker.is_null() {
         return ManuallyDrop::new(Waker::noop().clone());
     }
-    // SAFETY: the functions below keep the waker's contract: the host counts holders from any thread.
+    // SAFETY: the functions below fulfil the contract of wakers: the host counts holders from any thread.
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(waker, &TABLE)) })
 }
 
-// Without a host, after the detachment, nothing is counted any more: a clone is not, and so its drop is not either.
+// Without a host, after detachment, clones and drops are not counted.
 
-/// The functions of the table, each by the host's own.
+/// Defines functions of the table that call the host's functions.
 macro_rules! counted {
     ($($name:ident: $($call:ident)*;)*) => {$(
         unsafe fn $name(waker: *const ()) {
-            // SAFETY: holders are counted, and the task is run later: no value is looked at. A waker is cloned and used by who holds it,
-            // and dropped once.
+            // SAFETY: the host only counts holders and schedules the task; no value is accessed. A waker is cloned and used by
+            // its holder, and dropped once.
             unsafe {
                 if let Some(host) = Host::attached("a waker") {
                     $(host.$call(waker);)*

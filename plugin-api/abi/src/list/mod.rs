@@ -1,8 +1,8 @@
-//! What crosses the border is listed here once. From these lists come the tables ([`crate::host::HostTable`],
-//! [`crate::values::ValueTable`], [`crate::module::Module`]), the shells of the side that is called, the methods of the side
-//! that calls, and the test of the layout. A list is a macro that hands its lines to another macro.
+//! Lists of all functions at the ABI boundary. The lists generate the tables ([`crate::host::HostTable`],
+//! [`crate::values::ValueTable`], [`crate::module::Module`]), the trampolines of the callee, the methods of the caller, and the
+//! test of the layout. A list is a macro that passes its lines to another macro.
 //!
-//! A line of the two lists of host functions, with all that it can have:
+//! A line of the two lists of host functions, with all optional parts:
 //!
 //! ```text
 //! /// Words for the docs of the table and of the method.
@@ -10,33 +10,31 @@
 //! fn name(host, module; parameter: Type; gives out: Type = before, more: Type = before; text sink; or failure) -> Status;
 //! ```
 //!
-//! * The rule says what is done before the body in the host runs:
-//!   * `game_thread`: the thread is proved, a panic stopped, and the body gets the stores;
-//!   * `acts`: the same, and refused with `DURING_REBUILD` before the commit of what comes up, since a rollback could not take
-//!     it back;
-//!   * `any_thread`: a panic is stopped, and the body gets the host's word, of which foreign threads may use a part;
-//!   * `bare`: nothing. The body may not panic: it runs inside a panic hook, or has no host at all.
-//! * `unsafe`: what the docs say of the parameters is the caller's promise. Without it any value of their types is answered.
-//! * `host, module;` is what the caller's method adds by itself: the word of its host, and its own number.
-//! * `gives`, where the results are written, with what stands there before; `text`, a text that is put once; `or failure`, why not.
-//!   They come in this order.
+//! * The rule states the checks that run before the body in the host:
+//!   * `game_thread`: checks the thread, catches panics, and passes the stores to the body;
+//!   * `acts`: like `game_thread`, and refuses with `DURING_REBUILD` before the commit of a load or reload, because a rollback
+//!     could not revert the effects;
+//!   * `any_thread`: catches panics, and passes the host pointer to the body; foreign threads may use a part of the host;
+//!   * `bare`: no checks. The body may not panic: it runs inside a panic hook, or has no host.
+//! * `unsafe`: the caller promises the requirements on parameters in the docs. Without it, any values of their types are valid.
+//! * `host, module;`: arguments added by the caller's method: the pointer of its host, and the number of the module.
+//! * `gives`: results, with their initial values; `text`: a sink that is called once; `or failure`: the failure. In this order.
 //!
-//! A line of the list of a module's functions has no rule. `always` says that every module has it, `maybe` that one which is
-//! older than the line lacks it: then the line has the mark `missing_field(option)`.
+//! A line of the list of a module's functions has no rule. `always` marks a function of every module, `maybe` a function that
+//! older modules lack: its line has the mark `missing_field(option)`.
 //!
-//! Names count, those of parameters too: they are a part of the layout that a host compares when it loads a module.
+//! Names matter, also those of parameters: they are part of the layout that a host compares when it loads a module.
 //!
 //! A new function is a line at the end of its list and a body in `runtime/src/host_api`, or for a module in
-//! `plugin-api/src/plumbing/shells.rs`. It never goes elsewhere: a table may
-//! grow at its end only. The mark `last_prefix_field` stays where it is; what stands behind it a host may lack, and a module that
-//! calls it then panics. So the host API of a module grows with the list ([`crate::API_CURRENT`]), and a host that is older
-//! refuses the module.
+//! `plugin-api/src/plumbing/root.rs`. A table may grow only at its end. The mark `last_prefix_field` never moves; a host may lack
+//! functions after the mark, and a module that calls such a function panics. So the host API of a module grows with the list
+//! ([`crate::API_CURRENT`]), and an older host refuses the module.
 
 mod module;
 mod objects;
 mod values;
 
-/// Every type that the lists name: who has a callback for them needs these in scope.
+/// All types used by the lists; callback macros need them in scope.
 pub mod prelude {
     pub use abi_stable::std_types::{RSlice, RStr};
 
@@ -58,7 +56,7 @@ pub mod prelude {
     pub use crate::zcall::{ZCallBuffer, ZCallStatus};
 }
 
-/// A table of host functions, from its list.
+/// Generates a table of host functions from its list.
 macro_rules! table {
     (
         $(#[doc = $about:tt])*
@@ -90,10 +88,10 @@ macro_rules! table {
         }
 
         impl $table {
-            /// The names of its functions, in the order in which they lie.
+            /// Names of the functions, in the order of the table.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Where each lies, and its form in words: what two builds have to agree on.
+            /// Offset and signature of each function, which two builds have to agree on.
             #[cfg(test)]
             pub(crate) const FORMS: &'static [(usize, &'static str)] = &[$((
                 core::mem::offset_of!(Self, $name),
@@ -106,7 +104,7 @@ macro_rules! table {
 
 pub(crate) use table;
 
-/// The root module, from its list.
+/// Generates the root module from its list.
 macro_rules! root {
     (
         $(#[doc = $about:tt])*
@@ -132,10 +130,10 @@ macro_rules! root {
         }
 
         impl $table {
-            /// The names of its functions, in the order in which they lie.
+            /// Names of the functions, in the order of the table.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Where each lies, and its form in words: what two builds have to agree on.
+            /// Offset and signature of each function, which two builds have to agree on.
             #[cfg(test)]
             pub(crate) const FORMS: &'static [(usize, &'static str)] = &[$((
                 core::mem::offset_of!(Self, $name),

@@ -1,80 +1,82 @@
-//! The functions that a host calls of a module. How a line is read is said in [`crate::list`].
+//! Functions of a module that the host calls. For the syntax of a line, see [`crate::list`].
 
 /// Calls `$callback!` with the list of [`crate::module::Module`].
 #[macro_export]
 macro_rules! module_functions {
     ($callback:path) => {
         $callback! {
-            /// What a plugin exports. All of it is called on the game thread, and for a module that belongs to no thread on any.
+            /// Functions that a plugin exports. All are called on the game thread, or on any thread for a module that is not
+            /// bound to a thread.
             ///
             /// # Safety
-            /// For those that are `unsafe`: the module is mapped and, but for the call that does it, attached; references are live
-            /// for the call.
+            /// For those that are `unsafe`: the module is mapped and, except for the call of `attach`, attached; references are
+            /// live for the call.
             Module, ModuleRef;
 
-            /// Called first: from now on the module can log, and after its cells are filled it can call.
+            /// Attaches the module. Called first: afterwards the module can log, and after its cells are filled it can call.
             always(unsafe)
             fn attach(context: &ModuleContext; or failure) -> Status;
-            /// The structs it declares.
+            /// Returns the structs of the module.
             always()
             fn structs() -> RSlice<'static, &'static StructDesc>;
-            /// The classes it declares.
+            /// Returns the classes of the module.
             always()
             fn classes() -> RSlice<'static, &'static ClassDesc>;
-            /// Lists its imports. A member may be listed once for each call site.
+            /// Returns the imports of the module. A member may be listed once for each call site.
             always()
             fn imports() -> RSlice<'static, &'static ImportDesc>;
-            /// The static functions it offers.
+            /// Returns the exported static functions.
             always()
             fn exports() -> RSlice<'static, &'static ExportDesc>;
-            /// The main of the module, with its arguments.
+            /// Runs the main of the module with its arguments.
             always(unsafe)
             fn main(args: RSlice<'_, RStr<'_>>; or failure) -> Status;
-            /// The exit hook.
+            /// Runs the exit hook.
             always(unsafe)
             fn exit(; or failure) -> Status;
-            /// Called last, after the last finalizer: the module forgets its host.
+            /// Detaches the module. Called last, after the last finalizer.
             #[sabi(last_prefix_field)]
             always()
             fn detach();
-            /// Bytes that the module's own heap has given out and not got back; zero where it has none. Any thread.
+            /// Returns the bytes allocated from the module's heap and not freed; zero without one. Any thread.
             #[sabi(missing_field(option))]
             maybe()
             fn heap_bytes() -> u64;
-            /// The interfaces it declares; none where the module is older than they are.
+            /// Returns the interfaces of the module; none for a module without the function.
             #[sabi(missing_field(option))]
             maybe()
             fn interfaces() -> RSlice<'static, &'static InterfaceDesc>;
-            /// Drops what was left to the module to drop, where the exit hook does not run because the main has not returned.
+            /// Drops auto-disposed resources if the exit hook does not run because the main has not returned.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn dispose(; or failure) -> Status;
-            /// Not zero where the author has written `suspend` and `resume`: without, both do nothing.
+            /// Returns nonzero if the author has defined `suspend` and `resume`; otherwise both do nothing.
             #[sabi(missing_field(option))]
             maybe()
             fn suspends() -> u8;
-            /// Gives up what another generation of the module needs to start. Called before the mains of that generation.
+            /// Releases resources that another generation of the module needs to start. Called before the mains of that generation.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn suspend(; or failure) -> Status;
-            /// Takes it again, since that generation did not come to pass. Called after `suspend`, also where that has failed.
+            /// Acquires the resources again, because that generation was rolled back. Called after `suspend`, also if `suspend`
+            /// failed.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn resume(; or failure) -> Status;
-            /// The enums it declares; none where the module is older than they are.
+            /// Returns the enums of the module; none for a module without the function.
             #[sabi(missing_field(option))]
             maybe()
             fn enums() -> RSlice<'static, &'static EnumDesc>;
-            /// The delegates with a name that it declares; none where the module is older than they are.
+            /// Returns the named delegates of the module; none for a module without the function.
             #[sabi(missing_field(option))]
             maybe()
             fn delegates() -> RSlice<'static, &'static DelegateDesc>;
-            /// The tables that its entry method exchanges; none where the module is older than they are.
+            /// Returns the tables of the entry method; none for a module without the function.
             #[sabi(missing_field(option))]
             maybe()
             fn entry_tables() -> EntryTables;
-            /// Paths of types and members it declares, each with its earlier names, with commas between; none where the module is
-            /// older than the list. Members whose metadata have `was` are not repeated.
+            /// Returns paths of types and members of the module with their earlier names, separated by commas; none for a
+            /// module without the function. Members with `was` metadata are not repeated.
             #[sabi(missing_field(option))]
             maybe()
             fn earlier_names() -> RSlice<'static, &'static MetaDesc>;

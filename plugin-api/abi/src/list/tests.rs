@@ -1,11 +1,11 @@
-//! The layout of the tables. What stands before the mark never changes; behind it the lists may grow.
+//! Tests of the table layouts. Functions before the mark never change; the lists may grow after it.
 
 use crate::fingerprint::Fingerprint;
 use crate::host::HostTable;
 use crate::module::Module;
 use crate::values::ValueTable;
 
-/// How many functions each table had when its mark was set.
+/// Number of functions in each table when its mark was set.
 const BEFORE_THE_MARK: [usize; 2] = [crate::MARKED_HOST_FUNCTIONS, crate::MARKED_VALUE_FUNCTIONS];
 
 #[test]

@@ -1,195 +1,194 @@
-//! The functions for values. How a line is read is said in [`crate::list`].
+//! Host functions for values. For the syntax of a line, see [`crate::list`].
 
 /// Calls `$callback!` with the list of [`crate::values::ValueTable`].
 #[macro_export]
 macro_rules! value_functions {
     ($callback:path) => { $callback! {
-        /// The functions for values. Unless a line says otherwise: game thread only, refused elsewhere with `WRONG_THREAD`;
-        /// whatever writes is refused with `DURING_REBUILD` when the owner of the place may not be written now.
+        /// Host functions for values. Unless specified otherwise: game thread only, refused elsewhere with `WRONG_THREAD`;
+        /// writes are refused with `DURING_REBUILD` if the owner of the value may not be written now.
         ///
         /// # Safety
-        /// For all of them: `host` is the word of this module's [`crate::host::ModuleContext`]; references are live for the
-        /// call; texts are UTF-8; a [`ValuePlace`] and an address are those of a live value of the type.
+        /// For all of them: `host` is the pointer from this module's [`crate::host::ModuleContext`]; references are live for
+        /// the call; strings are UTF-8; a [`ValuePlace`] and an address are those of a live value of the type.
         ValueTable, ValueTableRef, values;
 
-        /// The number of the type whose text this is, as signatures show it: `Array(f64)`, `Map(String, Object(/Script/A.B))`.
-        /// It is the asking module's own, and ends with it.
+        /// Returns the number of the type with this text form, as in signatures: `Array(f64)`, `Map(String, Object(/Script/A.B))`.
+        /// The number belongs to the calling module, and ends with it.
         game_thread("asking for a type")
         fn type_resolve(
             host, module; text: TextView; gives out: TypeNumber = TypeNumber::NONE; or failure
         ) -> Status;
 
-        /// A value of its own for plugin code: a copy of that at `from`, or the one that zero bytes mean when `from` is null.
-        /// The `BlackDirectory` has its address.
+        /// Creates an owned value: a copy of that at `from`, or the value of zero bytes if `from` is null. Its address is in
+        /// the `BlackDirectory`.
         game_thread("making a black conjugate", unsafe)
         fn black_new(
             host, module; ty: TypeNumber, from: *const u8, site: &Site;
             gives out: BlackHandle = BlackHandle::NONE; or failure
         ) -> Status;
-        /// Gives one back. Without effect for one that ended with its generation. Any thread: off the game thread it waits in
-        /// a queue until the game thread releases it.
+        /// Drops an owned value. No effect on a value that ended with its generation. Any thread: off the game thread, the drop
+        /// is queued until the game thread performs it.
         any_thread("dropping a black conjugate")
         fn black_drop(host; black: BlackHandle);
 
         /// Overwrites the value with that at `from`, of the same type.
         game_thread("overwriting a value", unsafe)
         fn copy(host; to: &ValuePlace, from: *const u8; or failure) -> Status;
-        /// One if the two values of a type are equal, else zero.
+        /// Returns one if the two values of a type are equal, otherwise zero.
         game_thread("comparing values", unsafe)
         fn equal(host; ty: TypeNumber, one: *const u8, two: *const u8; gives out: u8 = 0; or failure) -> Status;
-        /// A hash of the value: equal values of a type have equal ones, in this process.
+        /// Returns a hash of the value: equal values of a type have equal hashes within this process.
         game_thread("hashing a value", unsafe)
         fn hash(host; ty: TypeNumber, at: *const u8; gives out: u64 = 0; or failure) -> Status;
-        /// The value as text.
+        /// Formats the value.
         game_thread("printing a value", unsafe)
         fn print(host; ty: TypeNumber, at: *const u8; text sink; or failure) -> Status;
-        /// Overwrites the value with what the text says.
+        /// Parses a string and overwrites the value.
         game_thread("reading a value from text", unsafe)
         fn parse(host; place: &ValuePlace, text: TextView; or failure) -> Status;
-        /// Frees what the value owns and leaves zero bytes. For values that plugin code keeps on its stack for a call.
+        /// Frees memory owned by the value and leaves zero bytes. For values that plugin code keeps on its stack for a call.
         game_thread("clearing a value", unsafe)
         fn clear(host; place: &ValuePlace; or failure) -> Status;
-        /// Overwrites a text of one byte a character.
+        /// Overwrites a string of one byte per character.
         game_thread("overwriting a text", unsafe)
         fn ansi_assign(host; place: &ValuePlace, data: *const u8, len: usize; or failure) -> Status;
 
-        /// Takes `remove` values from `at` on out of an array, and puts `insert` there that zero bytes mean. `OTHER` when the
-        /// array has not so many.
+        /// Removes `remove` values at `at` from an array, and inserts `insert` values of zero bytes there. `OTHER` if the array
+        /// is too short.
         game_thread("changing an array", unsafe)
         fn array_splice(host; array: &ValuePlace, at: u32, remove: u32, insert: u32; or failure) -> Status;
-        /// Makes room for so many values more than there are.
+        /// Reserves memory for `more` additional values.
         game_thread("making room in an array", unsafe)
         fn array_reserve(host; array: &ValuePlace, more: u32; or failure) -> Status;
-        /// Where in the row of a set or map the key stands; [`u32::MAX`] when it does not.
+        /// Returns the index of the entry with the key in a set or map; [`u32::MAX`] if there is none.
         game_thread("looking for a key", unsafe)
         fn map_find(host; map: &ValuePlace, key: *const u8; gives out: u32 = u32::MAX; or failure) -> Status;
-        /// Where in the row the key stands, now if not before; `is_new` is one then, and the value is what zero bytes mean.
-        /// The key is copied.
+        /// Returns the index of the entry with the key, which is inserted if there is none; then `is_new` is one, and the value
+        /// is that of zero bytes. The key is copied.
         game_thread("inserting a key", unsafe)
         fn map_insert(host; map: &ValuePlace, key: *const u8; gives out: u32 = 0, is_new: u8 = 0; or failure) -> Status;
-        /// Takes an entry out by its place in the row; the last one takes that place.
+        /// Removes the entry at an index; the last entry takes its position.
         game_thread("taking out a key", unsafe)
         fn map_remove(host; map: &ValuePlace, at: u32; or failure) -> Status;
 
-        /// Points a reference (soft, lazy, weak, interface) to an object, or to none. `WRONG_CLASS` when it does not suit.
+        /// Assigns an object or none to a reference (soft, lazy, weak, interface). `WRONG_CLASS` for an object of an unsuitable class.
         game_thread("pointing a reference at an object", unsafe)
         fn reference_assign(host; place: &ValuePlace, object: ObjectHandle; or failure) -> Status;
-        /// The object a reference leads to now; none when it is not there, or is of a class that does not suit.
+        /// Returns the current object of a reference; none if the object does not exist or has an unsuitable class.
         game_thread("following a reference", unsafe)
         fn reference_resolve(
             host; ty: TypeNumber, at: *const u8; gives out: ObjectHandle = ObjectHandle::NONE; or failure
         ) -> Status;
-        /// Makes a class reference name the class of that path. `NOT_FOUND` when a `SubclassOf` would name none,
-        /// `WRONG_CLASS` when the class does not suit.
+        /// Assigns the class at a path to a class reference. `NOT_FOUND` for an unknown class of a `SubclassOf`, `WRONG_CLASS`
+        /// for an unsuitable class.
         game_thread("naming a class", unsafe)
         fn class_assign(host; place: &ValuePlace, path: Name; or failure) -> Status;
-        /// The class that a class reference names now, or none.
+        /// Returns the current class of a class reference, or none.
         game_thread("asking for a class", unsafe)
         fn class_resolve(
             host; ty: TypeNumber, at: *const u8; gives out: ClassId = ClassId::NONE; or failure
         ) -> Status;
-        /// The path of an object, as soft references name it.
+        /// Returns the path of an object, as used by soft references.
         game_thread("asking an object's path")
         fn object_path(host; object: ObjectHandle; text sink) -> Status;
 
-        /// Binds a delegate to a function of an object by name; a multicast or sparse one gets it in addition, once.
-        /// `NOT_FOUND`, or `SIGNATURE` when the function takes or gives something else.
+        /// Binds a delegate to a function of an object by name; for a multicast or sparse delegate, adds the binding once.
+        /// `NOT_FOUND`, or `SIGNATURE` if the signature of the function differs.
         game_thread("binding a delegate", unsafe)
         fn delegate_bind(host; delegate: &ValuePlace, object: ObjectHandle, function: TextView; or failure) -> Status;
-        /// Takes bindings out: those to the object and function; with an empty name all to the object; with no object all.
-        /// It gives how many there were.
+        /// Removes bindings to the object and function; with an empty name all to the object; without an object all. Returns
+        /// the number of removed bindings.
         game_thread("unbinding a delegate", unsafe)
         fn delegate_unbind(
             host; delegate: &ValuePlace, object: ObjectHandle, function: TextView; gives out: u32 = 0; or failure
         ) -> Status;
-        /// Calls what is bound: slots for parameters and result, without an object. One that is bound to nothing fails with
-        /// `NOT_FOUND`; a multicast or sparse one calls all whose objects live, those added last first, and has no result.
-        /// The buffer lends its slots, unshared, until it returns; they are those of the delegate's signature.
+        /// Calls the bound functions: slots for parameters and result, without an object. An unbound delegate fails with `NOT_FOUND`;
+        /// a multicast or sparse delegate calls all functions whose objects are alive, the last added first, and has no result. The
+        /// buffer borrows its slots, unshared, until the function returns; they match the delegate's signature.
         game_thread("calling a delegate", unsafe)
         fn delegate_call(host; delegate: &ValuePlace, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 
-        /// Makes a field path name a property. `NOT_FOUND` when there is none of that path; the empty path names none.
+        /// Assigns a property to a field path. `NOT_FOUND` for an unknown path; the empty path resets the field path.
         game_thread("naming a property", unsafe)
         fn field_assign(host; place: &ValuePlace, path: TextView; or failure) -> Status;
-        /// The text of the type of the property that a field path names now; nothing is put when it names none.
+        /// Returns the text form of the type of the field path's property; the sink is not called if there is none.
         game_thread("asking for a property", unsafe)
         fn field_type(host; at: *const u8; text sink; or failure) -> Status;
 
-        /// Gives an object another name, another outer, or both; the outer it has for another one of its own is refused.
+        /// Renames an object, moves it to another outer, or both. Refused if `outer` is inside the object.
         game_thread("renaming an object")
         fn object_rename(host; object: ObjectHandle, name: TextView, outer: ObjectHandle; or failure) -> Status;
-        /// Asks for a collection. Inside a call it is refused with `UNAVAILABLE`, and done at the next safe point.
+        /// Requests a collection. Inside a call this is refused with `UNAVAILABLE`, and the collection runs at the next safe point.
         acts("asking for a collection")
         fn collect(host;; or failure) -> Status;
 
-        /// Color, kind and age of a conjugate, and whether it has expired. `NOT_FOUND` for a number that was never given out.
+        /// Returns color, kind, age and expiry of a conjugate. `NOT_FOUND` for a number that was never issued.
         game_thread("asking about a conjugate")
         fn conjugate_state(
             host; conjugate: ConjugateHandle; gives out: ConjugateState = ConjugateState::UNKNOWN; or failure
         ) -> Status;
-        /// A red conjugate for the value at a place, until the innermost red frame closes: for dynamic calls. The place is a
-        /// property of its owner, or, without one, a value that stays where it is until then; not a part of a container.
-        /// `UNAVAILABLE` outside of every red frame.
+        /// Creates a red conjugate for a value until the innermost red frame closes, for dynamic calls. The value is a property of its
+        /// owner, or, without an owner, does not move until then; it is not part of a container. `UNAVAILABLE` outside of red frames.
         game_thread("lending a value", unsafe)
         fn conjugate_lend(
             host; place: &ValuePlace; gives out: ConjugateHandle = ConjugateHandle::NONE; or failure
         ) -> Status;
-        /// Where the value of a conjugate lies, until the innermost red frame closes or the black is given back. `EXPIRED`,
-        /// with kind and age, when there is none any more.
+        /// Returns the location of a conjugate's value, valid until the innermost red frame closes or the owned value is
+        /// dropped. `EXPIRED`, with kind and age, if the value is gone.
         game_thread("opening a conjugate")
         fn conjugate_open(host; conjugate: ConjugateHandle; gives out: ValuePlace = ValuePlace::NONE; or failure) -> Status;
-        /// A black copy of the value of any conjugate. `EXPIRED` as for `conjugate_open`.
+        /// Creates an owned copy of the value of any conjugate. `EXPIRED` as for `conjugate_open`.
         game_thread("cloning a conjugate", unsafe)
         fn conjugate_clone(
             host, module; conjugate: ConjugateHandle, site: &Site; gives out: BlackHandle = BlackHandle::NONE; or failure
         ) -> Status;
-        /// The text of the type of a conjugate's value, as `type_resolve` takes it; nothing is put for an expired one.
+        /// Returns the text form of the type of a conjugate's value, as for `type_resolve`; the sink is not called for an expired one.
         game_thread("asking for the type of a conjugate")
         fn conjugate_type(host; conjugate: ConjugateHandle; text sink; or failure) -> Status;
-        /// `HostTable::zcall` for callers that know no types: what has a conjugate and is no object stands in its slot as a
-        /// `SlotType::CONJUGATE`, going in any that has not expired, coming out a black of the module's. The
-        /// buffer lends its slots, unshared, until it returns; of their addresses none is followed.
+        /// Performs `HostTable::zcall` for callers without static types: the slot of a value that has a conjugate and is not an object
+        /// is a `SlotType::CONJUGATE`. Arguments are any conjugates that have not expired; results are owned values of the module. The
+        /// buffer borrows its slots, unshared, until the function returns; addresses in slots are never followed.
         game_thread("a ZCall", unsafe)
         fn conjugate_zcall(host, module; handle: ZCallHandle, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 
-        /// As `conjugate_open`, for a caller that will use the value as one of the type `ty`. `SIGNATURE`, with both types,
-        /// when it is another.
+        /// Opens a conjugate like `conjugate_open`, for a caller that uses the value as type `ty`. `SIGNATURE`, with both
+        /// types, if the type differs.
         game_thread("opening a conjugate")
         fn conjugate_open_as(
             host; conjugate: ConjugateHandle, ty: TypeNumber; gives out: ValuePlace = ValuePlace::NONE; or failure
         ) -> Status;
-        /// The kind of what a call through a handle gives back, zero for nothing; of a property, its kind. `SIGNATURE` when
-        /// only the callee knows.
+        /// Returns the kind of the result of a call through a handle, zero without a result; for a property, its kind.
+        /// `SIGNATURE` if only the callee determines the kind.
         #[sabi(last_prefix_field)]
         game_thread("asking what a ZCall gives")
         fn zcall_result(host; handle: ZCallHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
-        /// The kind of what a call of a delegate gives back, by its conjugate; zero for nothing. `EXPIRED` as for
-        /// `conjugate_open`, `SIGNATURE` when it is none of a delegate.
+        /// Returns the kind of the result of calling a delegate, by its conjugate; zero without a result. `EXPIRED` as for
+        /// `conjugate_open`, `SIGNATURE` if the conjugate is not a delegate.
         game_thread("asking what a delegate gives")
         fn delegate_result(host; delegate: ConjugateHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
 
         /// Steps to the next parameter of a call whose function has the flag `CUSTOM_THUNK`; `frame` is the number in
-        /// `Call::params`, valid until the call returns. Returns the parameter's index among those that were
-        /// stepped to, by which the next functions name it.
+        /// `Call::params`, valid until the call returns. Returns the index of the parameter among those stepped to, which
+        /// identifies it in the next functions.
         game_thread("stepping through a call")
         fn frame_step(host; frame: u64; gives out: u32 = 0; or failure) -> Status;
-        /// All parameters were stepped to; out parameters and the result are written from here on.
+        /// Ends the parameters after the last step; out parameters and the result are written afterwards.
         game_thread("finishing the parameters of a call")
         fn frame_finish(host; frame: u64; or failure) -> Status;
-        /// The type of a parameter in words, or of the part of it that the path leads to: `[3]` is an element of an array,
-        /// `.name` a field of a struct, and the empty path the whole. `NOT_FOUND` where the path leads nowhere.
+        /// Returns the text form of the type of a parameter, or of the part at a path: `[3]` is an element of an array, `.name`
+        /// a field of a struct, and the empty path the whole parameter. `NOT_FOUND` for an unknown path.
         game_thread("asking for the type of a parameter")
         fn frame_type(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
-        /// How many values an array, a set or a map has. `SIGNATURE` where it is none.
+        /// Returns the number of values in an array, a set or a map. `SIGNATURE` for other types.
         game_thread("counting the values of a parameter")
         fn frame_count(host; frame: u64, param: u32, path: TextView; gives out: u32 = 0; or failure) -> Status;
-        /// A number, or that of an enum. `SIGNATURE` where it is none.
+        /// Returns a number, or the number of an enum value. `SIGNATURE` for other types.
         game_thread("reading a number of a parameter")
         fn frame_number(host; frame: u64, param: u32, path: TextView; gives out: f64 = 0.0; or failure) -> Status;
-        /// A text or a name as it is, everything else as it is printed.
+        /// Returns a string or a name unchanged, other values as printed.
         game_thread("reading a parameter as text")
         fn frame_text(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
-        /// Overwrites an out parameter by what the text says, or, where `param` is [`u32::MAX`], gives the result.
+        /// Overwrites an out parameter with a parsed string, or, if `param` is [`u32::MAX`], the result.
         game_thread("writing what a call gives")
         fn frame_write(host; frame: u64, param: u32, text: TextView; or failure) -> Status;
     } };

@@ -1,4 +1,4 @@
-//! Events in the `impl` block of a class: those it declares, with a body or without, and those of a base that it overrides.
+//! Events in the `impl` block of a class: declared events, with or without a body, and overrides of events of a base.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -15,14 +15,13 @@ use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 use crate::words::{Words, take_attr};
 
-/// The words that say that a function has its body elsewhere.
+/// Specifiers of functions whose body is elsewhere.
 pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
-/// What is said to a function that is declared as both.
+/// Error for a function with both specifiers.
 pub(crate) const TWO_SORTS_OF_EVENT: &str =
     "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: say one of them";
 
-/// A native event that was declared.
 pub(super) struct Event {
     conditions: Conditions,
     method: Method,
@@ -89,7 +88,7 @@ impl Body<'_> {
         let defaults = Defaults::of(words, method)?;
         let (types, result) = (method.types(), method.result_type());
         let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
-        // What it is says the plumbing; the words say whether scripts may call it, too.
+        // The builder identifies the kind of the function; specifiers state whether scripts may also call it.
         let flags = specifiers::flags(words, &FUNCTION[..2], "function_flags")?;
         self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &about));
         let (declared, checks) = (method.cell(&cell, class), defaults.checks());
@@ -185,14 +184,14 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Adds the constant by which overrides of an event are checked.
+    /// Adds the constant that checks overrides of an event.
     pub(crate) fn event_constant(&mut self, method: &Method) {
         let (view, constant, fn_type) = (&self.view, method.event_constant(), method.as_fn_type());
         self.beside.push(event_constant(view, &constant, &fn_type));
     }
 }
 
-/// The names of the events of a class, if it declares any.
+/// Expands to the names of the events of a class, if it declares any.
 pub(crate) fn event_names(view: &Ident, names: &[TokenStream]) -> Option<TokenStream> {
     (!names.is_empty()).then(|| {
         quote! {
@@ -204,11 +203,11 @@ pub(crate) fn event_names(view: &Ident, names: &[TokenStream]) -> Option<TokenSt
     })
 }
 
-/// The constant by which overrides of an event are checked.
+/// Expands to the constant that checks overrides of an event.
 pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStream) -> TokenStream {
     quote! {
         impl #view<'_> {
-            /// The signature of the event, for whoever overrides it.
+            /// Signature of the event, for overrides.
             #[doc(hidden)]
             #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
             pub const #constant: ::alcedo_plugin_api::plumbing::EventOf<#fn_type> =

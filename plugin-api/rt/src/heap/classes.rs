@@ -1,26 +1,24 @@
-//! Which sort of block an allocation gets. Decided from the layout alone, so that freeing decides the same.
+//! Size classes of allocations. The class depends on the layout only, so that freeing computes the same class.
 
 use core::alloc::Layout;
 
-/// Length and alignment of a slab, and the unit of everything the heap requests of the host.
+/// Length and alignment of a slab, and the unit of all memory requested from the host.
 pub(super) const SLAB: usize = 64 * 1024;
 
-/// Room for a slab's head before its first block.
+/// Size of the slab header before the first block.
 pub(super) const HEAD: usize = 128;
 
-/// The alignment of blocks up to which slabs serve.
+/// Maximum alignment of blocks in slabs.
 const MOST_ALIGN: usize = 4096;
 
-/// The sizes of blocks in slabs: steps of 16, then four steps for each doubling, then what fills a slab well.
+/// Block sizes in slabs: steps of 16, then four steps per doubling, then sizes that fill a slab well.
 pub(super) const SIZES: [usize; 38] = [
     16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 1792,
     2048, 2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384, 20480, 30720,
 ];
 
-/// How many sizes there are.
 pub(super) const CLASSES: usize = SIZES.len();
 
-/// The alignment that all blocks of a class have.
 const ALIGNS: [usize; CLASSES] = {
     let mut aligns = [0; CLASSES];
     let mut at = 0;
@@ -32,20 +30,20 @@ const ALIGNS: [usize; CLASSES] = {
     aligns
 };
 
-/// Where an allocation goes.
+/// Kind of memory of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BlockPlace {
     /// A block of a slab of this class.
     Slab(usize),
-    /// Pages of its own, so many bytes, a multiple of [`SLAB`] and aligned to it.
+    /// Separate pages of this length, a multiple of [`SLAB`] and aligned to it.
     Pages(usize),
-    /// Pages of its own, so many bytes, in which it begins at a multiple of its large alignment.
+    /// Separate pages of this length; the block starts at an offset, for a large alignment.
     Offset(usize),
-    /// More than there can be.
+    /// Impossible size.
     Nowhere,
 }
 
-/// Where an allocation of this layout goes, and is.
+/// Returns the kind of memory for this layout.
 #[inline]
 pub(super) fn place(layout: Layout) -> BlockPlace {
     let (size, align) = (layout.size(), layout.align());
@@ -60,13 +58,13 @@ fn place_slowly(size: usize, align: usize) -> BlockPlace {
     {
         return BlockPlace::Slab(class);
     }
-    // The word before the block says where its pages begin, so a large alignment costs one slab more.
+    // The word before the block stores the address of its pages, so a large alignment costs one more slab.
     let (extra, kind): (usize, fn(usize) -> BlockPlace) =
         if align <= SLAB { (0, BlockPlace::Pages) } else { (align + SLAB, BlockPlace::Offset) };
     size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(BlockPlace::Nowhere, kind)
 }
 
-/// The smallest class for a size that has one.
+/// Returns the smallest class for a size in slab range.
 #[inline]
 fn class_of(size: usize) -> usize {
     match size {
@@ -80,7 +78,6 @@ fn class_of(size: usize) -> usize {
     }
 }
 
-/// Where the first block of a slab begins.
 pub(super) const fn first_block(class: usize) -> usize {
     if ALIGNS[class] > HEAD { ALIGNS[class] } else { HEAD }
 }

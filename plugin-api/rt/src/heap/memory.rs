@@ -1,8 +1,8 @@
-//! Memory of the heap, and who owns it: pages, slabs and blocks. A value of [`Pages`] or [`Free`] is the memory, so it cannot
-//! be given back twice, nor used by two.
+//! Memory of the heap and its ownership: pages, slabs and blocks. A value of [`Pages`] or [`Free`] owns its memory, so memory
+//! cannot be freed twice or have two users.
 //!
-//! A slab is 64 KiB of blocks of one size, with its head in front. Freed blocks are a list through their first words; blocks
-//! never used yet are not in it, so that fresh pages stay untouched until they are needed.
+//! A slab is 64 KiB of blocks of one size, after a header. Freed blocks are linked through their first words; unused blocks are
+//! not in the list, so fresh pages stay untouched until they are needed.
 #![expect(unsafe_code, reason = "maps memory, finds heads by address, and keeps lists inside freed blocks")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -17,17 +17,17 @@ use super::shard::Shard;
 use crate::hooks::platform;
 use crate::outside::hook_context;
 
-/// Pages: an address that is a multiple of [`SLAB`], and a length that is one and not zero.
+/// Pages: the address is a multiple of [`SLAB`], and so is the nonzero length.
 pub(super) struct Pages {
     memory: NonNull<u8>,
     len: usize,
 }
 
-// SAFETY: they are memory that belongs to the value.
+// SAFETY: the pages are memory owned by the value.
 unsafe impl Send for Pages {}
 
 impl Pages {
-    /// Zeroed pages of this length: from the host, or from the platform where there is none.
+    /// Allocates zeroed pages of this length: from the host, or from the platform without a host.
     pub(super) fn grow(len: usize) -> Option<Self> {
         if len == 0 || !len.is_multiple_of(SLAB) {
             return None;
@@ -40,11 +40,11 @@ impl Pages {
         NonNull::new(memory).map(|memory| Self { memory, len })
     }
 
-    /// Gives them back to where they are from.
+    /// Returns the pages to the host or the platform.
     pub(super) fn shrink(self) {
         let memory = self.memory.as_ptr().cast::<c_void>();
-        // SAFETY: the image is that of the same context. The pages are the value's, and from `grow`, which asks the host if
-        // there is one. The platform refuses only for want of kernel memory, and then they stay, which does no harm.
+        // SAFETY: the image is that of the same context. The pages are owned by the value and were allocated by `grow`, which uses the
+        // host if there is one. The platform fails only without kernel memory; the pages then stay mapped, which is harmless.
         unsafe {
             match hook_context() {
                 Some(context) => (context.table.heap_shrink)(context.image, memory, self.len),
@@ -53,12 +53,10 @@ impl Pages {
         }
     }
 
-    /// How many bytes they are.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The first slab of them, and the rest.
     pub(super) fn split(self) -> (Free<Whole>, Option<Self>) {
         let rest = (self.len > SLAB).then(|| {
             // SAFETY: the pages are longer than one slab.
@@ -68,26 +66,26 @@ impl Pages {
         (Free(self.memory, PhantomData), rest)
     }
 
-    /// They are the caller's from here on.
+    /// Passes ownership of the memory to the caller.
     pub(super) fn into_memory(self) -> NonNull<u8> {
         self.memory
     }
 
-    /// The opposite of [`Pages::into_memory`].
+    /// Reverts [`Pages::into_memory`].
     ///
     /// # Safety
-    /// `memory` is from there, of pages of this length, and is used by nobody any more.
+    /// `memory` was returned by it for pages of this length, and no code uses the memory any more.
     pub(super) unsafe fn from_memory(memory: NonNull<u8>, len: usize) -> Self {
         Self { memory, len }
     }
 }
 
-/// The platform aligns to its own pages, so one slab more is asked for and what sticks out is given back.
+/// Maps pages aligned to [`SLAB`]. The platform aligns to its page size, so one slab more is mapped and the excess is unmapped.
 fn map_aligned(len: usize) -> *mut u8 {
     let Some(more) = len.checked_add(SLAB) else { return null_mut() };
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a fresh mapping wherever there is room touches no memory in use, and what is given back of it is used by nobody.
-    // The platform refuses that only for want of kernel memory, and then it stays, which does no harm.
+    // SAFETY: a fresh mapping at any address touches no memory in use, and no code uses the excess. The platform fails to unmap
+    // only without kernel memory; the excess then stays mapped, which is harmless.
     unsafe {
         let mapped = platform::mmap(null_mut(), more, protection, flags, -1, 0);
         if mapped == libc::MAP_FAILED {
@@ -104,45 +102,46 @@ fn map_aligned(len: usize) -> *mut u8 {
     }
 }
 
-/// A whole block of a slab: at least 16 bytes, aligned to as many.
+/// A block of a slab: at least 16 bytes, with at least that alignment.
 pub(super) enum Block {}
 
-/// The memory of a whole slab: [`SLAB`] bytes, aligned to as many, the heap's until the image is gone. Its content is anything.
+/// Memory of a whole slab: [`SLAB`] bytes with that alignment, owned by the heap until the image is unmapped. Its content is
+/// arbitrary.
 pub(super) enum Whole {}
 
-/// Memory that is a `K`, and is used by nobody but the one who has the value.
+/// Memory of the kind `K`, used only by the owner of the value.
 pub(super) struct Free<K>(NonNull<u8>, PhantomData<K>);
 
-// SAFETY: it is memory that belongs to the value.
+// SAFETY: the memory is owned by the value.
 unsafe impl<K> Send for Free<K> {}
 
 impl<K> Free<K> {
-    /// Writes into its first word which one comes after it.
+    /// Stores the next element of a list in the first word.
     #[inline]
     fn link(&self, next: *mut u8) {
-        // SAFETY: whoever has the value is the only owner; a block or a slab has 16 bytes and more, aligned to as many.
+        // SAFETY: the value is the only owner of the memory; a block or a slab has at least 16 bytes, with at least that alignment.
         unsafe { self.0.cast::<*mut u8>().write(next) }
     }
 }
 
 impl Free<Block> {
-    /// It is the caller's from here on.
+    /// Passes ownership of the memory to the caller.
     #[inline]
     pub(super) fn into_memory(self) -> NonNull<u8> {
         self.0
     }
 
-    /// The opposite of [`Free::into_memory`].
+    /// Reverts [`Free::into_memory`].
     ///
     /// # Safety
-    /// `memory` is from there, and is used by nobody any more.
+    /// `memory` was returned by it, and no code uses the memory any more.
     #[inline]
     pub(super) unsafe fn from_memory(memory: NonNull<u8>) -> Self {
         Self(memory, PhantomData)
     }
 }
 
-/// Free memory of one kind. It is a list through the first words.
+/// Free memory of one kind, linked through the first words.
 pub(super) struct FreeList<K>(Cell<*mut u8>, PhantomData<K>);
 
 // SAFETY: the list owns the memory in it.
@@ -162,13 +161,13 @@ impl<K> FreeList<K> {
     #[inline]
     pub(super) fn pop(&self) -> Option<Free<K>> {
         let piece = NonNull::new(self.0.get())?;
-        // SAFETY: whoever put it into the list linked it and gave it away, so that nobody has used it since.
+        // SAFETY: `push` linked the piece and took its ownership, so no code has used it since.
         self.0.set(unsafe { piece.cast::<*mut u8>().read() });
         Some(Free(piece, PhantomData))
     }
 }
 
-/// Blocks that other threads gave back, for the owner to collect.
+/// Blocks freed by other threads, to be collected by the owner.
 pub(super) struct Returned(AtomicPtr<u8>);
 
 impl Returned {
@@ -176,7 +175,7 @@ impl Returned {
         Self(AtomicPtr::new(null_mut()))
     }
 
-    /// Any thread gives a block back.
+    /// Returns a block; any thread.
     pub(super) fn push(&self, block: Free<Block>) {
         let mut first = self.0.load(Ordering::Relaxed);
         loop {
@@ -188,7 +187,7 @@ impl Returned {
         }
     }
 
-    /// The owner takes all there are.
+    /// Takes all returned blocks; only the owner.
     #[inline]
     pub(super) fn take(&self) -> FreeList<Block> {
         let is_empty = self.0.load(Ordering::Relaxed).is_null();
@@ -197,7 +196,7 @@ impl Returned {
     }
 }
 
-/// The head of a slab and its blocks. All but `shard` and `class` belongs to the owner of that shard.
+/// Header and blocks of a slab. All fields except `shard` and `class` belong to the owner of that shard.
 #[repr(C, align(128))]
 pub(super) struct Slab {
     head: Head,
@@ -206,17 +205,17 @@ pub(super) struct Slab {
 
 #[repr(C, align(128))]
 pub(super) struct Head {
-    /// Whose it is; the same for as long as one of its blocks is in use.
+    /// Shard of the slab; constant while a block is in use.
     pub(super) shard: &'static Shard,
-    /// The size of its blocks, as an index of [`SIZES`].
+    /// Size class of its blocks, as an index of [`SIZES`].
     pub(super) class: usize,
-    /// Its neighbors in the shard's list of slabs with room.
+    /// Neighbors in the shard's list of slabs with room.
     pub(super) next: Cell<Option<&'static Slab>>,
     pub(super) previous: Cell<Option<&'static Slab>>,
-    /// Whether it is in that list.
+    /// True if the slab is in that list.
     pub(super) is_listed: Cell<bool>,
     free: FreeList<Block>,
-    /// Where the blocks begin that were never used, from the head.
+    /// Offset of the first unused block from the header.
     unused: Cell<usize>,
     in_use: Cell<usize>,
 }
@@ -233,7 +232,6 @@ impl core::ops::Deref for Slab {
 }
 
 impl Slab {
-    /// Makes a slab of `memory`.
     pub(super) fn new(memory: Free<Whole>, shard: &'static Shard, class: usize) -> &'static Self {
         let head = Head {
             shard,
@@ -246,26 +244,26 @@ impl Slab {
             in_use: Cell::new(0),
         };
         let _for_those_who_come_from_a_block = memory.0.as_ptr().expose_provenance();
-        // SAFETY: the memory is a slab's by its type, is nobody else's, and stays until the image is gone. The head stands at
-        // the beginning and is written first; the blocks may be anything.
+        // SAFETY: the memory is that of a slab by its type, has no other owner, and stays until the image is unmapped. The
+        // header is at the beginning and is written first; the blocks may have any content.
         unsafe {
             memory.0.cast::<Head>().write(head);
             memory.0.cast::<Self>().as_ref()
         }
     }
 
-    /// The slab that a block is of.
+    /// Returns the slab of a block.
     ///
     /// # Safety
-    /// It is not used after [`Slab::retire`], which cannot come before the block is put back.
+    /// The result is not used after [`Slab::retire`], which requires that the block was put back.
     #[inline]
     pub(super) unsafe fn of(block: &Free<Block>) -> &'static Self {
         let slab = with_exposed_provenance::<Self>(block.0.as_ptr().addr() & !(SLAB - 1));
-        // SAFETY: blocks lie in slabs, which are aligned to their length, and `new` exposed each; our caller promises an end.
+        // SAFETY: blocks are in slabs, which are aligned to their length, and `new` exposed each; the caller promises the end of use.
         unsafe { &*slab }
     }
 
-    /// A free block. Its owner asks.
+    /// Returns a free block; only the owner.
     #[inline]
     pub(super) fn take(&'static self) -> Option<Free<Block>> {
         let block = match self.free.pop() {
@@ -282,14 +280,14 @@ impl Slab {
             return None;
         }
         self.unused.set(at + size);
-        // SAFETY: the block lies inside the slab, which is `SLAB` bytes; only this function hands out what was never used.
+        // SAFETY: the block is inside the slab of `SLAB` bytes; only this function returns unused blocks.
         Some(Free(unsafe { self.memory().add(at) }, PhantomData))
     }
 
-    /// Takes a block back; whether none is in use any more. Its owner gives.
+    /// Takes a block back; returns true if no block is in use any more. Only the owner.
     ///
     /// # Safety
-    /// The block is of this slab, and the caller owns the slab's shard.
+    /// The block belongs to this slab, and the caller owns the slab's shard.
     #[inline]
     pub(super) unsafe fn put(&self, block: Free<Block>) -> bool {
         self.free.push(block);
@@ -297,10 +295,10 @@ impl Slab {
         self.in_use.get() == 0
     }
 
-    /// The whole slab as memory for another.
+    /// Returns the memory of the slab for reuse.
     ///
     /// # Safety
-    /// The caller owns the slab's shard, none of its blocks is in use, it is in no list, and nobody uses it any more.
+    /// The caller owns the slab's shard, none of its blocks is in use, it is in no list, and no code uses it any more.
     pub(super) unsafe fn retire(&'static self) -> Free<Whole> {
         Free(self.memory(), PhantomData)
     }

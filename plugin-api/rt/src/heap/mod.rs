@@ -1,8 +1,8 @@
-//! The module's own heap. What a module allocates lies in pages that go with its image, so nothing it forgot stays
-//! behind; and no block of it is ever in the host's heap, wherever it is freed.
+//! The module's heap. Allocations are in pages that are released with the image, so leaked memory does not remain; no block is
+//! in the host's heap, regardless of where it is freed.
 //!
-//! Nothing has to be set up first: an initialiser that runs while the module is mapped may allocate, and so may the
-//! last finaliser. There are no heads before the blocks: a call that frees gives the layout.
+//! The heap needs no initialization: initializers that run while the module is mapped may allocate, and so may the last
+//! finalizer. Blocks have no headers, because the caller of a free passes the layout.
 #![expect(unsafe_code, reason = "an allocator")]
 
 mod classes;
@@ -16,18 +16,18 @@ use core::ptr::{NonNull, null_mut};
 use classes::{BlockPlace, SLAB, place};
 use memory::{Free, Pages};
 
-/// The allocator of a module: `module!` makes it the global one, unless it says `allocator: own`. Any thread.
+/// The allocator of a module: `module!` makes it the global one, unless `allocator: own` is specified. Any thread.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ModuleHeap;
 
-/// Bytes that the module has allocated and not freed. While other threads allocate, the answer is a little off.
+/// Returns the number of bytes that the module has allocated and not freed. Approximate while other threads allocate.
 #[must_use]
 pub fn live_bytes() -> u64 {
     shard::live_bytes()
 }
 
-// SAFETY: blocks are disjoint, as large and as aligned as their layout says, and stay in place until they are freed:
-// `place` says the same for the same layout each time.
+// SAFETY: blocks are disjoint, have the size and alignment of their layout, and stay in place until they are freed: `place`
+// returns the same result for the same layout.
 unsafe impl GlobalAlloc for ModuleHeap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -42,8 +42,8 @@ unsafe impl GlobalAlloc for ModuleHeap {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller of `dealloc` passes what `alloc` gave it for this layout, which was not null and so is of this
-        // place, and does not use it any more.
+        // SAFETY: the caller of `dealloc` passes a block returned by `alloc` for this layout, which is not null and therefore
+        // is of this kind, and does not use it any more.
         unsafe {
             let block = NonNull::new_unchecked(block);
             match place(layout) {
@@ -60,16 +60,15 @@ unsafe impl GlobalAlloc for ModuleHeap {
         };
         let Some(block) = block else { return null_mut() };
         if !is_zero {
-            // SAFETY: the block was allocated with this layout just now.
+            // SAFETY: the block was allocated with this layout above.
             unsafe { block.write_bytes(0, layout.size()) };
         }
         block.as_ptr()
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller of `realloc` passes a size that is not zero and makes a layout with the same alignment, and a block
-        // that was allocated with this layout. Both blocks are at least as long as the shorter of the two; the old one is given
-        // back when its content has moved.
+        // SAFETY: the caller of `realloc` passes a nonzero size that forms a layout with the same alignment, and a block that was
+        // allocated with this layout. Both blocks have at least the smaller size; the old block is freed after its content was copied.
         unsafe {
             let new_layout = Layout::from_size_align_unchecked(new_size, layout.align());
             if place(layout) == place(new_layout) {
@@ -86,7 +85,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
     }
 }
 
-/// Pages of its own for an allocation, and whether they are known to be zero.
+/// Returns separate pages for an allocation, and true if they are known to be zero.
 #[cold]
 fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
     let taken = match place {
@@ -95,8 +94,8 @@ fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
             let (pages, is_zero) = pages::take_pages(len)?;
             let memory = pages.into_memory();
             let offset = (memory.addr().get() + SLAB).next_multiple_of(layout.align()) - memory.addr().get();
-            // SAFETY: `place` made room for the alignment and for one slab before the block, so that the word before the block
-            // lies in the pages, too. Pages and blocks are aligned for a word.
+            // SAFETY: `place` reserved room for the alignment and for one slab before the block, so the word before the block
+            // is in the pages, too. Pages and blocks are aligned for a word.
             let block = unsafe {
                 let block = memory.add(offset);
                 block.cast::<NonNull<u8>>().sub(1).write(memory);
@@ -110,14 +109,14 @@ fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
     Some(taken)
 }
 
-/// Gives pages back.
+/// Frees pages.
 ///
 /// # Safety
-/// They are from [`pages_for`] with the same place and layout, and nobody uses them any more.
+/// The block was returned by [`pages_for`] with the same place and layout, and no code uses it any more.
 #[cold]
 unsafe fn give_pages(place: BlockPlace, block: NonNull<u8>, layout: Layout) {
-    // SAFETY: our caller promises a block of `pages_for`, which took pages of this length; where it moved the block on, it wrote
-    // into the word before the block where they begin.
+    // SAFETY: the caller promises a block of `pages_for`, which took pages of this length; for an offset block, it stored the
+    // address of the pages in the word before the block.
     let pages = unsafe {
         match place {
             BlockPlace::Pages(len) => Pages::from_memory(block, len),

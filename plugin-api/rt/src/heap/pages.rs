@@ -1,36 +1,34 @@
-//! Pages in stock. What was given back is kept for a while, since a vector that grows asks again soon.
+//! Stock of pages. Freed pages are kept for a while, because a growing vector soon requests new ones.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::classes::SLAB;
 use super::memory::{Free, FreeList, Pages, Whole};
 
-/// How much is asked for at once when slabs run out.
+/// Size of a request when slabs run out.
 const CHUNK: usize = 16 * SLAB;
 
-/// How many spans of pages are kept, and of how many bytes at most in sum.
+/// Maximum number of kept spans of pages, and their maximum total size in bytes.
 const KEPT: usize = 32;
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
 
-/// What is in stock. All of it stays the module's until the image is gone.
+/// Pages in stock. They belong to the module until the image is unmapped.
 struct Stock {
     slabs: FreeList<Whole>,
-    /// What is left of the last chunk.
     chunk: Option<Pages>,
     kept: [Option<Pages>; KEPT],
     kept_bytes: usize,
 }
 
-/// Never held while code of the plugin runs; the host's `heap_grow` may run under it, which does not call back.
+/// Never held while code of the plugin runs; the host's `heap_grow` may run under this lock, and does not call back.
 static STOCK: Mutex<Stock> =
     Mutex::new(Stock { slabs: FreeList::new(), chunk: None, kept: [const { None }; KEPT], kept_bytes: 0 });
 
 fn stock() -> MutexGuard<'static, Stock> {
-    // Nothing under this lock panics.
+    // No code under this lock panics.
     STOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory for a slab.
 pub(super) fn take_slab() -> Option<Free<Whole>> {
     let mut stock = stock();
     if let Some(slab) = stock.slabs.pop() {
@@ -45,12 +43,12 @@ pub(super) fn take_slab() -> Option<Free<Whole>> {
     Some(slab)
 }
 
-/// Puts the memory of a slab into stock.
+/// Returns the memory of a slab to the stock.
 pub(super) fn give_slab(memory: Free<Whole>) {
     stock().slabs.push(memory);
 }
 
-/// Pages, and whether they are known to be zero.
+/// Returns pages, and true if they are known to be zero.
 pub(super) fn take_pages(len: usize) -> Option<(Pages, bool)> {
     let mut stock = stock();
     let fits = |pages: &Option<Pages>| pages.as_ref().is_some_and(|pages| pages.len() == len);
@@ -64,7 +62,6 @@ pub(super) fn take_pages(len: usize) -> Option<(Pages, bool)> {
     Pages::grow(len).map(|pages| (pages, true))
 }
 
-/// Gives pages back.
 pub(super) fn give_pages(pages: Pages) {
     let mut stock = stock();
     let len = pages.len();

@@ -1,9 +1,9 @@
-//! A shard: slabs that one thread has to itself, so that its allocations take no lock. Blocks that other threads free
-//! come back through a list, which the owner collects when it runs out.
+//! A shard: slabs used by one thread, so that its allocations take no lock. Blocks freed by other threads are put into a list,
+//! which the owner collects when it runs out of blocks.
 //!
-//! A thread is known by its thread pointer, which needs neither a thread-local nor a destructor (which would pin the
-//! image on every thread that ever allocated). Whoever gets the same pointer later is a thread that came after, so
-//! it takes over the shard. Threads that find no free shard share some, under a lock.
+//! A thread is identified by its thread pointer, which needs neither a thread-local nor a destructor (which would pin the image
+//! for every thread that ever allocated). A later thread with the same pointer takes over the shard. Threads that find no free
+//! shard share some shards under a lock.
 #![expect(unsafe_code, reason = "frees blocks")]
 
 use core::cell::Cell;
@@ -15,28 +15,28 @@ use super::memory::{Block, Free, Returned, Slab};
 use super::pages;
 use crate::outside::this_thread;
 
-/// Shards for one thread each, a power of two.
+/// Number of shards for one thread each, a power of two.
 const OWNED: usize = 64;
 
-/// How far a thread looks for a shard of its own.
+/// Number of shards that a thread tries.
 const PROBES: usize = 8;
 
-/// Shards for the rest.
+/// Number of shared shards.
 const SHARED: usize = 4;
 
 /// Slabs of one owner.
 #[repr(align(128))]
 pub(super) struct Shard {
-    /// The thread pointer of the owner; zero for none, or where a shared one's lock decides.
+    /// Thread pointer of the owner; zero for none, or for a shared shard, whose lock determines the owner.
     owner: AtomicUsize,
-    /// Bytes that were allocated less those that were freed through this shard, so that it may be negative.
+    /// Bytes allocated minus bytes freed through this shard; may be negative.
     live: AtomicI64,
     returned: Returned,
-    /// For each class the slabs that have room, the one in use first.
+    /// Slabs with room for each class, the active one first.
     slabs: [Cell<Option<&'static Slab>>; CLASSES],
 }
 
-// SAFETY: the cells are used by the owner alone: the thread whose pointer is in `owner`, or who has the lock.
+// SAFETY: the cells are used by the owner alone: the thread whose pointer is in `owner`, or the holder of the lock.
 unsafe impl Sync for Shard {}
 
 struct SharedShard {
@@ -50,19 +50,17 @@ static SHARED_SHARDS: [SharedShard; SHARED] =
 
 /// A shard, and the right to use it.
 enum Access {
-    /// It is this thread's own.
     Owned(&'static Shard),
-    /// It is shared, and locked as long as the guard lives.
+    /// Shared, and locked as long as the guard lives.
     Locked(&'static Shard, MutexGuard<'static, ()>),
 }
 
-/// Control blocks lie on page boundaries or near, so the low bits say little.
+/// Hashes the thread pointer. Control blocks are at page boundaries or close to them, so the low bits carry little information.
 #[inline]
 fn first_choice(thread: usize) -> usize {
     (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - OWNED.ilog2())
 }
 
-/// A block of a class.
 #[inline]
 pub(super) fn allocate(class: usize, size: usize) -> Option<Free<Block>> {
     let thread = this_thread();
@@ -93,12 +91,11 @@ fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<Free<Bloc
     }
 }
 
-/// Gives a block of this size back.
 #[inline]
 pub(super) fn free(block: Free<Block>, size: usize) {
     let thread = this_thread();
-    // SAFETY: the slab is there as long as the block is not back, by the type of the block. The block is put into its slab if
-    // this thread has the shard; otherwise it is left for the thread that does.
+    // SAFETY: the slab exists as long as the block is not put back, as guaranteed by the type of the block. The block is put
+    // into its slab if this thread owns the shard; otherwise it is put into the list of the owner.
     unsafe {
         let slab = Slab::of(&block);
         let shard = slab.shard;
@@ -112,7 +109,7 @@ pub(super) fn free(block: Free<Block>, size: usize) {
     }
 }
 
-/// Counts bytes of an allocation that is in no slab of this thread.
+/// Counts bytes of an allocation outside of this thread's slabs.
 pub(super) fn count_elsewhere(bytes: i64) {
     let thread = this_thread();
     let shard = &SHARDS[first_choice(thread)];
@@ -123,14 +120,14 @@ pub(super) fn count_elsewhere(bytes: i64) {
     }
 }
 
-/// Bytes that are allocated now; while other threads allocate, the answer is a little off.
+/// Returns the number of allocated bytes; approximate while other threads allocate.
 pub(super) fn live_bytes() -> u64 {
     let all = SHARDS.iter().chain(SHARED_SHARDS.iter().map(|shared| &shared.shard));
     let live: i64 = all.map(|shard| shard.live.load(Ordering::Relaxed)).sum();
     live.try_into().unwrap_or(0)
 }
 
-/// The shard for this thread: its own, one without an owner, or a shared one.
+/// Returns the shard for this thread: its own, one without an owner, or a shared one.
 fn access(thread: usize) -> Access {
     let first = first_choice(thread);
     for probe in 0..PROBES {
@@ -147,7 +144,7 @@ fn access(thread: usize) -> Access {
         }
     }
     let SharedShard { shard, lock } = &SHARED_SHARDS[first % SHARED];
-    // Nothing under this lock panics.
+    // No code under this lock panics.
     Access::Locked(shard, lock.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -161,13 +158,13 @@ impl Shard {
         }
     }
 
-    /// Only the owner writes, so no locked instruction is needed.
+    /// Counts bytes without a locked instruction, because only the owner writes.
     #[inline]
     fn count(&self, bytes: i64) {
         self.live.store(self.live.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
     }
 
-    /// A block of a class. The owner asks.
+    /// Takes a block of a class; only the owner.
     fn take(&'static self, class: usize) -> Option<Free<Block>> {
         let mut has_collected = false;
         loop {
@@ -187,22 +184,22 @@ impl Shard {
         }
     }
 
-    /// Takes back what other threads freed.
+    /// Collects blocks freed by other threads.
     fn collect(&'static self) {
         let returned = self.returned.take();
         while let Some(block) = returned.pop() {
-            // SAFETY: the owner collects, and only blocks of slabs of this shard are left for it.
+            // SAFETY: the owner collects, and the list contains only blocks of slabs of this shard.
             unsafe { self.put(Slab::of(&block), block) };
         }
     }
 
-    /// Puts a block into its slab; a slab that is empty then and not the only one goes back into stock.
+    /// Puts a block into its slab. An empty slab that is not the only one is returned to the stock.
     ///
     /// # Safety
-    /// The caller owns this shard, and the slab is of it and the block of the slab.
+    /// The caller owns this shard, the slab belongs to it, and the block to the slab.
     #[inline]
     unsafe fn put(&'static self, slab: &'static Slab, block: Free<Block>) {
-        // SAFETY: our caller owns the shard. What is given back has no block in use, is in no list, and is used no more.
+        // SAFETY: the caller owns the shard. The retired slab has no block in use, is in no list, and is not used any more.
         unsafe {
             let is_empty = slab.put(block);
             if !slab.is_listed.get() {

@@ -1,5 +1,5 @@
-//! What cannot be written in Rust: functions with `...`, a function that comes back twice, and jumps to symbols of a certain
-//! version.
+//! Functions that cannot be written in Rust: variadic functions, a function that returns twice, and jumps to symbols of a
+//! certain version.
 #![expect(unsafe_code, reason = "naked functions are `unsafe`, as the C functions that they are")]
 
 use core::arch::naked_asm;
@@ -10,20 +10,20 @@ use super::blocks::{__vasprintf_chk, vasprintf};
 #[cfg(target_arch = "x86_64")]
 use super::signals::{child, refused};
 
-/// A C function with `...` cannot be written in Rust: this makes a `va_list` of the arguments behind the first ones, as
-/// the platform's calling convention lays it out, and calls the function that takes one.
+/// Defines variadic C functions, which cannot be written in Rust: creates a `va_list` of the variadic arguments, with the
+/// layout of the platform's calling convention, and calls the function that takes one.
 #[cfg(target_arch = "x86_64")]
 macro_rules! with_list {
     ($($name:ident($($arg:ident: $ty:ty),*) as $function:ident, $fixed:literal, $list:literal;)*) => {$(
         #[doc = concat!("`", stringify!($name), "` of this module.")]
         ///
         /// # Safety
-        /// As the C function says.
+        /// The contract of the C function.
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
             naked_asm!(
                 "sub rsp, 0xd8",
-                // Where the registers go; `va_list` itself is in the first 24 bytes.
+                // Register save area; the `va_list` itself is in the first 24 bytes.
                 "mov [rsp + 0x30], rdx",
                 "mov [rsp + 0x38], rcx",
                 "mov [rsp + 0x40], r8",
@@ -61,11 +61,11 @@ with_list! {
     __asprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char) as __vasprintf_chk, "24", "rcx";
 }
 
-/// `vfork` of this module. The child uses the stack of whoever asked while that one waits, so the way back is kept in a
-/// register, and the host is told when the child has gone its way.
+/// `vfork` of this module. The child uses the stack of the waiting parent, so the return address is kept in a register; the
+/// host is notified in the parent after the child has exited or executed a program.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub unsafe extern "C" fn vfork() -> c_int {
@@ -94,14 +94,14 @@ pub unsafe extern "C" fn vfork() -> c_int {
     )
 }
 
-/// The platform's `dlsym` and `dlvsym`. The hooks have their plain names in this module, so they are asked for by their first
-/// version, which every C library of the platform has.
+/// Defines the platform's `dlsym` and `dlvsym`. The hooks use the plain names in this module, so these functions are linked by
+/// their first version, which every C library of the platform has.
 macro_rules! versioned {
     ($($name:ident($($arg:ident: $ty:ty),*) is $symbol:literal, $x86_64:literal, $aarch64:literal;)*) => {$(
         /// The platform's function.
         ///
         /// # Safety
-        /// As the C function says.
+        /// The contract of the C function.
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
         pub(super) unsafe extern "C" fn $name($($arg: $ty),*) -> *mut c_void {
@@ -114,7 +114,7 @@ macro_rules! versioned {
         /// The platform's function.
         ///
         /// # Safety
-        /// As the C function says.
+        /// The contract of the C function.
         #[cfg(target_arch = "aarch64")]
         #[unsafe(naked)]
         pub(super) unsafe extern "C" fn $name($($arg: $ty),*) -> *mut c_void {

@@ -1,12 +1,12 @@
-//! What a module that is being closed may not do: leave the platform an address of its own, since a finaliser runs after
-//! everything that could still be put right. A host says whether it is so far.
+//! Restrictions while a module is being closed: it may not pass addresses of its own to the platform, because a finalizer runs
+//! after all cleanup. The host reports whether the module is being closed.
 
 use core::ffi::CStr;
 use std::ffi::CString;
 
 use super::{notes, platform};
 
-/// Whether the module is being closed. The error is then that there is no room.
+/// Returns true if the module is being closed, and sets the error number to `ENOMEM`.
 pub(super) fn is_refused(function: &CStr) -> bool {
     let is_refused = notes::refuses(function) != 0;
     if is_refused {
@@ -15,7 +15,7 @@ pub(super) fn is_refused(function: &CStr) -> bool {
     is_refused
 }
 
-/// The name of a variable and its value, which is missing where there is no sign of equality. None for what cannot be one.
+/// Splits a variable into name and value; the value is `None` without an equals sign. Returns `None` for an invalid string.
 pub(super) fn variable(text: &[u8]) -> Option<(CString, Option<CString>)> {
     let mut parts = text.splitn(2, |byte| *byte == b'=');
     let name = CString::new(parts.next()?).ok()?;

@@ -1,4 +1,4 @@
-//! Hooks of what makes and ends file descriptors: the platform does it, and the host is told.
+//! Hooks of functions that create and close file descriptors: the platform performs the call, and the host is notified.
 
 use core::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
@@ -8,7 +8,7 @@ const F_SETOWN: c_int = 8;
 const F_SETSIG: c_int = 10;
 const F_SETOWN_EX: c_int = 15;
 
-// What `mq_open` returns is a descriptor, too. The platform does not look at arguments that a caller does not give.
+// `mq_open` returns a descriptor, too. The platform ignores arguments that a caller does not pass.
 openers! {
     open(path: *const c_char, flags: c_int, mode: c_uint);
     openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint);
@@ -38,24 +38,24 @@ pair_openers! {
     socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int; pair);
 }
 
-// The stream or the folder owns the descriptor from here on.
+// The stream or directory stream owns the descriptor afterwards.
 streams! {
     fdopen(fd: c_int, mode: *const c_char), 1 with fd;
     fdopendir(fd: c_int), 5 with fd;
 }
 
 around! {
-    /// The host is told first: afterwards the number may be another descriptor's already.
+    /// Notifies the host first: after the call, the number may already be another descriptor.
     close(fd: c_int) -> c_int, |call| {
         closed(fd);
         call()
     };
-    /// The queue is a descriptor.
+    /// A message queue is a descriptor.
     mq_close(queue: c_int) -> c_int, |call| {
         closed(queue);
         call()
     };
-    /// Three of its requests are about signals.
+    /// Three of the requests control signals.
     ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, |call| {
         let result = call();
         if is_about_signals(request) {
@@ -65,17 +65,14 @@ around! {
     };
 }
 
-/// What a command of `fcntl` does that a host has to know of.
+/// Effect of a command of `fcntl` that concerns the host.
 pub(super) enum FcntlEffect {
-    /// It makes a descriptor.
     MakesOne,
-    /// It changes whom the descriptor tells, and how.
     Signals,
-    /// None of these.
+    /// No effect on the host.
     Nothing,
 }
 
-/// What a command of `fcntl` does.
 pub(super) fn effect_of_fcntl(command: c_int, argument: usize) -> FcntlEffect {
     match command {
         libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => FcntlEffect::MakesOne,
@@ -85,7 +82,7 @@ pub(super) fn effect_of_fcntl(command: c_int, argument: usize) -> FcntlEffect {
     }
 }
 
-/// `FIOASYNC`, `FIOSETOWN`, `SIOCSPGRP`. Some callers extend the sign of the request.
+/// Matches `FIOASYNC`, `FIOSETOWN`, `SIOCSPGRP`. Some callers sign-extend the request.
 fn is_about_signals(request: c_ulong) -> bool {
     matches!(request & 0xffff_ffff, 0x5452 | 0x8901 | 0x8902)
 }

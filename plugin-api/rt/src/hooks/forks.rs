@@ -1,5 +1,5 @@
-//! What `pthread_atfork` takes: functions for both sides of a `fork`. The C library forgets those of a library that is unmapped, if
-//! it was told which library they are of.
+//! Argument types of `pthread_atfork`: functions that run around a `fork`. The C library removes the functions of an unmapped
+//! library if it knows the library of each function.
 
-/// What is called around a `fork`.
+/// A function called around a `fork`.
 pub type AtFork = Option<unsafe extern "C" fn()>;

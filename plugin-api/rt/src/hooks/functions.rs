@@ -1,4 +1,4 @@
-//! Hooks that are the host's work as a whole: with a host its function is called instead of the platform's.
+//! Hooks implemented by the host: with a host its function is called instead of the platform's.
 
 use core::ffi::{c_int, c_uint, c_void};
 

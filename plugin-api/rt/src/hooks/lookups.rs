@@ -1,16 +1,16 @@
-//! Hooks of `dlsym` and `dlvsym`. Many libraries look functions of the C library up at run time, and what they found that
-//! way would pass by every hook of the module. Where the answer is the platform's function of a hooked name, they get the
-//! module's own; any other answer, a library's own function of the same name above all, stays what it is.
+//! Hooks of `dlsym` and `dlvsym`. Many libraries look up functions of the C library at run time, and would bypass the hooks of
+//! the module. If the result is the platform's function of a hooked name, the hook returns the module's function; any other
+//! result is unchanged, in particular a library's own function of the same name.
 //!
-//! What `RTLD_NEXT` and `RTLD_DEFAULT` mean depends on the library from which the loader is called. The platform's function
-//! is called from here, and so from the same library as before.
+//! The meaning of `RTLD_NEXT` and `RTLD_DEFAULT` depends on the library that calls the loader. The platform's function is
+//! called from this file, and so from the same library as without hooks.
 
 use core::ffi::{CStr, c_void};
 
 use super::notes;
 use super::platform::{Scope, find, forget_error, library_at};
 
-/// What the module gets for what was found under a name; `names` are those of its hooks, each with the module's own function.
+/// Returns the hook for a function found under a hooked name, and other results unchanged; `names` lists the hooks of the module.
 pub(super) fn own<'a>(
     found: *mut c_void,
     name: &CStr,
@@ -23,8 +23,8 @@ pub(super) fn own<'a>(
     }
 }
 
-/// Whether it is the function of that name that the module would get if it had none of its own, or that of the C library
-/// where the process has put another before it.
+/// Returns true if the function is the one that the module would find without hooks, or that of the C library if the process
+/// overrides it.
 fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
     let default = find(Scope::Default, name);
     if found == default {
@@ -32,7 +32,7 @@ fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
     }
     let next = find(Scope::Next, name);
     if default.is_null() || next.is_null() {
-        // The module's lookup has been answered, so that it must not find an error.
+        // The module's lookup has succeeded, so the module must not find an error.
         forget_error();
     }
     found == next && is_of_c_library(found)

@@ -1,11 +1,11 @@
-//! The module's own copies of the C functions by which it could leave something behind: thread-locals, threads, exit
-//! handlers, signals, memory and file descriptors. Whatever is linked into the module binds to them: they are hidden
-//! definitions, so the linker prefers them to the platform's, and no other library sees them.
+//! The module's copies of C functions with lasting side effects: thread-locals, threads, exit handlers, signals, memory and
+//! file descriptors. All code linked into the module binds to these hidden definitions: the linker prefers them to the
+//! platform's, and other libraries do not see them.
 //!
-//! With a host, each hands over to the host's function of [`HookTable`](alcedo_abi::hooks::HookTable). Without one, as
-//! in a foreign loader, each is the platform's function. Only a library with a `module!` has them: the C names are
-//! defined by [`__alcedo_hooks`](crate::__alcedo_hooks), which that macro writes, so that tests and programs which
-//! merely link this crate keep the platform's.
+//! With a host, each hook calls the host's function in [`HookTable`](alcedo_abi::hooks::HookTable). Without one, as in a
+//! foreign loader, each hook calls the platform's function. Only a library with a `module!` has hooks: the C names are defined
+//! by [`__alcedo_hooks`](crate::__alcedo_hooks), which that macro expands, so tests and programs that only link this crate use
+//! the platform's functions.
 
 #[macro_use]
 mod shells;

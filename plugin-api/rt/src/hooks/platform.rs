@@ -1,7 +1,7 @@
-//! The platform's functions, found by name at run time: a module that named them would bind to its own copies.
+//! The platform's functions, found by name at run time: direct references would bind to the module's own copies.
 //!
-//! Nothing here allocates in the module. Asking the loader takes its lock, so all are asked for while the module is
-//! being mapped, when this thread has it anyway; later no thread waits for another that maps a library.
+//! The code here does not allocate in the module. Lookups take the loader's lock, so all lookups are made while the module is
+//! being mapped, when this thread holds the lock already; later no thread waits for another that maps a library.
 #![expect(unsafe_code, reason = "calls C functions whose addresses the loader told")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -29,7 +29,7 @@ impl Address {
         }
     }
 
-    /// The platform's function of this name, or null.
+    /// Returns the platform's function of this name, or null.
     fn get(&self) -> *mut c_void {
         let found = self.found.load(Ordering::Relaxed);
         if found.is_null() { self.ask() } else { found }
@@ -61,70 +61,67 @@ macro_rules! platform {
         }
 
         $(
-            /// The platform's function of this name.
+            /// Calls the platform's function of this name.
             ///
             /// # Safety
-            /// As the C function says.
+            /// The contract of the C function.
             pub(crate) unsafe fn $name($($arg: $ty),*) $(-> $ret)? {
                 let address = $table.$name.get();
                 if address.is_null() {
                     return $($without)?;
                 }
-                // SAFETY: the loader says that this is the address of the C function, whose signature stands here. Where C
-                // says `...`, the argument goes where a plain one goes: on Linux that is so for integers. Our caller keeps to
-                // its contract.
+                // SAFETY: the loader returned the address of the C function, whose signature is listed here. Variadic integer
+                // arguments are passed like plain ones on Linux. The caller fulfils the contract of the function.
                 unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $ret)?>(address)($($arg),*) }
             }
         )*
     };
 }
 
-/// Sets the error number of this thread.
 pub(super) fn set_error(number: c_int) {
-    // SAFETY: the place is this thread's, and nothing else writes it.
+    // SAFETY: the location belongs to this thread, and no other code writes it.
     unsafe { *libc::__errno_location() = number };
 }
 
-/// The answer of a platform without the function: that it is not there.
 fn missing() -> c_int {
     set_error(libc::ENOSYS);
     -1
 }
 
-/// Where the loader looks.
+/// Search scope of the loader.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
-    /// Where it looks for what a library refers to.
+    /// Scope of references of a library.
     Default,
-    /// In the libraries behind this one.
+    /// Libraries after this one.
     Next,
 }
 
-/// The platform's answer for a name, or null, for those who are about to call the platform, or to compare.
+/// Returns the address of a symbol, or null. For callers that call the platform or compare addresses.
 pub(super) fn find(scope: Scope, name: &CStr) -> *mut c_void {
     let scope = match scope {
         Scope::Default => libc::RTLD_DEFAULT,
         Scope::Next => libc::RTLD_NEXT,
     };
-    // SAFETY: the name is a C string, and neither scope holds what this module hides.
+    // SAFETY: the name is a C string, and neither scope contains hidden symbols of this module.
     unsafe { dlsym(scope, name.as_ptr()) }
 }
 
-/// Takes the loader's error away, which it keeps for this thread.
+/// Clears the loader's error of this thread.
 pub(super) fn forget_error() {
-    // SAFETY: it takes nothing, and its text is not looked at.
+    // SAFETY: the function has no arguments, and its string is not read.
     unsafe { libc::dlerror() };
 }
 
-/// Where the library begins in which an address lies.
+/// Returns the base address of the library that contains an address.
 pub(super) fn library_at(address: usize) -> Option<usize> {
     let (mut info, address) = (MaybeUninit::<libc::Dl_info>::uninit(), core::ptr::without_provenance(address));
-    // SAFETY: the loader only compares the address, and fills the record if it finds it.
+    // SAFETY: the loader only compares the address, and fills the struct if it finds the library.
     let info = unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init()) };
     info.map(|info| info.dli_fbase.addr())
 }
 
-/// Asks for every address that this module will need. Called by its first initialiser.
+/// Looks up every address that this module will need. Called by its first initializer.
 pub extern "C" fn resolve() {
     resolve_told();
     resolve_told_of_signals();
@@ -138,7 +135,7 @@ pub extern "C" fn resolve() {
     }
 }
 
-// Those for which a host has functions of its own.
+// Functions replaced by functions of the host.
 platform! {
     resolve_replaced, Replaced, REPLACED;
 
@@ -171,7 +168,7 @@ platform! {
     fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut();
 }
 
-// Those that are only reported to the host.
+// Functions that are only reported to the host.
 platform! {
     resolve_told, Told, TOLD;
 
@@ -214,14 +211,14 @@ platform! {
     fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize);
 }
 
-/// How the unwinder takes tables back, if this process has one.
+/// Returns the unwinder's function that deregisters tables, if this process has one.
 pub(crate) fn deregister() -> Option<Deregister> {
     let address = TOLD.__deregister_frame.get();
-    // SAFETY: this is the address of that very function.
+    // SAFETY: this is the address of that function.
     (!address.is_null()).then(|| unsafe { transmute::<*mut c_void, Deregister>(address) })
 }
 
-// Of what raises signals: those for which a host has functions of its own.
+// Signal functions replaced by functions of the host.
 platform! {
     resolve_replaced_of_signals, ReplacedOfSignals, REPLACED_OF_SIGNALS;
 
@@ -239,7 +236,7 @@ platform! {
     fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
 }
 
-// And those that are only reported to the host.
+// Signal functions that are only reported to the host.
 platform! {
     resolve_told_of_signals, ToldOfSignals, TOLD_OF_SIGNALS;
 
@@ -255,14 +252,14 @@ platform! {
     fn posix_spawnp(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
 }
 
-// And those that a module which is being closed may not call.
+// Functions that a module may not call while it is being closed.
 platform! {
     resolve_told_of_closing, ToldOfClosing, TOLD_OF_CLOSING;
 
     fn putenv(text: *mut c_char) -> c_int, without: missing();
 }
 
-// What opens and closes streams that have descriptors.
+// Functions that open and close streams with descriptors.
 platform! {
     resolve_told_of_streams, ToldOfStreams, TOLD_OF_STREAMS;
 
@@ -274,7 +271,7 @@ platform! {
     fn closedir(folder: *mut c_void) -> c_int, without: missing();
 }
 
-// What makes blocks of the C heap for its caller to free.
+// Functions that allocate blocks of the C heap which the caller frees.
 platform! {
     resolve_told_of_blocks, ToldOfBlocks, TOLD_OF_BLOCKS;
 
@@ -291,7 +288,7 @@ platform! {
     fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void) -> isize, without: missing() as isize;
 }
 
-// What is called around a `fork`.
+// Functions that register handlers for `fork`.
 platform! {
     resolve_told_of_forks, ToldOfForks, TOLD_OF_FORKS;
 

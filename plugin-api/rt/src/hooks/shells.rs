@@ -1,8 +1,8 @@
-//! The shells: what the C names of the module jump to. Most have one of a few shapes, each a macro here, and the lists that
-//! the macros are given stand in the other files; a shell that has a shape of its own is written here as well. A shell calls
-//! the platform or the host, and what has to be decided is decided by functions of the other files.
+//! Trampolines: targets of the module's C names. Most have one of a few forms, each of which is a macro here with its lists in
+//! the other files; a trampoline with a special form is implemented here. A trampoline calls the platform or the host;
+//! decisions are made by functions of the other files.
 //!
-//! A line of a list names the function of the platform by the name of the shell, and so says that both have one contract.
+//! A line of a list names the trampoline and the platform's function by the same name: both have the same contract.
 #![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -16,7 +16,7 @@ use super::signals::sigaltstack;
 use super::{lookups, notes, platform, told};
 use crate::outside::hook_context;
 
-/// One shell, under the name that the C function has.
+/// Defines a trampoline under the name of the C function.
 macro_rules! shell {
     (
         $of:ident: $(#[doc = $doc:tt])* $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? { $($code:tt)* }
@@ -25,7 +25,7 @@ macro_rules! shell {
         $(#[doc = $doc])*
         ///
         /// # Safety
-        /// As the C function says.
+        /// The contract of the C function.
         #[allow(unsafe_code, reason = "the lists of shells stand in files that have no unsafe code of their own")]
         pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
             $($code)*
@@ -33,16 +33,16 @@ macro_rules! shell {
     };
 }
 
-/// Hooks that are the host's work as a whole: with a host its function is called instead of the platform's. The host's takes
-/// the same arguments, or those that the line says.
+/// Defines hooks implemented by the host: with a host its function is called instead of the platform's, with the same
+/// arguments, or with those listed in the line.
 macro_rules! hooks {
     ($(
         $platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
             => $entry:ident $(($($given:expr),*))?;
     )*) => {$(shell! { $platform: $name($($arg: $ty),*) $(-> $ret)? {
         let context = $crate::outside::hook_context()$(.filter(|_| $condition))?;
-        // SAFETY: our caller keeps to the C function's contract, which the host's and the platform's functions share; the
-        // image is that of the same context.
+        // SAFETY: the caller fulfils the C function's contract, which the host's and the platform's functions share; the image
+        // is that of the same context.
         unsafe {
             match context {
                 Some(context) => hooks!(@call context $entry($($arg),*) $(($($given),*))?),
@@ -58,27 +58,26 @@ macro_rules! hooks {
     };
 }
 
-/// Hooks with code of their own around the platform's function. The code gets the call as a value, which it may use once.
+/// Defines hooks with additional code around the platform's function. The code receives the call as a value that it may use once.
 macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?, |$call:ident| $code:expr;
     )*) => {$(shell! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) $(-> $ret)? {
-        // SAFETY: our caller keeps to the C function's contract for one call with these arguments, and this is the one.
+        // SAFETY: the caller fulfils the C function's contract for one call with these arguments, which is this one.
         let $call = $crate::hooks::shells::once(move || unsafe { $crate::hooks::platform::$name($($arg),*) });
         $code
     }})*};
 }
 
-/// A call that can be made once, whatever it is made of.
 pub(super) fn once<R>(call: impl FnOnce() -> R) -> impl FnOnce() -> R {
     call
 }
 
-/// Hooks of what makes a descriptor, of which the host is told.
+/// Defines hooks of functions that create a descriptor, and report it to the host.
 macro_rules! openers {
     ($($name:ident($($arg:ident: $ty:ty),*);)*) => {$(shell! { $name: $name($($arg: $ty),*) -> c_int {
-        // SAFETY: our caller keeps to the C function's contract, by which the result is a new descriptor or an error.
+        // SAFETY: the caller fulfils the C function's contract, so the result is a new descriptor or an error.
         unsafe {
             let fd = $crate::hooks::platform::$name($($arg),*);
             $crate::hooks::notes::opened(fd);
@@ -87,10 +86,10 @@ macro_rules! openers {
     }})*};
 }
 
-/// Hooks of what makes two descriptors at the place that comes last.
+/// Defines hooks of functions that create two descriptors in their last argument.
 macro_rules! pair_openers {
     ($($name:ident($($arg:ident: $ty:ty),*; $pair:ident);)*) => {$(shell! { $name: $name($($arg: $ty),*) -> c_int {
-        // SAFETY: our caller keeps to the C function's contract, by which two new descriptors are there after a zero.
+        // SAFETY: the caller fulfils the C function's contract, so two new descriptors are stored there if the result is zero.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
             if result == 0 {
@@ -103,11 +102,11 @@ macro_rules! pair_openers {
     }})*};
 }
 
-/// Hooks of what makes a block of the C heap, on a condition or always.
+/// Defines hooks of functions that allocate a block of the C heap, always or under a condition.
 macro_rules! makers {
     ($($name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?;)*) => {$(shell! { $name: $name($($arg: $ty),*) -> *mut c_char {
         let is_made = true $(&& $condition)?;
-        // SAFETY: our caller keeps to the C function's contract, by which the result is then a new block, or null.
+        // SAFETY: the caller fulfils the C function's contract, so the result is a new block under this condition, or null.
         unsafe {
             let block = $crate::hooks::platform::$name($($arg),*);
             if is_made { $crate::hooks::blocks::handed_over(block.cast()).cast() } else { block }
@@ -115,13 +114,13 @@ macro_rules! makers {
     }})*};
 }
 
-/// Hooks of what prints into a block that it makes, and leaves its address at `$text`.
+/// Defines hooks of functions that print into a block they allocate, and store its address in `$text`.
 macro_rules! printers {
     ($($name:ident($($arg:ident: $ty:ty),*; $text:ident);)*) => {$(shell! {
         $name:
-        /// Its last argument is a `va_list`, which is passed as an address.
+        /// The last argument is a `va_list`, which is passed as an address.
         $name($($arg: $ty),*) -> c_int {
-        // SAFETY: our caller keeps to the C function's contract, by which a new block is there unless the result is an error.
+        // SAFETY: the caller fulfils the C function's contract, so a new block is stored there unless the result is an error.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
             if result >= 0 {
@@ -132,13 +131,13 @@ macro_rules! printers {
     }})*};
 }
 
-/// Hooks of what reads into the block at `$line`, which the C library may move, or into one that it makes.
+/// Defines hooks of functions that read into the block at `$line`, which the C library may move, or into a new block.
 macro_rules! readers {
     ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(shell! { $name: $name($($arg: $ty),*) -> isize {
-        // SAFETY: our caller keeps to the C function's contract: a place with a block or null, where the function leaves
-        // such a one again. What is no place is refused by the platform.
+        // SAFETY: the caller fulfils the C function's contract: `$line` points to a block or null, and the function stores a
+        // block or null there. The platform rejects a null `$line`.
         unsafe {
-            // A block of another module stays that module's, wherever it moves.
+            // A block of another module remains a block of that module, even if it is moved.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
                 *line = $crate::hooks::blocks::lent(line.cast(), *room).cast();
             }
@@ -155,13 +154,13 @@ macro_rules! readers {
     }})*};
 }
 
-/// Hooks of what makes a stream or a folder with a descriptor: one that it is given, or one that can be asked for.
+/// Defines hooks of functions that create a stream or a directory stream with a descriptor, which is an argument or can be requested.
 macro_rules! streams {
     ($(
         $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*), $made_by:literal with $fd:ident $(of $kind:ident)?;
     )*) => {$(shell! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
-        // SAFETY: our caller keeps to the C function's contract, by which the result is a new stream of this kind, or null.
+        // SAFETY: the caller fulfils the C function's contract, so the result is a new stream of this kind, or null.
         unsafe {
             let stream = $crate::hooks::platform::$name($($arg),*);
             if !stream.is_null() {
@@ -173,7 +172,7 @@ macro_rules! streams {
     }})*};
 }
 
-/// Hooks of what makes a stream over memory of the module, and is refused where that would outlive the module.
+/// Defines hooks of functions that create a stream over memory of the module, and fail if the stream would outlive the module.
 macro_rules! memory_streams {
     ($(
         $(#[doc = $doc:tt])*
@@ -183,7 +182,7 @@ macro_rules! memory_streams {
         if is_over_ours && $crate::hooks::closing::is_refused($text) {
             return core::ptr::null_mut();
         }
-        // SAFETY: our caller keeps to the C function's contract, by which the result is a new stream, or null.
+        // SAFETY: the caller fulfils the C function's contract, so the result is a new stream, or null.
         unsafe {
             let stream = $crate::hooks::platform::$name($($arg),*);
             if is_over_ours {
@@ -194,14 +193,14 @@ macro_rules! memory_streams {
     }})*};
 }
 
-/// Hooks of jumps to what a buffer says.
+/// Defines hooks of jumps to the location in a buffer.
 macro_rules! jumps {
     ($($name:ident;)*) => {$(shell! {
         $name:
-        /// It may leave a signal handler.
+        /// May leave a signal handler.
         $name(buffer: *mut c_void, value: c_int) {
-        // SAFETY: our caller keeps to the C function's contract, by which the buffer is filled. The jump does not come
-        // back, and nothing here is dropped.
+        // SAFETY: the caller fulfils the C function's contract, so the buffer is filled. The jump does not return, and no value
+        // here needs a drop.
         unsafe {
             $crate::hooks::notes::jumps(buffer);
             $crate::hooks::platform::$name(buffer, value);
@@ -209,7 +208,7 @@ macro_rules! jumps {
     }})*};
 }
 
-/// Hooks of what starts a program.
+/// Defines hooks of functions that start a program.
 macro_rules! spawners {
     ($($name:ident;)*) => {$(shell! { $name: $name(
         pid: *mut c_int,
@@ -221,8 +220,8 @@ macro_rules! spawners {
     ) -> c_int {
         let mut number = 0;
         let to = &raw mut number;
-        // SAFETY: our caller keeps to the C function's contract: a place for the number, or null. The platform writes the
-        // number to our own place first.
+        // SAFETY: the caller fulfils the C function's contract: `pid` is a valid pointer or null. The platform first writes the
+        // process id into the local variable.
         unsafe {
             let result = $crate::hooks::platform::$name(to, program, actions, attributes, arguments, environment);
             if result == 0 {
@@ -239,10 +238,9 @@ macro_rules! spawners {
 /// `__register_frame` of this module.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn register_frame(begin: *const c_void) {
-    // SAFETY: our caller keeps to the C function's contract; the unwinder that has the table is the one
-    // that gives it back.
+    // SAFETY: the caller fulfils the C function's contract; the table is deregistered by the same unwinder that has it.
     unsafe {
         platform::__register_frame(begin);
         if hook_context().is_some()
@@ -256,11 +254,11 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// `fclose` of this module.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     let place = notes::stream_closed(stream);
-    // SAFETY: our caller keeps to the C function's contract. The place is null, or that of a stream which writes a block there
-    // as it is closed; whoever made the stream keeps the place until then.
+    // SAFETY: the caller fulfils the C function's contract. The pointer is null, or that of a stream which stores a block there
+    // when it is closed; the creator of the stream keeps the pointer valid until then.
     unsafe {
         let result = platform::fclose(stream);
         notes::block_made(place.as_ref().map_or(null_mut(), |block| *block));
@@ -268,24 +266,25 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     }
 }
 
-/// `setvbuf` of this module. A stream may outlive the module, and the end of the process looks into its buffer; so it gets
-/// one of its own. The size is a wish, says the C library.
+/// `setvbuf` of this module. A stream may outlive the module, and the end of the process reads its buffer; so with a host the
+/// stream uses a buffer of the C library. The size is only a hint to the C library.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int {
     let buffer = if hook_context().is_some() { null_mut() } else { buffer };
-    // SAFETY: our caller keeps to the C function's contract, and no buffer is fine with it too.
+    // SAFETY: the caller fulfils the C function's contract, which also allows a null buffer.
     unsafe { platform::setvbuf(stream, buffer, mode, len) }
 }
 
 /// `setbuffer` of this module, as [`setvbuf`].
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize) {
     let is_handed_on = buffer.is_null() || hook_context().is_none();
-    // SAFETY: our caller keeps to the C function's contract: an open stream, which is all that `setvbuf` asks for without a buffer.
+    // SAFETY: the caller fulfils the C function's contract: an open stream, which is the only requirement of `setvbuf` without
+    // a buffer.
     unsafe {
         if is_handed_on {
             platform::setbuffer(stream, buffer, len);
@@ -298,31 +297,31 @@ pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len
 /// `setbuf` of this module, as [`setvbuf`].
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn setbuf(stream: *mut c_void, buffer: *mut c_char) {
-    // SAFETY: our caller keeps to the C function's contract; this is what that function does.
+    // SAFETY: the caller fulfils the C function's contract; the C function does the same.
     unsafe { setbuffer(stream, buffer, libc::BUFSIZ as usize) };
 }
 
-/// `reallocarray` of this module. The platform's would move a block that the host knows behind its back.
+/// `reallocarray` of this module. The platform's would move a block without notifying the host.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usize) -> *mut c_void {
     match count.checked_mul(size) {
-        // SAFETY: our caller keeps to the C function's contract, which is that of `realloc` but for the product.
+        // SAFETY: the caller fulfils the C function's contract, which is that of `realloc` apart from the multiplication.
         Some(size) => unsafe { realloc(old, size) },
         None => null_mut(),
     }
 }
 
-/// `fcntl` of this module: two of its commands make a descriptor, others have one raise signals.
+/// `fcntl` of this module: two of its commands create a descriptor, others enable signals for one.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    // SAFETY: our caller keeps to the C function's contract, and the argument is passed on as it came; after a command that
-    // makes a descriptor, the result is a new one or an error.
+    // SAFETY: the caller fulfils the C function's contract, and the argument is passed unchanged; after a command that creates
+    // a descriptor, the result is a new descriptor or an error.
     unsafe {
         let result = platform::fcntl(fd, command, argument);
         match effect_of_fcntl(command, argument) {
@@ -334,14 +333,14 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
     }
 }
 
-/// `putenv` of this module. The very string that it is given becomes a part of the environment; from a module that is being
-/// closed, a copy does. Without a sign of equality, the variable is taken out: so it is with the C function.
+/// `putenv` of this module. The string itself becomes part of the environment; while the module is being closed, a copy does.
+/// Without an equals sign, the variable is removed, like in the C function.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn putenv(text: *mut c_char) -> c_int {
     let is_refused = !text.is_null() && is_refused(c"putenv");
-    // SAFETY: our caller keeps to the C function's contract: a C string, and a moment at which the environment may be changed.
+    // SAFETY: the caller fulfils the C function's contract: a C string, at a time when the environment may be changed.
     unsafe {
         if !is_refused {
             return platform::putenv(text);
@@ -355,30 +354,29 @@ pub unsafe extern "C" fn putenv(text: *mut c_char) -> c_int {
 }
 
 unsafe extern "C" {
-    /// By which the C library knows this library.
+    /// Identifies this library to the C library.
     static __dso_handle: u8;
 }
 
-/// `__register_atfork` of this module: whatever it says, it is this library that wants to be called.
+/// `__register_atfork` of this module. With a host, registers this library as the owner, regardless of `dso`.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int {
     if is_refused(c"pthread_atfork") {
         return libc::ENOMEM;
     }
     let dso = if hook_context().is_some() { (&raw const __dso_handle).cast_mut().cast() } else { dso };
-    // SAFETY: our caller keeps to the C function's contract.
+    // SAFETY: the caller fulfils the C function's contract.
     unsafe { platform::__register_atfork(prepare, parent, child, dso) }
 }
 
 /// `pthread_setname_np` of this module.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) -> c_int {
-    // SAFETY: our caller keeps to the C function's contract, by which the name is a C string; asking for one's own handle has
-    // no conditions.
+    // SAFETY: the caller fulfils the C function's contract, so the name is a C string; `pthread_self` has no requirements.
     unsafe {
         let result = platform::pthread_setname_np(thread, name);
         if result == 0 && thread == libc::pthread_self() as usize && hook_context().is_some() {
@@ -388,11 +386,11 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
     }
 }
 
-/// `syscall` of this module. Where C says `...`, all six arguments are handed on, as the C function does. Memory is on record
-/// whichever way it is asked for.
+/// `syscall` of this module. All six arguments are passed, like in the variadic C function. Memory is recorded regardless of
+/// the function that maps it.
 ///
 /// # Safety
-/// As the C function says.
+/// The contract of the C function.
 pub unsafe extern "C" fn syscall(
     number: c_long,
     first: usize,
@@ -405,7 +403,7 @@ pub unsafe extern "C" fn syscall(
     const IS_HOOKED: bool = !cfg!(feature = "pass-through");
     let address = with_exposed_provenance_mut::<c_void>(first);
     let word = |address: *mut c_void| address.expose_provenance() as c_long;
-    // SAFETY: our caller keeps to the contract of the call, which is that of the C function with its name.
+    // SAFETY: the caller fulfils the contract of the system call, which is that of the C function with its name.
     unsafe {
         match number {
             libc::SYS_sigaltstack => sigaltstack(address.cast_const(), with_exposed_provenance_mut(second)).into(),
@@ -422,7 +420,7 @@ pub unsafe extern "C" fn syscall(
             libc::SYS_shmdt if IS_HOOKED => shmdt(address).into(),
             _ => {
                 let result = platform::syscall(number, first, second, third, fourth, fifth, sixth);
-                // A ring that the kernel will write for: what came back is its descriptor, made just now.
+                // The result is the descriptor of a new ring, which the kernel will write to.
                 if number == libc::SYS_io_uring_setup
                     && let Ok(fd) = c_int::try_from(result)
                 {
@@ -434,45 +432,44 @@ pub unsafe extern "C" fn syscall(
     }
 }
 
-/// One hooked name, in the section `alcedo_hooked`, which [`__alcedo_name`](crate::__alcedo_name) writes: the distances from
-/// each of the two words to what it is about, so that the loader has nothing to write there.
+/// A hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Stores relative offsets
+/// from each field to its target, so that the loader has no relocations to apply.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookedName {
-    /// To the name, a C string.
+    /// Offset to the name, a C string.
     name: i32,
-    /// To the module's own function.
+    /// Offset to the module's function.
     hook: i32,
 }
 
 impl HookedName {
-    /// The name, and the module's own function.
+    /// Returns the name and the module's function.
     fn parts(&'static self) -> (&'static CStr, *mut c_void) {
-        // SAFETY: there are no others than those that the assembler has made, and it wrote there how far it is to the name, a
-        // C string.
+        // SAFETY: all values of the type are created by the assembler, which stored the offset to the name, a C string.
         let name = unsafe { CStr::from_ptr(behind(&self.name).cast()) };
         (name, behind(&self.hook).cast_mut())
     }
 }
 
-/// What a word is about that says how far away that is.
+/// Returns the target of a relative offset.
 fn behind(distance: &'static i32) -> *const c_void {
-    // The table, the names and the functions are parts of one mapping of one file.
+    // The table, the names and the functions are in the same mapping of one file.
     core::ptr::from_ref(distance).cast::<c_void>().wrapping_byte_offset(*distance as isize)
 }
 
-/// Hooks of what finds functions by their names. The C names bring the table along, behind the arguments of either function.
+/// Defines hooks of functions that look up symbols. The assembly behind the C names passes the table of hooks after the arguments.
 macro_rules! lookups {
     ($($name:ident($($arg:ident: $ty:ty),*; $($unused:ident: $unused_ty:ty)?) of $text:ident;)*) => {$(
         #[doc = concat!("`", stringify!($name), "` of this module.")]
         ///
         /// # Safety
-        /// As the C function says; `begin` and `end` are those of the section `alcedo_hooked` of this module.
+        /// The contract of the C function; `begin` and `end` are those of the section `alcedo_hooked` of this module.
         pub unsafe extern "C" fn $name(
             $($arg: $ty,)* $($unused: $unused_ty,)? begin: *const HookedName, end: *const HookedName,
         ) -> *mut c_void {
-            // SAFETY: our caller keeps to the C function's contract, by which what was found has a name, a C string; and it
-            // promises the ends of a section that holds nothing but entries, and that nothing writes to.
+            // SAFETY: the caller fulfils the C function's contract, so the name of a found symbol is a C string; and it
+            // promises the bounds of a section that contains only entries and is never written.
             unsafe {
                 let found = platform::$name($($arg),*);
                 if found.is_null() || hook_context().is_none() {

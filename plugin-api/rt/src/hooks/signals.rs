@@ -1,4 +1,4 @@
-//! Hooks of what raises signals, of jumps out of handlers, and of what starts processes.
+//! Hooks of functions that raise signals, jump out of handlers, or start processes.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -16,7 +16,7 @@ hooks! {
     getaddrinfo_a, getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int => names_begin;
     aio_read, aio_read(block: *mut c_void) -> c_int => io_begin(0, block);
     aio_write, aio_write(block: *mut c_void) -> c_int => io_begin(1, block);
-    // The platform refuses any other number.
+    // The platform rejects any other number.
     aio_fsync, aio_fsync(how: c_int, block: *mut c_void) -> c_int, if (0..=c_int::MAX - 2).contains(&how) => io_begin(how + 2, block);
 }
 
@@ -36,13 +36,13 @@ spawners! {
     posix_spawnp;
 }
 
-/// The module has a new child, unless it is the child that says so or there is none.
+/// Reports a new child process, unless this is the child or no process was started.
 pub(super) extern "C" fn child(pid: c_int) -> c_int {
     child_started(pid);
     pid
 }
 
-/// What C says of a system call that was refused with this error.
+/// Returns the C result of a system call that failed with this error.
 #[cfg(target_arch = "x86_64")]
 pub(super) extern "C" fn refused(error: c_int) -> c_int {
     super::platform::set_error(error);

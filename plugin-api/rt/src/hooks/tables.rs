@@ -1,22 +1,22 @@
-//! Hooks of what puts an address of the module into a table or a variable of a library that stays: unwind tables, streams
-//! and their buffers, the name for the system's log, the state of `random`. Streams with a descriptor are told as well.
+//! Hooks of functions that store an address of the module in a table or a variable of another library: unwind tables, streams
+//! and their buffers, the identifier of the system log, the state of `random`. Streams with a descriptor are reported as well.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::null;
 
 use super::notes::{frame_is_there, stream_closed};
 
-/// The functions of a stream of `fopencookie`, as the C library lays them out; each may be missing.
+/// Functions of a stream of `fopencookie`, with the layout of the C library; each may be missing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StreamFunctions {
-    /// Reads.
+    /// Reads from the stream.
     pub read: Option<unsafe extern "C" fn(*mut c_void, *mut c_char, usize) -> isize>,
-    /// Writes.
+    /// Writes to the stream.
     pub write: Option<unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> isize>,
-    /// Moves.
+    /// Changes the position.
     pub seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
-    /// Ends.
+    /// Closes the stream.
     pub close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
 }
 
@@ -38,7 +38,7 @@ streams! {
 memory_streams! {
     open_memstream(bytes: *mut *mut c_char, len: *mut usize), c"open_memstream", 0 at bytes.cast_const().cast();
     open_wmemstream(text: *mut *mut c_int, len: *mut usize), c"open_wmemstream", 1 at text.cast_const().cast();
-    /// Without a buffer of the caller's, the stream has one of its own.
+    /// Without a buffer argument, the C library allocates the buffer.
     fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) if !buffer.is_null(), c"fmemopen", 2 at null();
 }
 

@@ -1,22 +1,22 @@
-//! The names of threads. The standard library cuts a name off before it gives it to the system, and still has all of it; the host
-//! is told the whole name.
+//! Names of threads. The standard library truncates a name before passing it to the system, but keeps the full name, which is
+//! reported to the host.
 
 use std::panic::catch_unwind;
 use std::thread;
 
 use super::notes;
 
-/// How many bytes of a name the system keeps.
+/// Maximum length of a name in the system, in bytes.
 const KEPT: usize = 15;
 
-/// This thread has a name, which may have been cut off.
+/// Reports the name of this thread, which may have been truncated.
 pub(super) fn own_name(short: &[u8]) {
     let full = in_full(short);
     notes::thread_named(full.as_deref().map_or(short, str::as_bytes));
 }
 
-/// The name that the standard library has for this thread, if it begins like that and may have been cut off. A thread that it
-/// did not start has none, and one that has given up its thread-locals cannot be asked.
+/// Returns the standard library's name of this thread, if the name begins with `short`, which may have been truncated. Threads
+/// that the standard library did not start have no name; during destruction of thread-locals the name is not available.
 fn in_full(short: &[u8]) -> Option<String> {
     if short.len() < KEPT {
         return None;

@@ -1,4 +1,4 @@
-//! Declarations of what a module uses of others, typed as its own declarations are: the host compares them with the types that it has.
+//! Typed declarations of imports from other modules, which the host compares with its types.
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
@@ -25,7 +25,7 @@ pub(crate) const fn import(
     Declared(ImportDesc { kind, path, fingerprint, wanted, fields: RSlice::from_slice(&[]), cell })
 }
 
-/// A class that another declares. Members of its base are reached through it, so the host has to agree that it is one.
+/// Imports a class of another module. Members of its base are accessed through it, so the host checks that the base matches.
 #[must_use]
 pub const fn import_class<C: Class>(
     properties: &'static [PropertyDesc],
@@ -36,7 +36,7 @@ pub const fn import_class<C: Class>(
     Declared(ImportDesc { fields: RSlice::from_slice(properties), ..import })
 }
 
-/// The name of a property of an imported class, for errors. Its type is compared where it is used.
+/// Describes a property of an imported class by name, for errors. Its type is compared where it is used.
 #[must_use]
 pub const fn member_name(name: &'static str) -> PropertyDesc {
     const NONE: RStr<'static> = RStr::from_str("");
@@ -53,13 +53,13 @@ pub const fn member_name(name: &'static str) -> PropertyDesc {
     }
 }
 
-/// The number of the section of an import: a hash of its path. Two imports of one number are kept or dropped together.
+/// Returns the section number of an import: a hash of its path. Imports with equal numbers are kept or dropped together.
 #[must_use]
 pub const fn section_of(path: &str) -> u32 {
     (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32
 }
 
-/// A property that another declares. `path` is that of the class, a colon, and the name.
+/// Imports a property of another module. `path` is the path of the class, a colon, and the name.
 #[must_use]
 pub const fn import_property<C: Class, T: Value>(
     path: &'static str,
@@ -70,7 +70,7 @@ pub const fn import_property<C: Class, T: Value>(
     import(ImportKind::PROPERTY, path, fingerprint, T::TYPE.as_str(), &cell.0)
 }
 
-/// A function that another implements, called virtually.
+/// Imports a function of another module, called virtually.
 #[must_use]
 pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
     path: &'static str,
@@ -80,7 +80,7 @@ pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
     import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 
-/// The function of the base class that this one overrides.
+/// Imports the function of the base class that a function overrides.
 #[must_use]
 pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
     path: &'static str,
@@ -90,7 +90,7 @@ pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
     import(ImportKind::FUNCTION_FINAL, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 
-/// A struct that another declares, by its fingerprint.
+/// Imports a struct of another module by its fingerprint.
 #[must_use]
 pub const fn import_structure<S: Value>(
     fields: &[FieldType<S>],

@@ -1,6 +1,6 @@
-//! What `#[uclass]` becomes: a class that is declared here or imported, its view, and the members of the view.
+//! Expansion of `#[uclass]`: a declared or imported class, its view, and the members of the view.
 
-/// A class: its view, the promise of `Class`, the accessors of its properties, and its description on the list.
+/// Defines a class: its view, the promises of `Class`, the accessors of its properties, and its registered description.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_class {
@@ -23,8 +23,8 @@ macro_rules! __alcedo_class {
         const _: () = {
             static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
 
-            // SAFETY: the view above is transparent over `This`; path, base and members stand in the description below,
-            // which the host emits before any code of the module runs.
+            // SAFETY: the view above is transparent over `This`; path, base and members are in the description below, which the
+            // host emits before any code of the module runs.
             unsafe impl $crate::plumbing::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
@@ -90,7 +90,7 @@ macro_rules! __alcedo_class {
 
             $(
                 static $cell: $crate::plumbing::PropertyCell<$class, $ty> = {
-                    // SAFETY: it stands in the description below.
+                    // SAFETY: the cell is part of the description below.
                     unsafe { $crate::plumbing::PropertyCell::new() }
                 };
                 $crate::plumbing::property! {
@@ -99,7 +99,7 @@ macro_rules! __alcedo_class {
             )*
 
             $(
-                // Bodies that the author wrote go first.
+                // Bodies written by the author take precedence.
                 #[allow(non_camel_case_types, reason = "it has the name of the constant that it stands in for")]
                 trait $bodies {
                     const $bodies: $crate::plumbing::Bodies<$class, $interface> = $crate::plumbing::Bodies::NONE;
@@ -152,8 +152,8 @@ macro_rules! __alcedo_class {
         const _: () = {
             static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
 
-            // SAFETY: the view above is transparent over `This`; path, base and members stand in the imports below, which
-            // the host compares before any code of the module runs.
+            // SAFETY: the view above is transparent over `This`; path, base and members are in the imports below, which the
+            // host compares before any code of the module runs.
             unsafe impl $crate::plumbing::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
@@ -191,7 +191,7 @@ macro_rules! __alcedo_class {
     };
 }
 
-/// The view of a class.
+/// Defines the view of a class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_view {
@@ -211,7 +211,7 @@ macro_rules! __alcedo_view {
     };
 }
 
-/// The accessors of one property. `$cell` holds its offset: a static, or a type that derefs to one.
+/// Defines the accessors of a property. `$cell` holds its offset: a static, or a type that derefs to one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_property {
@@ -226,15 +226,15 @@ macro_rules! __alcedo_property {
                 $crate::plumbing::read_member(&self.0, &$cell)
             }
 
-            /// Writes the property. When the host refuses writes, as in a red constructor during a reload for any
-            /// object but its own, the running call ends with that error.
+            /// Writes the property. If the host refuses the write, as in a red constructor during a reload for any object
+            /// except its own, the running call ends with that error.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, value: $arg) {
                 self.$try_set(value).unwrap_or_else(|error| $crate::plumbing::fail(error));
             }
 
-            /// Writes the property, or says why the host refuses.
+            /// Writes the property, or returns the error if the host refuses.
             $(#[$attr])*
             #[inline]
             pub fn $try_set(
@@ -254,7 +254,7 @@ macro_rules! __alcedo_property {
     };
 }
 
-/// The callers of one function. `$cell` holds its handle: a static, or a type that derefs to one.
+/// Defines the calls of a function. `$cell` holds its handle: a static, or a type that derefs to one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_call {
@@ -265,7 +265,7 @@ macro_rules! __alcedo_call {
         impl $view<'_> {
             $(#[$attr])*
             ///
-            /// When the call fails, the running call ends with the same error.
+            /// If the call fails, the running call ends with the same error.
             #[inline]
             pub fn $name(&self, $($arg: $ty),*) -> $result {
                 self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
@@ -274,7 +274,7 @@ macro_rules! __alcedo_call {
             $(#[$attr])*
             ///
             /// # Errors
-            /// Whatever the callee fails with.
+            /// Failures of the callee.
             #[inline]
             pub fn $try_name(
                 &self,
@@ -293,7 +293,7 @@ macro_rules! __alcedo_call {
             $(#[$attr])*
             ///
             /// # Errors
-            /// What its author gives back, of which `is_returned` is true; and whatever else the call fails with.
+            /// The error returned by the function, for which `is_returned` is true, and other failures of the call.
             #[inline]
             pub fn $name(
                 &self,
@@ -306,7 +306,7 @@ macro_rules! __alcedo_call {
     };
 }
 
-/// The callers of a function of a C library. What C may write to is the caller's, and is written when all of it came back.
+/// Defines the calls of a function of a C library. Out parameters are assigned only after all of them were returned.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_c_call {
@@ -318,7 +318,7 @@ macro_rules! __alcedo_c_call {
         impl $view<'_> {
             $(#[$attr])*
             ///
-            /// When the call fails, the running call ends with the same error.
+            /// If the call fails, the running call ends with the same error.
             pub fn $name(&self, $($arg: $ty),*) -> $result {
                 self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
             }
@@ -326,7 +326,7 @@ macro_rules! __alcedo_c_call {
             $(#[$attr])*
             ///
             /// # Errors
-            /// What the function did wrong with its buffers; they are as they were then.
+            /// The buffer error of the function; the buffers are then unchanged.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*

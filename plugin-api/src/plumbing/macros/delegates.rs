@@ -1,6 +1,6 @@
-//! What `#[udelegate]` becomes: a type by the name of the declaration, and a signature that is known by its path.
+//! Expansion of `#[udelegate]`: a type with the name of the declaration, and a signature with a path.
 
-/// The signature of a delegate, and its declaration here or the mention of it elsewhere.
+/// Defines the signature of a delegate, and declares or imports it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_delegate {
@@ -52,7 +52,7 @@ macro_rules! __alcedo_delegate {
         @declared { class $class:ty } $name:literal $doc:literal $delegate:ty,
         ($($param:literal: $ty:ty),*) -> $result:ty
     ) => {
-        // A class and its delegates come from one module.
+        // A class and its delegates must be declared by the same module.
         const fn alcedo_is_declared_here<C: $crate::plumbing::Part>() {}
         const _: () = alcedo_is_declared_here::<$class>();
 

@@ -1,7 +1,6 @@
-//! What `#[uenum]` becomes: a Rust type over the numbers of an enum of the host.
+//! Expansion of `#[uenum]`: a Rust type for the numbers of an enum of the host.
 
-/// The description of an enum, and its values in memory and in calls. A number that has no variant here is an error where it is
-/// read, and never a value.
+/// Describes an enum, and implements its values in memory and in calls. Reading a number without a variant is an error.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_enum {
@@ -29,8 +28,8 @@ macro_rules! __alcedo_enum {
             }
         }
 
-        // SAFETY: the host has a number of this type for each value, which is compared by fingerprint; any bytes are a number, and
-        // those without a variant are refused where a value is made of them.
+        // SAFETY: the host has a number of this type for each value, which is compared by fingerprint; any bytes are a number,
+        // and numbers without a variant are refused before a value is created from them.
         unsafe impl $crate::plumbing::Value for $name {
             const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::ENUM;
             const TYPE_PATH: &'static $crate::plumbing::core::primitive::str =

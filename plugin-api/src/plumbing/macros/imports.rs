@@ -1,6 +1,6 @@
-//! Imports of a module. An import is listed only if code that stays in the image uses its cell.
+//! Imports of a module. An import is listed only if code that is linked into the image uses its cell.
 
-/// A cell that the host fills, behind a type of its name, and the import by which the host does so.
+/// Defines a cell that the host fills, behind a type of its name, and the import that requests it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_import {
@@ -45,7 +45,7 @@ macro_rules! __alcedo_import {
                 // whose elements are such addresses, and a relocation that keeps the entry together with the code of this function.
                 unsafe {
                     $crate::plumbing::core::arch::asm!(
-                        // The section of `IMPORTS`.
+                        // Section of `IMPORTS`.
                         ".pushsection linkme_IMPORTS, \"aw\", @progbits, unique, {id}",
                         ".balign 8",
                         "77:",
@@ -63,7 +63,7 @@ macro_rules! __alcedo_import {
     };
 }
 
-/// The first of two where the linker drops what nothing uses, section by section; else the second.
+/// Expands to the first argument if the linker drops unused sections one by one; otherwise to the second.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[doc(hidden)]
 #[macro_export]
@@ -73,7 +73,7 @@ macro_rules! __alcedo_if_used {
     };
 }
 
-/// The first of two where the linker drops what nothing uses, section by section; else the second.
+/// Expands to the first argument if the linker drops unused sections one by one; otherwise to the second.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 #[doc(hidden)]
 #[macro_export]
@@ -83,7 +83,7 @@ macro_rules! __alcedo_if_used {
     };
 }
 
-/// Assembly that makes the linker keep another section together with the current one.
+/// Expands to assembly that makes the linker keep another section together with the current one.
 #[cfg(target_arch = "aarch64")]
 #[doc(hidden)]
 #[macro_export]
@@ -93,7 +93,7 @@ macro_rules! __alcedo_keep_section {
     };
 }
 
-/// Assembly that makes the linker keep another section together with the current one.
+/// Expands to assembly that makes the linker keep another section together with the current one.
 #[cfg(not(target_arch = "aarch64"))]
 #[doc(hidden)]
 #[macro_export]

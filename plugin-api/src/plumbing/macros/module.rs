@@ -1,8 +1,7 @@
-//! What a module is as a whole, and what stands on its lists: `module!`, descriptions, records of types, interfaces, and
-//! static functions.
+//! Macros for a whole module and its lists: `module!`, descriptions, records of types, interfaces, and static functions.
 
-/// A whole module: the section that says who it is, read without mapping the file; its own copies of C functions by which
-/// it could leave something behind; its heap; and its root under its symbol. Its tests keep the platform's functions.
+/// Defines a module: the manifest section, which is read without mapping the file; hooked copies of C functions with lasting
+/// side effects; its heap; and its root under the root symbol. Tests of the module use the platform's functions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_module {
@@ -12,7 +11,7 @@ macro_rules! __alcedo_module {
         tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
-        // Assembly stands at the top of a module, never inside a block.
+        // Assembly is at the top level of a module, never inside a block.
         #[cfg(not(test))]
         $crate::plumbing::hook_names!($unhooked);
         const _: () = {
@@ -26,7 +25,7 @@ macro_rules! __alcedo_module {
         own_heap: $crate::plumbing::heap!(is $heap),
                 dependencies: $dependencies,
             };
-            // The section is only read from the file: nothing in the program refers to it.
+            // The section is only read from the file: no code in the program refers to it.
             #[used]
             #[unsafe(link_section = ".alcedo.manifest")]
             static ALCEDO_MANIFEST: [$crate::plumbing::core::primitive::u8;
@@ -64,14 +63,14 @@ macro_rules! __alcedo_module {
                 }
             }
 
-            // The name is this framework's own, and a library has one `module!`: a second one does not link.
+            // The name is reserved by this framework, and a library has one `module!`: a second one does not link.
             #[unsafe(export_name = "alcedo_root_module")]
             static ALCEDO_ROOT: $crate::plumbing::LibHeader = $crate::plumbing::lib_header::<AlcedoModule>();
         };
     };
 }
 
-/// The heap of the module as its allocator, or the author's own. Its tests keep the platform's.
+/// Defines the allocator: the module's heap, or the author's own. Tests of the module use the platform's.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_heap {
@@ -89,14 +88,14 @@ macro_rules! __alcedo_heap {
     (own) => {};
 }
 
-/// Notes a declared type in the section that is read without mapping the file.
+/// Records a declared type in the section that is read without mapping the file.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
             const ALCEDO_LEN: usize = $crate::plumbing::manifest::type_record_len($package, $name);
-            // The section is only read from the file: nothing in the program refers to it.
+            // The section is only read from the file: no code in the program refers to it.
             #[used]
             #[unsafe(link_section = ".alcedo.types")]
             static ALCEDO_RECORD: [u8; ALCEDO_LEN] = $crate::plumbing::manifest::type_record(
@@ -108,7 +107,7 @@ macro_rules! __alcedo_type_record {
     };
 }
 
-/// Adds a description to one of the module's lists. Only what is true is of the type that the lists take.
+/// Adds a description to one of the module's lists. Only true descriptions have the element type of the lists.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_register {
@@ -122,7 +121,7 @@ macro_rules! __alcedo_register {
     };
 }
 
-/// Lists the earlier names of a type or a member that is declared here.
+/// Lists the earlier names of a type or a member of this module.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_earlier_names {
@@ -133,7 +132,7 @@ macro_rules! __alcedo_earlier_names {
     };
 }
 
-/// The type of an interface, its view, and its declaration here or the mention of it elsewhere.
+/// Defines the type of an interface and its view, and declares or imports it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_interface {
@@ -162,7 +161,7 @@ macro_rules! __alcedo_interface {
         }
 
         const _: () = {
-            // SAFETY: the path is that of the interface which is declared or imported below.
+            // SAFETY: the path is that of the interface that is declared or imported below.
             unsafe impl $crate::plumbing::Interface for $interface {
                 type View<'f> = $view<'f>;
                 const PATH: &'static $crate::plumbing::core::primitive::str =
@@ -213,7 +212,7 @@ macro_rules! __alcedo_interface {
     };
 }
 
-/// A static function offered by name.
+/// Exports a static function by name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_export {
@@ -254,7 +253,7 @@ macro_rules! __alcedo_export {
     };
 }
 
-/// Three texts as one, at compile time.
+/// Joins three strings at compile time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_join {

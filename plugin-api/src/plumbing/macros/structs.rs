@@ -1,7 +1,7 @@
-//! What `#[ustruct]` becomes: a struct that travels by value, or one that is used where it lies.
+//! Expansion of `#[ustruct]`: a struct that is passed by value, or a struct that is used in place.
 
-/// What is the same for both kinds of structs: the form in host memory with a constant for each field, and how the host is
-/// told of it. The author's types stand in one place, as the arguments of `AlcedoParts`; all others have to agree with them.
+/// Defines the parts common to both kinds of structs: the form in host memory with a constant for each field, and the description for
+/// the host. The author's types are used once, as arguments of `AlcedoParts`; all other uses have to agree with them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_declare {
@@ -9,15 +9,14 @@ macro_rules! __alcedo_declare {
         $origin:ident $struct:ident $package:literal $name:literal $doc:literal
         [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal, $is_base:literal)),* $(,)?]
     ) => {
-        /// The struct as it lies in host memory: each field as the host stores it.
+        /// Form of the struct in host memory: each field as the host stores it.
         #[repr(C)]
         #[allow(non_camel_case_types, non_snake_case, reason = "a field and its type have the name of the author's field")]
         pub struct AlcedoParts<$($field: $crate::plumbing::Value),*> {
             $($field: $crate::plumbing::Stored<$field>,)*
         }
 
-        /// With the author's types. A type of its own, so that a wrong one is reported where it stands, and not at each
-        /// mention.
+        /// Form with the author's types. A separate type, so that a wrong field type is reported once, and not at each use.
         #[repr(transparent)]
         pub struct AlcedoRaw(AlcedoTypes);
 
@@ -69,7 +68,7 @@ macro_rules! __alcedo_declare {
     };
 }
 
-/// A struct that travels by value.
+/// Defines a struct that is passed by value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_pod {
@@ -90,19 +89,19 @@ macro_rules! __alcedo_pod {
             "a `#[ustruct(pod)]` struct lies in memory as C lays it out: take away its own `repr`",
         );
 
-        /// Each field can be lent.
+        /// Implemented if each field can be borrowed.
         pub trait AlcedoPlain {}
         #[allow(non_camel_case_types, reason = "the type of a field has the name of the field")]
         impl<$($field: $crate::plumbing::Plain),*> AlcedoPlain for AlcedoParts<$($field),*> {}
 
-        // SAFETY: each field lies where its raw form does, which is asserted above, and has the very type, or `load` below would
-        // not compile; so where each field lies as its raw form does and takes any bytes, the whole does. `for` makes a field
-        // that does not a matter of who asks.
+        // SAFETY: each field has the offset of its raw form, which is asserted above, and exactly its type, otherwise `load`
+        // below would not compile. So if the fields have the layout of their raw form and accept any bytes, the struct does
+        // too. The `for` bound defers the check of the fields to users of the trait.
         unsafe impl $crate::plumbing::Plain for $name where for<'plain> AlcedoTypes: AlcedoPlain {}
 
-        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, laid out as C does, and size, alignment
-        // and offsets are compared by fingerprint; each field's raw form is valid for any bytes, so the whole is.
-        // Structs travel behind pointers to this form.
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C, and size, alignment and
+        // offsets are compared by fingerprint; the raw form of each field is valid for any bytes, so the struct is. Slots hold
+        // a pointer to this form.
         unsafe impl $crate::plumbing::Value for $name {
             const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::plumbing::core::primitive::str =
@@ -128,7 +127,7 @@ macro_rules! __alcedo_pod {
     };
 }
 
-/// A struct that is used where it lies: the type that stands for a value of one's own, its view, and its description.
+/// Defines a struct that is used in place: the type of an owned value, its view, and its description.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_struct {
@@ -153,9 +152,9 @@ macro_rules! __alcedo_struct {
             $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, $is_base)),*]
         }
 
-        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, laid out as C does, and size, alignment
-        // and offsets are compared by fingerprint; each field's raw form is valid for any bytes until it is followed, so
-        // the whole is. Structs travel behind pointers to this form.
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C, and size, alignment and
+        // offsets are compared by fingerprint; the raw form of each field is valid for any bytes until its pointers are
+        // followed, so the struct is. Slots hold a pointer to this form.
         unsafe impl $crate::plumbing::Value for $name {
             const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::plumbing::core::primitive::str =
@@ -166,7 +165,7 @@ macro_rules! __alcedo_struct {
             $crate::plumbing::owned_value! { @slots }
         }
 
-        // SAFETY: the view is transparent over `Lent`; every way to make one goes through the host with this type's number.
+        // SAFETY: the view is transparent over `Lent`; all values of the type are created by the host under this type's number.
         unsafe impl $crate::plumbing::Kind for $name {
             type View<'f> = $view<'f>;
             $crate::plumbing::owned_value! { @shown }
@@ -191,14 +190,14 @@ macro_rules! __alcedo_struct {
                     $crate::plumbing::field(&self.0, &AlcedoRaw::$field)
                 }
 
-                /// Writes the field. Where that is refused, the running call ends with the error.
+                /// Writes the field. If the write is refused, the running call ends with the error.
                 $(#[$field_attr])*
                 #[inline]
                 pub fn $set(&self, value: $arg) {
                     self.$try_set(value).unwrap_or_else(|error| $crate::plumbing::fail(error));
                 }
 
-                /// Writes the field, or says why not.
+                /// Writes the field, or returns the error if the write is refused.
                 $(#[$field_attr])*
                 #[inline]
                 pub fn $try_set(

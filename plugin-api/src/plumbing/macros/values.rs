@@ -1,6 +1,6 @@
 //! Shared parts of `impl Value`, for types whose values are copied in and out, and for types whose values plugin code owns.
 
-/// A type whose values are copied. In slots they go behind a pointer to a copy on the caller's stack.
+/// Implements `Value` for a type whose values are copied. Slots hold a pointer to a copy on the caller's stack.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_copied_value {
@@ -66,7 +66,7 @@ macro_rules! __alcedo_copied_value {
     };
 }
 
-/// A type whose values plugin code owns in host memory. With `@slots`, calls pass the address of a value.
+/// Implements `Value` for a type whose values plugin code owns in host memory. With `@slots`, calls pass the address of a value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_owned_value {
