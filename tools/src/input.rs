@@ -89,7 +89,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // The error cannot be reported, and there is no alternative.
+        // The error cannot be reported, and no other recovery is possible.
         let _ = disable_raw_mode();
     }
 }
