@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 /// The ids. Three, so that code of the second-to-last build differs from that of the last.
 const TAGS: [u64; 3] = [1, 2, 3];
 
-/// Build options.
 #[derive(Debug)]
 pub(crate) struct Profile<'a> {
     /// Features of every plugin.
     pub(crate) features: &'a [String],
-    /// Set for the release profile.
     pub(crate) release: bool,
 }
 

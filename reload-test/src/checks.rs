@@ -9,7 +9,6 @@ pub(crate) struct Expected {
     pub(crate) objects: u64,
     /// Objects with a plugin part.
     pub(crate) conjugates: u64,
-    /// Kept fields of plugin parts.
     pub(crate) kept_fields: u64,
 }
 

@@ -13,7 +13,6 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Records a lost object.
     pub(crate) fn lost(&mut self, words: impl FnOnce() -> String) {
         self.lost_objects += 1;
         self.say(words);

@@ -67,7 +67,6 @@ pub(crate) fn run(mut command: Command, patience: Duration, mut hear: impl FnMut
     })
 }
 
-/// Reads the plan of this host.
 pub(crate) fn plan<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read(path).with_context(|| format!("could not read the plan {}", path.display()))?;
     serde_json::from_slice(&text).context("the plan is of another version of this program")

@@ -11,7 +11,6 @@ pub(crate) struct Plan {
     pub(crate) plugins: Vec<String>,
     /// Builds to swap between, at least two.
     pub(crate) builds: Vec<Build>,
-    /// Number of reloads.
     pub(crate) reloads: u64,
     /// Number of objects, over all subjects.
     pub(crate) objects: usize,
@@ -23,7 +22,6 @@ pub(crate) struct Plan {
     pub(crate) canary: bool,
     /// Set if plugins panic after each reload.
     pub(crate) panic_each: bool,
-    /// Fault to inject.
     pub(crate) sabotage: Option<Sabotage>,
 }
 
@@ -39,7 +37,6 @@ impl Plan {
 pub(crate) struct Build {
     /// Id compiled into the build, which distinguishes it from the others.
     pub(crate) tag: u64,
-    /// The libraries.
     pub(crate) libraries: Vec<PathBuf>,
 }
 
@@ -87,7 +84,6 @@ pub(crate) enum Line {
         /// Counted destructors and handlers, over all generations.
         counted: Counted,
     },
-    /// The child cannot continue.
     Failed {
         /// Operation, object and hint.
         error: String,
@@ -95,7 +91,6 @@ pub(crate) enum Line {
 }
 
 impl Line {
-    /// Start of every line.
     const BEGINNING: &str = "{\"line\":";
 
     /// Parses the line in `text`, and returns other output before it: output without a line end precedes the line.
@@ -123,7 +118,6 @@ pub(crate) struct Seen {
     pub(crate) findings: Vec<String>,
     /// Mapped staged files in addition to those of the living generation.
     pub(crate) stale_mappings: u64,
-    /// Measurements of the process.
     pub(crate) process: Reading,
 }
 
@@ -132,9 +126,7 @@ pub(crate) struct Seen {
 pub(crate) struct Reading {
     /// Resident memory in KiB.
     pub(crate) rss_kib: u64,
-    /// Open file descriptors.
     pub(crate) open_fds: u64,
-    /// Threads.
     pub(crate) threads: u64,
     /// Thread-specific keys.
     pub(crate) keys: u64,

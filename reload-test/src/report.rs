@@ -140,12 +140,10 @@ impl Tally {
         self.seen
     }
 
-    /// Returns resident KiB after each reload.
     pub(crate) fn memory(&self) -> Vec<f64> {
         self.readings.iter().map(|reading| reading.rss_kib as f64).collect()
     }
 
-    /// Returns the report.
     pub(crate) fn report(&self) -> Report {
         let reloads = self.swap_us.len() as u64;
         let (start, end) = (self.start, self.end);

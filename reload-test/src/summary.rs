@@ -6,7 +6,6 @@ use crate::statistics::{Spread, curve, sparkline};
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 
-/// Number of points of the curve.
 const POINTS: usize = 10;
 
 /// Prints `report`, with the curve of `memory` (KiB after each reload), on standard output.

@@ -38,7 +38,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Opens the file at `path`.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { file: File::open(path)?, looked_at: 0, sum: Counted::default() })
     }

@@ -32,7 +32,6 @@ struct Thing {
     subject: &'static Subject,
     /// Round of its value.
     round: u64,
-    /// Number of calls.
     calls: u32,
     lost: bool,
 }
@@ -368,7 +367,6 @@ impl<'p> Trial<'p> {
     }
 }
 
-/// Returns the arguments of modules.
 fn module_args(plan: &Plan) -> Vec<String> {
     let mut args = vec![format!("tally={}", plan.tally.display()), "leak-file".to_owned()];
     match plan.sabotage {

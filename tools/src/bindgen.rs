@@ -13,7 +13,6 @@ use anyhow::bail;
 
 use crate::error::{Error, file};
 
-/// Declarations of a header.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Declarations {
     structs: Vec<Struct>,

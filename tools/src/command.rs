@@ -1,6 +1,5 @@
 //! Commands of the user of a running dev loop: keys on a terminal, lines on a pipe.
 
-/// A command of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Build and reload now, in any mode.
@@ -13,9 +12,7 @@ pub(crate) enum Command {
     Back(u64),
     /// Print the backtrace of the last panic.
     Trace,
-    /// Print the status.
     Status,
-    /// Print the list of commands.
     Help,
     /// Kill the world's process and restart it with the last good build.
     Restart,

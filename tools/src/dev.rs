@@ -121,7 +121,6 @@ struct Dev<W: World> {
     is_error: bool,
     begun: Instant,
     last: Option<Box<Live>>,
-    /// Last reported panic.
     panic: Option<Panic>,
     /// Input in progress.
     typing: Option<Typed>,

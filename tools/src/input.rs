@@ -16,7 +16,6 @@ use signal_hook::iterator::Signals;
 use crate::command::{Command, Key, Keys, Typed, parse};
 use crate::error::{Error, terminal};
 
-/// Result of reading a command.
 pub(crate) type Heard = Result<Command, String>;
 
 /// The user's commands; holds the terminal in the mode of single keys.

@@ -29,7 +29,6 @@ pub(crate) struct Found {
     pub(crate) crates: Vec<PluginFolder>,
 }
 
-/// Build options of plugins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildOptions {
     pub(crate) release: bool,
@@ -127,7 +126,6 @@ fn look(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
 }
 
 impl Found {
-    /// Returns the folders of the crates.
     pub(crate) fn crate_dirs(&self) -> Vec<PathBuf> {
         let dir = |folder: &PluginFolder| folder.manifest.parent().unwrap_or(&folder.manifest).to_owned();
         self.crates.iter().map(dir).collect()

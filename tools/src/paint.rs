@@ -34,13 +34,11 @@ impl Paint {
         };
     }
 
-    /// Disables colors.
     #[cfg(test)]
     pub(crate) fn for_tests() -> Self {
         Self { on: false }
     }
 
-    /// Returns true if colors are enabled.
     pub(crate) fn is_on(self) -> bool {
         self.on
     }

@@ -24,7 +24,6 @@ use crate::screen::{log_to_stderr, say};
 use crate::scripts;
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 
-/// Prompt before a line.
 const PROMPT: &str = "> ";
 /// Console command that evaluates a source text.
 const EVAL: &str = "eval ";

@@ -27,7 +27,6 @@ pub(crate) fn files_with_manifest(dir: &Path) -> Vec<PathBuf> {
     files(dir).into_iter().chain(manifest).collect()
 }
 
-/// Returns the source files.
 pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let all = entries(dir.to_owned()).chain(entries(dir.join(CLASSES)));

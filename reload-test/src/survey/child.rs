@@ -31,7 +31,6 @@ const EVICT_AFTER: Duration = Duration::from_millis(20);
 /// Number of unexpectedly parked images after which the run stops.
 const TOO_MANY: usize = 5;
 
-/// Runs the plan in the file `plan`.
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
     crate::log_to_stderr("error");
@@ -67,7 +66,6 @@ struct Host<'a> {
     runtime: Runtime,
     /// Reports of the runtime about parked images.
     known: BTreeSet<String>,
-    /// Number of parked images.
     parked: usize,
 }
 

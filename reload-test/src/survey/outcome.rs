@@ -24,13 +24,11 @@ pub(crate) struct Heard {
 pub(crate) struct Outcome {
     /// Requested number of reloads.
     pub(crate) wanted: u64,
-    /// Completed reloads.
     pub(crate) reloads: u64,
     /// Generations that stay mapped.
     pub(crate) parked: u64,
     /// Holders of the parked generations.
     pub(crate) names: BTreeSet<String>,
-    /// Growth per reload.
     pub(crate) growth: Growth,
     /// First error.
     pub(crate) fault: Option<String>,

@@ -5,11 +5,9 @@ use crate::plan::Reading;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Outcome of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fate {
-    /// Unmapped.
     #[default]
     Unmapped,
     /// Stays mapped, because code of it could still run.
@@ -35,7 +33,6 @@ pub(crate) enum Way {
     Alternating,
     /// Like `OntoItself`, but threads that do not end are evicted, and files are closed.
     Evicting,
-    /// Alternating, with eviction.
     EvictingAlternating,
 }
 
@@ -64,19 +61,15 @@ impl Way {
 /// Plan for the host of a row.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    /// Builds to swap between.
     pub(crate) libraries: Vec<PathBuf>,
     /// Plugin that is loaded in between, if the mode alternates.
     pub(crate) neighbor: PathBuf,
-    /// Mode of reloading.
     pub(crate) way: Way,
-    /// Number of reloads.
     pub(crate) reloads: u64,
     /// Expected outcome of each image.
     pub(crate) fate: Fate,
     /// Time that the neighbor is loaded, in milliseconds.
     pub(crate) strikes_after_ms: u64,
-    /// Fault to inject.
     pub(crate) sabotage: Option<Sabotage>,
 }
 
@@ -97,12 +90,10 @@ pub(crate) enum Step {
 pub(crate) struct Said {
     /// Completed reloads; zero before the first.
     pub(crate) reload: u64,
-    /// Completed step.
     pub(crate) step: Step,
     /// Measurements of the process.
     pub(crate) process: Reading,
     /// Holders of the previous generation, if it is parked.
     pub(crate) parked: Vec<String>,
-    /// Error.
     pub(crate) fault: Option<String>,
 }

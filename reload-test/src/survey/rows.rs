@@ -20,7 +20,6 @@ struct Table {
     systems: BTreeMap<String, System>,
 }
 
-/// A row of the survey.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {

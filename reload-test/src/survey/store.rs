@@ -42,7 +42,6 @@ impl Record {
     }
 }
 
-/// Folder of the results.
 #[derive(Debug)]
 pub(crate) struct Store {
     dir: PathBuf,

@@ -30,11 +30,9 @@ pub(crate) struct Made {
     pub(crate) commit: String,
 }
 
-/// Head of the table.
 const HEAD: &str = "| row | used as | versions | image | alternating | KiB | threads | files | keys |\n\
                     | --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n";
 
-/// Returns the table.
 pub(crate) fn table(entries: &[Entry]) -> String {
     let lines = entries.iter().map(|entry| {
         let Row { name, use_of, .. } = entry.row;
@@ -120,7 +118,6 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Returns the page with the table.
 pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let Made { rustc, libc, system, commit } = made;
     let commit = if commit.is_empty() { String::new() } else { format!(", at commit {commit}") };
@@ -167,7 +164,6 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     text
 }
 
-/// Wraps a paragraph.
 fn wrapped(paragraph: &str) -> String {
     const WIDTH: usize = 118;
     let mut lines = vec![String::new()];

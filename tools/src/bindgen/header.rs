@@ -64,7 +64,6 @@ struct Reader {
     order: Vec<String>,
 }
 
-/// A type in C.
 enum CType<'tu> {
     Void,
     Number(&'static str),

@@ -10,7 +10,6 @@ use crate::error::Error;
 pub(crate) struct Edit {
     /// Old text; must occur exactly once.
     pub(crate) from: &'static str,
-    /// New text.
     pub(crate) to: &'static str,
 }
 
@@ -26,7 +25,6 @@ pub(crate) fn apply(source: &str, edits: &[Edit]) -> Result<String, Error> {
     })
 }
 
-/// A line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// An unchanged line, printed as context.

@@ -92,7 +92,6 @@ struct Stage {
     cubes: Vec<ObjectHandle>,
     /// Cubes that existed after every reload.
     kept: BTreeSet<ObjectHandle>,
-    /// Counts so far.
     counts: Summary,
     failed_routine: u64,
     step: u32,

@@ -51,12 +51,10 @@ impl Scratch {
         Ok(Self { dir, target, _turn: turn })
     }
 
-    /// The folder of the plugin.
     pub(super) fn plugin(&self) -> PathBuf {
         self.dir.path().join(PLUGIN)
     }
 
-    /// Returns the target folder.
     pub(super) fn target(&self) -> &Path {
         &self.target
     }

@@ -36,7 +36,6 @@ pub(super) enum Told<'a> {
     Summary(&'a Summary),
 }
 
-/// A change of a source file.
 #[derive(Debug, Serialize)]
 pub(super) struct Edited<'a> {
     pub(super) file: &'a str,
@@ -97,7 +96,6 @@ pub(super) fn micros(ms: f64) -> f64 {
     (ms * 1000.0).round() / 1000.0
 }
 
-/// A check of the world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Check {
     pub(super) name: String,
@@ -109,7 +107,6 @@ pub(super) struct Check {
     pub(super) routine: bool,
 }
 
-/// Summary of the demo.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Summary {
     pub(super) ok: bool,

@@ -167,7 +167,6 @@ fn names(paths: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// Returns the status in one line.
 pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
     let mut words = match status.running {
         true => vec![format!("generation {}", status.world.generation)],

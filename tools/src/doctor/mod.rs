@@ -17,7 +17,6 @@ use serde::Serialize;
 use crate::described::{LARGEST_MANIFEST, described, hosts};
 use crate::install::{installing, is_in_path};
 
-/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
@@ -29,7 +28,6 @@ enum State {
     Wrong,
 }
 
-/// Result of one check.
 #[derive(Debug, Serialize)]
 struct Finding {
     state: State,
@@ -98,7 +96,6 @@ fn as_json(finding: &Finding) -> String {
     serde_json::to_string(finding).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }
 
-/// Checks the manifests.
 fn workspace(dir: &Path) -> Vec<Finding> {
     let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
     if !manifest.is_file() {

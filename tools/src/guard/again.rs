@@ -7,7 +7,6 @@ use std::time::Duration;
 /// A build that runs this long before its first crash counts as good: the crash has another cause.
 const PROVEN: Duration = Duration::from_secs(10);
 
-/// Event of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BuildLife {
     /// The build is about to be loaded.

@@ -28,7 +28,6 @@ pub(super) enum Owner {
     Author,
     /// A crate from a registry or a repository, of Alcedo, or of unknown origin.
     Library,
-    /// The standard library.
     Std,
 }
 

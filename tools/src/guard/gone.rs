@@ -45,7 +45,6 @@ pub(super) fn touched(words: &Words) -> Option<Was> {
     (is_fault && words.address != words.pc).then(|| was_at(words, words.address)).flatten()
 }
 
-/// Returns the name of an image.
 fn named(image: &Noted) -> String {
     let file = || image.copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
     image.module.as_ref().map_or_else(file, |(name, _)| name.clone())

@@ -54,7 +54,6 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub(crate) enum End {
     /// A normal exit, with a status.
     Ordered(ExitStatus),
-    /// A fatal signal.
     Crashed(Box<Crash>),
     /// Unknown, with the error of the system.
     Lost(String),
@@ -291,7 +290,7 @@ impl Guard {
         }
         let mut child = command.env(FOLDER, folder.path()).spawn().map_err(file("start", &program))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        // Without it signals end this process and not the host, which then reads the end of its input.
+        // Without a pidfd, signals end this process and not the host, which then reads the end of its input.
         let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
         lock(&self.current).started(process.clone());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());

@@ -44,7 +44,6 @@ impl Panics {
         Self { folder: folder.to_owned(), read: 0, known: HashSet::new() }
     }
 
-    /// Returns new panics.
     pub(super) fn new_ones(&mut self) -> Vec<Panic> {
         // Without a list there was no panic, or the host records none.
         let list = self.unread().unwrap_or_default();

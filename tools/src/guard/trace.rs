@@ -26,7 +26,6 @@ struct Image<'a> {
     names: Option<Names>,
 }
 
-/// A backtrace.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     /// Innermost first.
@@ -35,7 +34,6 @@ pub(super) struct Trace {
     pub(super) has_jumped: bool,
 }
 
-/// Unwinds the stack.
 pub(super) fn trace(words: &Words) -> Trace {
     let mut unwinder = UnwinderNative::<Vec<u8>, MayAllocateDuringUnwind>::new();
     let mut images: BTreeMap<&Path, Image<'_>> = BTreeMap::new();

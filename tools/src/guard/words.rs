@@ -49,7 +49,6 @@ pub(super) struct Words {
     /// Address of the first byte of the stack.
     pub(super) stack_begin: u64,
     pub(super) stack: Vec<u8>,
-    /// Mapped files.
     pub(super) maps: Vec<Mapped>,
     /// All mapped ranges, in order; empty if unknown.
     pub(super) taken: Vec<Range<u64>>,
@@ -61,7 +60,6 @@ pub(super) struct Words {
     pub(super) images: Vec<Noted>,
     /// Number of earlier modules whose records were dropped.
     pub(super) forgotten: u64,
-    /// Folders of copies.
     pub(super) stages: Vec<PathBuf>,
     /// Side and owner of the buffer, for a fault at a fence.
     pub(super) fence: Option<String>,

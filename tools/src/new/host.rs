@@ -28,7 +28,6 @@ pub(super) struct Host {
     pub(super) has_builder: bool,
     /// Names in the glue, which a member of the plugin must not have.
     names: BTreeSet<String>,
-    /// Types that the glue declares.
     types: BTreeSet<String>,
 }
 
@@ -44,7 +43,6 @@ pub(super) struct Event {
     result: String,
 }
 
-/// A class of the glue.
 #[derive(Debug, Default)]
 struct Class {
     name: String,

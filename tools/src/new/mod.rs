@@ -182,7 +182,6 @@ struct Members<'a> {
     base: &'a str,
     /// Set if its tests load it into the host.
     has_tests: bool,
-    /// The manifest of the workspace.
     workspace: &'a toml::Table,
 }
 

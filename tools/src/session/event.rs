@@ -11,7 +11,6 @@ use crate::guard::End;
 use crate::input::Heard;
 use crate::world::{News, Population, Printed};
 
-/// An event of a session.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A build started after these files had changed.
@@ -37,7 +36,6 @@ pub(crate) enum Event {
     GlueWritten(Vec<PathBuf>),
     /// The first generation is live.
     Started {
-        /// Number of the generation.
         generation: u64,
         /// Milliseconds of cargo.
         build_ms: f64,
@@ -48,7 +46,6 @@ pub(crate) enum Event {
     LeftOut,
     /// A build was not loaded.
     Refused {
-        /// Message of the error.
         error: String,
         /// Set if a type of the host is missing: the plugin may be for another host.
         lacks_type: bool,
@@ -82,7 +79,7 @@ pub(crate) enum Event {
     Printed(Printed),
     /// Other news of the world.
     World(News),
-    /// Another operation failed; the world continues.
+    /// An operation failed; the world continues.
     Failed(String),
     /// The session is over.
     Over {
@@ -110,13 +107,11 @@ pub(crate) struct Live {
 pub(crate) enum Step {
     /// An event occurred.
     Event(Event),
-    /// A command of the user.
     Heard(Heard),
     /// Timeout.
     Tick,
 }
 
-/// Status of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Status {
     pub(crate) world: link::Status,

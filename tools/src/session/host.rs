@@ -80,7 +80,6 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Returns the index of the host's target.
     pub(super) fn host_target(&self) -> Option<usize> {
         self.targets.iter().position(|target| target.is_host())
     }

@@ -10,7 +10,6 @@ use crossbeam_channel::Receiver;
 use super::targets::Target;
 use crate::modules::BuildOptions;
 
-/// Reason for a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// Start of the session.
@@ -27,9 +26,8 @@ pub(crate) struct Job {
     pub(crate) cause: Cause,
     /// Milliseconds of the completed builds.
     pub(crate) millis: f64,
-    /// Warnings of the compiler.
     pub(crate) warnings: String,
-    /// None after the last build.
+    /// The running build; none after the last one.
     running: Option<Running>,
     current: usize,
     waiting: VecDeque<usize>,
@@ -79,7 +77,6 @@ impl Job {
         if let Some(Running::Cargo(cargo)) = &self.running { cargo.compiled() } else { 0 }
     }
 
-    /// Returns whether all is built.
     pub(crate) fn is_over(&self) -> bool {
         self.running.is_none()
     }

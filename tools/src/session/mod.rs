@@ -38,7 +38,6 @@ use targets::Target;
 pub(crate) use event::{Event, Live, Status, Step};
 pub(crate) use host::HostSources;
 
-/// Build mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Build when sources change.
@@ -62,7 +61,6 @@ struct Candidate {
 enum Killing {
     /// The user requested it.
     Wish,
-    /// The world hangs.
     Hang,
     /// The world sent an unreadable message.
     Unreadable,
@@ -110,7 +108,6 @@ pub(crate) struct Session<W: World> {
     restarts: Restarts,
     /// Build that the world is loading.
     loading: Option<Candidate>,
-    /// Build to load next.
     next: Option<Candidate>,
     /// Set if there is plugin code.
     is_running: bool,

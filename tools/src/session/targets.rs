@@ -61,7 +61,6 @@ impl Target {
         self.host.is_some()
     }
 
-    /// Returns the build request of this folder.
     pub(crate) fn request(&self, options: &BuildOptions) -> BuildRequest<'_> {
         let request = BuildRequest::new(&self.manifest).release(options.release).color(options.color);
         let request = match &self.host {

@@ -28,7 +28,6 @@ pub(crate) trait World {
     /// before.
     fn ask(&mut self, request: ToHost);
 
-    /// Returns the channel of news.
     fn news(&self) -> &Receiver<News>;
 
     /// Returns the channel of printed lines. It is bounded and separate, so that the printing thread blocks without
@@ -38,7 +37,6 @@ pub(crate) trait World {
     /// Returns the time until [`World::attend`] is due.
     fn rest(&self) -> Duration;
 
-    /// Does due work.
     fn attend(&mut self);
 
     /// Returns the status, as far as known.
@@ -90,7 +88,6 @@ pub(crate) struct Printed {
     pub(crate) is_error: bool,
 }
 
-/// Options of the sample world.
 #[derive(Clone, Debug)]
 pub(crate) struct HostOptions {
     /// Packages besides `Game`.
@@ -99,7 +96,6 @@ pub(crate) struct HostOptions {
     pub(crate) args: Vec<String>,
     /// Number of objects of each actor class.
     pub(crate) objects: u64,
-    /// The folder with C libraries.
     pub(crate) user_code: Option<PathBuf>,
     /// Plants a fault: the host reruns a class constructor in each reload.
     pub(crate) planted_rerun: bool,

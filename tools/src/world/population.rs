@@ -8,7 +8,6 @@ use crate::paint::Paint;
 pub(crate) struct Population {
     /// `/Script/Game.MagicCube`.
     pub(crate) class: String,
-    /// Number of objects.
     pub(crate) count: u64,
     /// Error that prevented further objects.
     pub(crate) failure: Option<String>,

@@ -35,12 +35,9 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 /// Message of a Rust program before it aborts for lack of memory.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
 
-/// Program of the world.
 #[derive(Clone, Debug)]
 pub(crate) struct HostProgram {
-    /// Path of the program.
     pub(crate) program: PathBuf,
-    /// Arguments of the program.
     pub(crate) args: Vec<OsString>,
 }
 
@@ -59,7 +56,6 @@ pub(crate) struct Remote {
     left: Arc<Mutex<Option<Vec<String>>>>,
 }
 
-/// The running process.
 struct Process {
     watched: Watched,
     orders: Sender<ToHost>,
