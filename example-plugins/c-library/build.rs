@@ -1,4 +1,4 @@
-//! Compiles the C libraries into the folder `user-code` beside the module.
+//! Compiles the C libraries into the folder `user-code` next to the module.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::{env, fs};
 fn main() {
     println!("cargo::rerun-if-changed=c");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    // The folder of the module: build/<this crate>/out lies in it.
+    // The folder of the module contains build/<this crate>/out.
     let folder = out.ancestors().nth(3).expect("a folder of the profile").join("user-code");
     fs::create_dir_all(&folder).expect("a folder");
     for name in ["TestDLL", "StringDLL", "ArrayDLL"] {
@@ -21,12 +21,12 @@ fn main() {
     compile(&folder, "Zlib", &[&headers, &zlib]);
 }
 
-/// What the build script of a dependency says.
+/// Returns an environment variable that the build script of a dependency sets.
 fn of_dependency(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
 }
 
-/// Makes a shared library, under a name of its own until it is whole.
+/// Compiles a shared library under a temporary name, and renames it when it is complete.
 fn compile(folder: &Path, name: &str, others: &[&str]) {
     let compiler = cc::Build::new().get_compiler();
     let made = folder.join(format!("lib{name}.so.{}", std::process::id()));

@@ -8,19 +8,19 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
 pub(crate) struct Args {
-    /// A plugin to reload, with what it depends on; may be given again to reload several together.
+    /// A plugin to reload, with its dependencies; repeat to reload several together.
     #[arg(long = "plugin", value_name = "NAME", default_value = "magic-cube")]
     pub(crate) plugins: Vec<String>,
 
-    /// How many times.
+    /// Number of reloads.
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) reloads: u64,
 
-    /// How many objects live through it.
+    /// Number of objects.
     #[arg(long, value_name = "M", default_value_t = 1000)]
     pub(crate) objects: usize,
 
-    /// Where the report goes.
+    /// Path of the report.
     #[arg(long, value_name = "PATH", required_unless_present = "child")]
     pub(crate) json: Option<PathBuf>,
 
@@ -28,24 +28,24 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../example-plugins"))]
     pub(crate) sources: PathBuf,
 
-    /// Chooses the objects that are looked at where there are too many to look at all.
+    /// Selects the sample of objects that are checked if there are many.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// A host that says nothing for so long hangs, and is ended.
+    /// Time limit without output before a host counts as hung, and is killed.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) patience: u64,
 
-    /// How much memory a reload may cost for ever, in KiB: by least squares over the last half, from 200 reloads on. Below
-    /// 8000 it may be more, 400 KiB over that half, since a heap takes memory in steps.
+    /// Permitted permanent memory growth per reload, in KiB: by least squares over the last half, from 200 reloads on.
+    /// Below 8000 reloads, 400 KiB over that half are permitted, since a heap grows in steps.
     #[arg(long, value_name = "KIB", default_value_t = 0.1)]
     pub(crate) max_growth: f64,
 
-    /// Makes the plugin panic after each reload, with RUST_BACKTRACE=1. The plugin must know how.
+    /// Makes the plugin panic after each reload, with RUST_BACKTRACE=1. The plugin must support this.
     #[arg(long)]
     pub(crate) panic_each: bool,
 
-    /// A feature to build the plugins with; may be given again.
+    /// A feature to build the plugins with; may be repeated.
     #[arg(long = "feature", value_name = "NAME")]
     pub(crate) features: Vec<String>,
 
@@ -53,11 +53,11 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) release_plugins: bool,
 
-    /// Starts the host by these words, as `valgrind --error-exitcode=9`.
+    /// Command prefix that starts the host, such as `valgrind --error-exitcode=9`.
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub(crate) under: String,
 
-    /// Breaks something on purpose, to show that it is noticed.
+    /// Injects a fault, to show that it is detected.
     #[arg(long, value_enum, hide = true)]
     pub(crate) sabotage: Option<Sabotage>,
 

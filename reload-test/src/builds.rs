@@ -1,24 +1,22 @@
-//! Builds to swap between: the same plugins with different ids, each build in a folder of its own and sealed, as `alcedo build`
-//! leaves them. The id is written into copies of one library.
+//! Builds to swap between: the same plugins with different ids, each build in a separate folder and sealed, as by `alcedo
+//! build`. The id is written into copies of one library.
 
 use crate::plan::Build;
 use alcedo_build::{PluginCrate, PluginFolder, Switches, Variants};
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
-/// The ids. Three, so that code of the build before last differs from that of the last.
+/// The ids. Three, so that code of the second-to-last build differs from that of the last.
 const TAGS: [u64; 3] = [1, 2, 3];
 
-/// How to build.
 #[derive(Debug)]
 pub(crate) struct Profile<'a> {
     /// Features of every plugin.
     pub(crate) features: &'a [String],
-    /// Whether with the release profile.
     pub(crate) release: bool,
 }
 
-/// Builds the plugins `packages` of the workspace `sources`, and keeps a copy of the libraries for each id in `dir`.
+/// Builds the plugins `packages` of the workspace `sources`, and writes a copy of the libraries for each id to `dir`.
 pub(crate) fn prebuild(sources: &Path, packages: &[&str], profile: &Profile<'_>, dir: &Path) -> Result<Vec<Build>> {
     let PluginFolder { plugins, left_out, .. } = PluginFolder::of(sources)?;
     let found = [plugins, left_out].concat();

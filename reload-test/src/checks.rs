@@ -1,19 +1,18 @@
-//! What a reload's own report has to say for the reload to be sound. Data in, faults out.
+//! Checks of a reload's own report. Data in, faults out.
 
 use alcedo_runtime::{Outcome, Reload};
 
-/// What must hold, counted before the reload.
+/// Expected counts, taken before the reload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    /// Living objects, of every class.
+    /// Living objects of all classes.
     pub(crate) objects: u64,
-    /// Those that have a plugin part.
+    /// Objects with a plugin part.
     pub(crate) conjugates: u64,
-    /// Fields that plugin parts keep.
     pub(crate) kept_fields: u64,
 }
 
-/// The faults of a reload, in words; none if it is sound.
+/// Returns the faults of a reload as messages; none if it is sound.
 pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
     if let Outcome::RolledBack { phase, error } = &report.outcome {
         return vec![format!("rolled back in {phase}: {error}")];

@@ -1,4 +1,4 @@
-//! The host process: it does what the plan says and speaks one line per reload on its standard output.
+//! The host process: follows the plan and writes one line per reload to standard output.
 
 use crate::hosting::{self, say};
 use crate::plan::{Line, Plan, Sabotage};
@@ -8,14 +8,14 @@ use std::path::Path;
 use std::process;
 use std::thread;
 
-/// After which reload a sabotage of the process itself strikes.
+/// Reload after which a fault of the process itself is injected.
 const LAST: u64 = 2;
 
-/// Does what the plan in the file `plan` says. What goes wrong on the way is said as a line: the exit code tells only
-/// whether the child came to its own end.
+/// Runs the plan in the file `plan`. Errors are reported as a line: the exit code only states if the child exited by
+/// itself.
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
-    // What plugins log is part of their work, but goes past the lines, and by default only where it warns.
+    // Logs of plugins are written to standard error, warnings only by default.
     crate::log_to_stderr("warn");
     match host(&plan) {
         Ok(end) => say(&end),

@@ -1,10 +1,10 @@
-//! What was found wrong in one reload: all of it counted, the first of it in words, so that a plugin that answers
-//! wrong for a million objects does not fill the memory that it is judged by.
+//! Errors of one reload: all are counted, the first ones have a message, so that a plugin with a million wrong answers
+//! does not fill the memory whose growth is measured.
 
-/// How many findings are put into words.
+/// Number of findings with a message.
 const IN_WORDS: usize = 20;
 
-/// Counts and words.
+/// Counts and messages.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) lost_objects: u64,
@@ -13,13 +13,12 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// An object that lived and lives no more.
     pub(crate) fn lost(&mut self, words: impl FnOnce() -> String) {
         self.lost_objects += 1;
         self.say(words);
     }
 
-    /// A check that failed.
+    /// Records a failed check.
     pub(crate) fn wrong(&mut self, words: impl FnOnce() -> String) {
         self.wrong_answers += 1;
         self.say(words);

@@ -1,22 +1,22 @@
-//! What the readings of a process must not do over many reloads: grow. Data in, faults out.
+//! Checks that measurements of a process do not grow over many reloads. Data in, faults out.
 
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
 
-/// Below so many reloads, the memory of a process says nothing: its allocator is still finding its size.
+/// Minimum number of reloads to judge memory: before that the allocator still grows to its working size.
 const RELOADS_FOR_A_SLOPE: usize = 200;
 
-/// Below so many, a tenth of them is none.
+/// Minimum number of reloads to compare tenths.
 const RELOADS_FOR_TENTHS: usize = 10;
 
-/// KiB by which the memory of a process may rise over the last half of a run and still be as large as before: a heap takes
-/// what it needs in steps, and keeps it. This is some of the largest.
+/// Permitted growth of memory over the last half of a run, in KiB: a heap grows in steps and keeps them. Covers several of
+/// the largest steps.
 const STEPS_KIB: f64 = 400.0;
 
 type Count = fn(&Reading) -> u64;
 
-/// What is wrong with `readings`, one after each reload; `max_growth` is in KiB per reload. Over a run that is too short to
-/// tell so little from the steps of a heap, it may be more.
+/// Returns the faults of `readings`, one after each reload; `max_growth` is in KiB per reload. In a run too short to
+/// distinguish this from steps of a heap, more is permitted.
 pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     let memory: Vec<_> = readings.iter().map(|reading| reading.rss_kib as f64).collect();
     let half = last_half(&memory);
@@ -35,8 +35,8 @@ pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     memory.into_iter().chain(counts).collect()
 }
 
-/// The most in the first tenth and the least in the last, if that is more: so a thread that just ends, or a file that
-/// is open for a moment, is no rise.
+/// Returns the maximum of the first tenth and the minimum of the last, if that is larger: so a thread that is about to
+/// end, or a file that is open for a moment, does not count.
 fn rise(counts: &[u64]) -> Option<(u64, u64)> {
     if counts.len() < RELOADS_FOR_TENTHS {
         return None;
@@ -66,9 +66,9 @@ mod tests {
         check(400, |_| steady(), &[]);
         check(0, |_| steady(), &[]);
         check(200, |reload| Reading { rss_kib: 9000 + reload * 3, ..steady() }, &[]);
-        // One page in fifty reloads.
+        // A page per fifty reloads.
         check(10_000, |reload| Reading { rss_kib: 9000 + reload / 50 * 4, ..steady() }, &[]);
-        // A step of a heap late in the run.
+        // A step of the heap late in the run.
         for count in [200, 2000, 10_000] {
             let step = |reload: u64| Reading { rss_kib: 9000 + u64::from(reload > count * 3 / 4) * 256, ..steady() };
             check(count, step, &[]);
@@ -81,7 +81,7 @@ mod tests {
         check(200, growing, &["memory grows by 5.000 KiB per reload, more than 4"]);
         check(199, growing, &[]);
         check(400, |reload| Reading { rss_kib: 9000 + reload.min(100) * 50, ..steady() }, &[]);
-        // As it was when generations left records behind.
+        // Growth from before generations released their records.
         let records = |reload: u64| Reading { rss_kib: 9000 + reload * 18 / 10, ..steady() };
         check(2000, records, &["memory grows by 1.800 KiB per reload, more than 0.4"]);
         check(10_000, records, &["memory grows by 1.800 KiB per reload, more than 0.1"]);

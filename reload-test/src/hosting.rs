@@ -14,18 +14,19 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// End of the process of a host.
+/// Outcome of the process of a host.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// By itself, with success.
+    /// A normal exit with success.
     Well,
-    /// Otherwise, as the system states it: `signal: 11 (SIGSEGV)`.
+    /// Any other end, as stated by the system: `signal: 11 (SIGSEGV)`.
     Died(String),
-    /// By force, after so many seconds without a line.
+    /// Killed, after this many seconds without a line.
     Hung(u64),
 }
 
-/// Returns this program as the host of a plan, which `dir` receives, started by the words `under`.
+/// Returns the command that runs this program as the host of a plan, which is written to `dir`, with the prefix
+/// `under`.
 pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<Command> {
     let path = dir.join("plan.json");
     fs::write(&path, serde_json::to_vec(plan)?).with_context(|| format!("could not write {}", path.display()))?;
@@ -44,7 +45,7 @@ pub(crate) fn run(mut command: Command, patience: Duration, mut hear: impl FnMut
     let mut child = command.spawn().context("could not start the host")?;
     let (sender, lines) = mpsc::channel();
     let stdout = child.stdout.take();
-    // Reads on a thread of its own, so that waiting for a line has a limit.
+    // Reads on a separate thread, so that waiting for a line has a time limit.
     thread::spawn(move || {
         let lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).split(b'\n').map_while(Result::ok));
         lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| sender.send(line))
@@ -66,13 +67,12 @@ pub(crate) fn run(mut command: Command, patience: Duration, mut hear: impl FnMut
     })
 }
 
-/// Reads the plan of this host.
 pub(crate) fn plan<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read(path).with_context(|| format!("could not read the plan {}", path.display()))?;
     serde_json::from_slice(&text).context("the plan is of another version of this program")
 }
 
-/// Writes a line of this host, whole and at once: the next step may be the last.
+/// Writes a line of this host and flushes it: the next step may crash.
 pub(crate) fn say(line: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');

@@ -1,13 +1,12 @@
-//! A reload is only worth something if the ten-thousandth is as good as the first. This program swaps between real
-//! builds of real plugins under many living objects, and fails if one object, one value or one answer is not what it
-//! should be.
+//! Stress test of reloads: the ten-thousandth reload must be as good as the first. The program swaps between real
+//! builds of real plugins under many living objects, and fails on any lost object, wrong value or wrong answer.
 //!
-//! It runs as two processes. The child is the host: it reloads, looks, and says a line per reload. The parent builds
-//! the plugins, listens, and writes the report; so a crash is a line in the report, and what the parent remembers
-//! does not show in the memory that the child is judged by.
+//! The test has two processes. The child is the host: it reloads, checks, and writes a line per reload. The parent builds
+//! the plugins, reads the lines, and writes the report; so a crash is a line in the report, and memory of the parent
+//! does not affect the memory measured in the child.
 //!
-//! The second program, `alcedo-survey`, does the same for one crate of crates.io after another, and writes down what
-//! became of each.
+//! The second program, `alcedo-survey`, does this for crates of crates.io, one after another, and records the outcome
+//! of each.
 
 mod args;
 mod builds;
@@ -34,7 +33,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Does what the command line of `alcedo-reload-test` says.
+/// Runs the command line of `alcedo-reload-test`.
 #[must_use]
 pub fn reload_test() -> ExitCode {
     alcedo_runtime::canary::run_if_child();
@@ -46,7 +45,7 @@ pub fn reload_test() -> ExitCode {
     ended("alcedo-reload-test", outcome)
 }
 
-/// Does what the command line of `alcedo-survey` says.
+/// Runs the command line of `alcedo-survey`.
 #[must_use]
 pub fn survey() -> ExitCode {
     alcedo_runtime::canary::run_if_child();
@@ -58,7 +57,7 @@ pub fn survey() -> ExitCode {
     ended("alcedo-survey", outcome)
 }
 
-/// What is logged in a child goes to its error stream: what RUST_LOG asks for, else `level` and above.
+/// Sends logs of a child to standard error: filtered by RUST_LOG, by default `level` and above.
 pub(crate) fn log_to_stderr(level: &str) {
     let wanted = std::env::var("RUST_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
     let filter = wanted.unwrap_or_else(|| level.parse().expect("levels of ours are right"));

@@ -1,4 +1,4 @@
-//! Reloads plugins again and again; see the library beside it.
+//! Reloads plugins repeatedly; see the library of this package.
 
 #![forbid(unsafe_code)]
 

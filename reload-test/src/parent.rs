@@ -1,5 +1,4 @@
-//! The listening process: it builds, starts the host, hears it out, and writes down how it went. Whatever becomes of
-//! the host, there is a report.
+//! The parent process: builds, starts the host, reads its lines, and writes the report, for any outcome of the host.
 
 use crate::args::Args;
 use crate::builds::{Profile, prebuild};
@@ -14,7 +13,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::time::Duration;
 
-/// Does all that the command line asks for. Returns whether every reload was sound.
+/// Runs the command line. Returns true if every reload was sound.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let mut tally = Tally::new(args.plugins.join(", "), args.reloads, args.objects as u64, args.max_growth);
     if let Err(error) = try_run(args, &mut tally) {
@@ -46,7 +45,7 @@ fn try_run(args: &Args, tally: &mut Tally) -> Result<()> {
         objects: args.objects,
         seed: args.seed,
         tally: counts,
-        // What runs the host cannot be told to run the other process, too.
+        // The prefix command cannot be applied to the canary process.
         canary: args.under.is_empty(),
         panic_each: args.panic_each,
         sabotage: args.sabotage,
@@ -61,7 +60,7 @@ fn try_run(args: &Args, tally: &mut Tally) -> Result<()> {
         if let Some(line) = line {
             tally.hear(line);
         }
-        // A plugin shares the stream and may print: somebody wants to read it, but not ten thousand times.
+        // A plugin shares the stream and may print: its lines are passed on, up to a limit.
         if !others.is_empty() && tally.hear_others(others) {
             progress.say(others);
         }

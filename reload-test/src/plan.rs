@@ -1,104 +1,99 @@
-//! What the two processes say to each other: the parent gives a plan, the child answers in lines.
+//! Messages between the two processes: the parent passes a plan, the child responds with lines.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What the child is to do.
+/// Plan for the child.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     /// Names of the subjects.
     pub(crate) plugins: Vec<String>,
-    /// The builds to swap between, at least two.
+    /// Builds to swap between, at least two.
     pub(crate) builds: Vec<Build>,
-    /// How many reloads.
     pub(crate) reloads: u64,
-    /// How many objects, over all subjects.
+    /// Number of objects, over all subjects.
     pub(crate) objects: usize,
-    /// Chooses the samples.
+    /// Selects the samples.
     pub(crate) seed: u64,
-    /// The file in which plugins count what they leave to be run.
+    /// File in which plugins count destructors and handlers that must run.
     pub(crate) tally: PathBuf,
-    /// Whether modules are tried in a process of their own first.
+    /// Set if modules are loaded in a canary first.
     pub(crate) canary: bool,
-    /// Whether to make the plugins panic after each reload.
+    /// Set if plugins panic after each reload.
     pub(crate) panic_each: bool,
-    /// What to break on purpose.
     pub(crate) sabotage: Option<Sabotage>,
 }
 
 impl Plan {
-    /// The build that is live after `reload`, where the zeroth is the one that the host starts with.
+    /// Returns the build that is live after `reload`; the host starts with build zero.
     pub(crate) fn build(&self, reload: u64) -> &Build {
         &self.builds[(reload % self.builds.len() as u64) as usize]
     }
 }
 
-/// One build of all libraries concerned.
+/// A build of all libraries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Build {
-    /// The id compiled into it, by which it is told from the others.
+    /// Id compiled into the build, which distinguishes it from the others.
     pub(crate) tag: u64,
-    /// The libraries.
     pub(crate) libraries: Vec<PathBuf>,
 }
 
-/// A fault planted on purpose: a test that cannot fail shows nothing.
+/// A fault to inject: proves that the test detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sabotage {
-    /// Every reload seems to have brought the code of another build.
+    /// Report the code of another build after every reload.
     WrongTag,
-    /// The second reload seems to have lost an object.
+    /// Report a lost object in the second reload.
     LoseObject,
-    /// The second reload seems to have changed a value.
+    /// Report a changed value in the second reload.
     ChangeValue,
-    /// Each generation counts a destructor that never runs.
+    /// Register a destructor that never runs, in each generation.
     Uncounted,
-    /// Each generation starts a thread that never ends.
+    /// Start a thread that never ends, in each generation.
     Endless,
-    /// Each reload leaks a file of the host's own.
+    /// Leak a file of the host in each reload.
     LeakFile,
-    /// Each reload leaks half a megabyte of the host's own: more than what is free in its heap lasts for.
+    /// Leak half a megabyte of the host in each reload: more than the free space of its heap.
     LeakMemory,
-    /// The host dies after the second reload.
+    /// Abort the host after the second reload.
     Abort,
-    /// The host says nothing more after the second reload.
+    /// Hang the host after the second reload.
     Hang,
 }
 
-/// What the child says, one JSON object a line.
+/// A message of the child, one JSON object per line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "line")]
 pub(crate) enum Line {
-    /// The first build is live and the objects stand.
+    /// The first build is live and the objects exist.
     Ready {
-        /// The process now.
+        /// Measurements of the process.
         process: Reading,
     },
-    /// One reload was done and looked at.
+    /// A reload was done and checked.
     Reload(Box<Seen>),
-    /// The Master is gone.
+    /// The Master is unloaded.
     End {
         /// Staged files that are still mapped.
         stale_mappings: u64,
-        /// What was found wrong with the last generation.
+        /// Errors found for the last generation.
         findings: Vec<String>,
-        /// Destructors, handlers and the like that were counted, all generations together.
+        /// Counted destructors and handlers, over all generations.
         counted: Counted,
     },
-    /// It cannot go on.
     Failed {
-        /// What was tried, on what, and the way out.
+        /// Operation, object and hint.
         error: String,
     },
 }
 
 impl Line {
-    /// How every line begins.
     const BEGINNING: &str = "{\"line\":";
 
-    /// The line in `text`, and what somebody else printed before it: whoever prints no line end has ours behind theirs.
+    /// Parses the line in `text`, and returns other output before it: output without a line end precedes the line.
     pub(crate) fn parse(text: &str) -> (&str, Option<Self>) {
         let starts = text.match_indices(Self::BEGINNING);
         let line = |at: usize| Some((&text[..at], serde_json::from_str(&text[at..]).ok()?));
@@ -106,48 +101,45 @@ impl Line {
     }
 }
 
-/// What was seen of one reload.
+/// Results of one reload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Seen {
     /// Counted from one.
     pub(crate) reload: u64,
-    /// Microseconds that the world stood still; none if the reload was rolled back.
+    /// Microseconds that the world was stopped; none if the reload was rolled back.
     pub(crate) swap_us: Option<f64>,
-    /// Nanoseconds per plugin part built anew; none if there was none.
+    /// Nanoseconds per rebuilt plugin part; none if there was none.
     pub(crate) rebuild_ns_per_conjugate: Option<f64>,
-    /// Objects that lived before this reload and not after it.
+    /// Objects that were alive before this reload and are not after it.
     pub(crate) lost_objects: u64,
-    /// Checks that failed, lost objects aside.
+    /// Failed checks, without lost objects.
     pub(crate) wrong_answers: u64,
-    /// The first of them in words, with those of lost objects.
+    /// Messages of the first ones, including lost objects.
     pub(crate) findings: Vec<String>,
-    /// Staged files that are mapped, beyond those of the living generation.
+    /// Mapped staged files in addition to those of the living generation.
     pub(crate) stale_mappings: u64,
-    /// The process now.
     pub(crate) process: Reading,
 }
 
-/// What a leak would show in.
+/// Measurements that would show a leak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
     /// Resident memory in KiB.
     pub(crate) rss_kib: u64,
-    /// Open file descriptors.
     pub(crate) open_fds: u64,
-    /// Threads.
     pub(crate) threads: u64,
     /// Thread-specific keys.
     pub(crate) keys: u64,
 }
 
-/// What was left to be run at the end of generations.
+/// Counts of destructors and handlers that must run at the end of generations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counted {
-    /// How many there were.
+    /// Number of registrations.
     pub(crate) registered: u64,
-    /// How many ran.
+    /// Number of runs.
     pub(crate) run: u64,
-    /// How many of those ran on another thread than the one that registered them.
+    /// Number of runs on another thread than the registration.
     pub(crate) elsewhere: u64,
 }
 

@@ -1,11 +1,11 @@
-//! How far it is: a bar for a person at a terminal, a line every tenth for a log. It goes to standard error, since
-//! standard output is for the summary.
+//! Progress: a bar on a terminal, a line every tenth in a log. Written to standard error, since standard output is for
+//! the summary.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
 
-/// Shows how many reloads of all are done.
+/// Displays the number of completed reloads.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     all: u64,
@@ -13,7 +13,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of `all` reloads, none is done.
+    /// Starts at zero of `all` reloads.
     pub(crate) fn new(all: u64) -> Self {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} reloads  {per_sec}  {eta} left");
         let bar = io::stderr().is_terminal().then(|| {
@@ -23,12 +23,12 @@ impl Progress {
         Self { bar, all, done: Cell::new(0) }
     }
 
-    /// So many reloads are done.
+    /// Sets the number of completed reloads.
     pub(crate) fn reached(&self, done: u64) {
         let before = self.done.replace(done);
         match &self.bar {
             Some(bar) if before == 0 && done > 0 => {
-                // The rate is that of reloads, without the time it took to build.
+                // The rate excludes the time of the build.
                 bar.reset_elapsed();
                 bar.reset_eta();
                 bar.set_message("");
@@ -43,7 +43,7 @@ impl Progress {
         }
     }
 
-    /// Something else to say.
+    /// Prints another line.
     pub(crate) fn say(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
@@ -51,7 +51,7 @@ impl Progress {
         }
     }
 
-    /// No more is to be shown.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -59,7 +59,7 @@ impl Progress {
     }
 }
 
-/// The tenth of `all`, in percent, that was passed on the way from `before` to `done`.
+/// Returns the tenth of `all`, in percent, that is between `before` and `done`.
 fn tenth(before: u64, done: u64, all: u64) -> Option<u64> {
     let tenths = |count: u64| count * 10 / all.max(1);
     (tenths(before) < tenths(done)).then(|| tenths(done) * 10)

@@ -1,14 +1,14 @@
-//! What is written down: a tally of what the child said, and the report it amounts to. Data in, data out.
+//! Collects the child's messages and creates the report. Data in, data out.
 
 use crate::gauges;
 use crate::plan::{Counted, Line, Reading, Seen};
 use crate::statistics::{Spread, last_half, slope};
 use serde::Serialize;
 
-/// How many errors are told in words.
+/// Maximum number of errors with a message.
 const ERRORS: usize = 20;
 
-/// The report, as it stands in the file.
+/// The report, as written to the file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) plugin: String,
@@ -18,14 +18,14 @@ pub(crate) struct Report {
     pub(crate) objects: u64,
     pub(crate) lost_objects: u64,
     pub(crate) wrong_answers: u64,
-    /// Staged files that were mapped when nothing should be, or that a host that died had mapped beyond its living
+    /// Staged files that were mapped at the end, or that a crashed host had mapped in addition to its living
     /// generation.
     pub(crate) stale_mappings: u64,
     pub(crate) rss_kib: Growth,
     pub(crate) open_fds: Ends,
     pub(crate) threads: Ends,
     pub(crate) thread_keys: Ends,
-    /// Destructors and handlers that were left to be run at the end of a generation; for plugins that count them.
+    /// Destructors and handlers that must run at the end of a generation; for plugins that count them.
     pub(crate) left_to_run: Counted,
     pub(crate) swap_us: Spread,
     pub(crate) rebuild_ns_per_conjugate: Spread,
@@ -48,10 +48,10 @@ pub(crate) struct Ends {
     pub(crate) end: u64,
 }
 
-/// How many lines of plugins are passed on.
+/// Maximum number of plugin lines that are passed on.
 const PASSED_ON: u64 = 10;
 
-/// All that was heard so far.
+/// Data of all messages so far.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     plugin: String,
@@ -76,12 +76,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Nothing was heard yet.
+    /// Returns a tally without messages.
     pub(crate) fn new(plugin: String, wanted_reloads: u64, objects: u64, max_growth: f64) -> Self {
         Self { plugin, wanted_reloads, objects, max_growth, ..Self::default() }
     }
 
-    /// The child said `line`.
+    /// Adds a line of the child.
     pub(crate) fn hear(&mut self, line: Line) {
         match line {
             Line::Ready { process } => (self.start, self.end) = (process, process),
@@ -95,19 +95,19 @@ impl Tally {
         }
     }
 
-    /// Each generation must print these words before it ends.
+    /// Expects each generation to print these strings before it ends.
     pub(crate) fn expect_words(&mut self, words: impl Iterator<Item = &'static str>) {
         self.last_words.extend(words);
     }
 
-    /// A plugin printed `text`. Returns whether to pass it on.
+    /// Adds other output of a plugin. Returns true if it is to be passed on.
     pub(crate) fn hear_others(&mut self, text: &str) -> bool {
         self.last_words_heard += self.last_words.iter().map(|words| text.matches(words).count() as u64).sum::<u64>();
         self.printed += 1;
         self.printed <= PASSED_ON
     }
 
-    /// What only the whole run shows.
+    /// Returns the faults that only the whole run reveals.
     fn faults(&self) -> Vec<String> {
         let mut faults = gauges::faults(&self.readings, self.max_growth);
         if self.stale_mappings > 0 {
@@ -127,25 +127,23 @@ impl Tally {
         self.errors.extend(words.take(room));
     }
 
-    /// Something went wrong beside the reloads.
+    /// Records an error outside of the reloads.
     pub(crate) fn fail(&mut self, error: String) {
-        // Such an error ends the run, so it is the one that may not be left out.
+        // Such an error ends the run, so it must not be omitted.
         self.errors.truncate(ERRORS - 1);
         self.errors.push(error);
         self.ended = false;
     }
 
-    /// Reloads that were heard of, sound or not.
+    /// Returns the number of reported reloads, sound or not.
     pub(crate) fn reloads(&self) -> u64 {
         self.seen
     }
 
-    /// Resident KiB after each reload.
     pub(crate) fn memory(&self) -> Vec<f64> {
         self.readings.iter().map(|reading| reading.rss_kib as f64).collect()
     }
 
-    /// What it all amounts to.
     pub(crate) fn report(&self) -> Report {
         let reloads = self.swap_us.len() as u64;
         let (start, end) = (self.start, self.end);

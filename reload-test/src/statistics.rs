@@ -1,8 +1,8 @@
-//! Numbers made of numbers. Nothing here knows where they come from.
+//! Statistics of plain numbers.
 
 use serde::Serialize;
 
-/// The middle, the slow end and the slowest.
+/// Median, 95th percentile and maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Spread {
     pub(crate) p50: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Of `values` in any order; all zero if there are none.
+    /// Computes the spread of `values` in any order; all zero if there are none.
     pub(crate) fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -19,13 +19,13 @@ impl Spread {
     }
 }
 
-/// The smallest of the sorted values that at least `percent` of them do not exceed: always one that was measured.
+/// Returns the smallest of the sorted values that at least `percent` of them do not exceed: always a measured value.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
 
-/// How much `values` grow from one to the next, by least squares; zero if there are fewer than two.
+/// Returns the slope of `values` per step, by least squares; zero if there are fewer than two.
 pub(crate) fn slope(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let (middle, mean) = ((count - 1.0) / 2.0, values.iter().sum::<f64>() / count);
@@ -38,12 +38,12 @@ pub(crate) fn slope(values: &[f64]) -> f64 {
     if alone == 0.0 { 0.0 } else { together / alone }
 }
 
-/// The half in which a process has grown to its size; of an odd number, the larger half.
+/// Returns the last half, without the start-up growth of a process; for an odd number, the larger half.
 pub(crate) fn last_half<T>(values: &[T]) -> &[T] {
     &values[values.len() / 2..]
 }
 
-/// At most `points` means of neighbors, which keep the shape of the whole.
+/// Returns at most `points` means of neighbors, which keep the overall shape.
 pub(crate) fn curve(values: &[f64], points: usize) -> Vec<f64> {
     let points = points.min(values.len());
     let edge = |point: usize| point * values.len() / points;
@@ -53,7 +53,7 @@ pub(crate) fn curve(values: &[f64], points: usize) -> Vec<f64> {
         .collect()
 }
 
-/// One block per value, as high as it lies between the least and the greatest.
+/// Returns one block character per value, scaled between minimum and maximum.
 pub(crate) fn sparkline(values: &[f64]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,18 +1,17 @@
-//! What has to be known of a plugin to tell whether it came through a reload. Plugins are met as files only, so this
-//! is all that is known of them: names.
+//! Facts about a plugin that are needed to check a reload. Plugins are loaded from files, so these are only names.
 
 use anyhow::{Result, bail};
 
-/// A plugin that can be tested.
+/// A testable plugin.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Subject {
-    /// The plugin's package, as cargo knows it.
+    /// Package of the plugin in cargo.
     pub(crate) name: &'static str,
-    /// The packages whose libraries are loaded for it, itself included.
+    /// Packages whose libraries are loaded for it, including itself.
     pub(crate) libraries: &'static [&'static str],
-    /// The class to have objects of.
+    /// Class of the objects.
     pub(crate) class: &'static str,
-    /// The calls that answer with the id of the build, one for each library.
+    /// Calls that return the id of the build, one per library.
     pub(crate) build_tags: &'static [&'static str],
     /// A property of kind `f64` that only the host writes.
     pub(crate) property: &'static str,
@@ -20,29 +19,29 @@ pub(crate) struct Subject {
     pub(crate) prepared: &'static [(&'static str, f64)],
     /// A property that every tick changes.
     pub(crate) ticked: &'static str,
-    /// A function that every object answers.
+    /// A function that is called on every object.
     pub(crate) called: &'static str,
-    /// What it is called with.
+    /// Arguments of the call.
     pub(crate) arguments: &'static [f64],
-    /// The function that tells how often that was answered, out of a field that is kept.
+    /// Function that returns the number of these calls, from a kept field.
     pub(crate) answered: &'static str,
-    /// How many of those answers a tick adds.
+    /// Number of such calls in a tick.
     pub(crate) answers_in_tick: u32,
-    /// Fields that each object keeps on the plugin's side.
+    /// Number of kept fields per object in the plugin.
     pub(crate) kept_fields: u64,
-    /// For a plugin that leaves all sorts of things behind.
+    /// For a plugin that leaves resources behind.
     pub(crate) habits: Option<Habits>,
 }
 
-/// A plugin that leaves things behind, and helps to find out what became of them. It counts in the file that the module
-/// argument `tally=PATH` names.
+/// A plugin that leaves resources behind, and reports their release. It counts in the file that the module argument
+/// `tally=PATH` names.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Habits {
-    /// The call that answers with what the plugin found wrong; an empty text if nothing.
+    /// Call that returns errors that the plugin found; an empty string without errors.
     pub(crate) complaints: &'static str,
-    /// The call that panics, and with which words.
+    /// Call that panics, and its message.
     pub(crate) panics: (&'static str, &'static str),
-    /// What each generation leaves in the buffer of its standard output.
+    /// String that each generation leaves in the buffer of its standard output.
     pub(crate) last_words: &'static str,
 }
 
@@ -52,7 +51,7 @@ const GLUE_BASE: Subject = Subject {
     class: "/Script/Game.RegeneratingSet",
     build_tags: &["nm:/glue_base:AttributeSet:build_tag"],
     property: "regeneration",
-    // Wounded, with no limit to how much can be healed.
+    // Damaged, with practically unlimited healing.
     prepared: &[("max_health", 1e15), ("health", 1.0)],
     ticked: "health",
     called: "change_health",
@@ -109,7 +108,7 @@ const SUBJECTS: [Subject; 4] = [
     },
 ];
 
-/// The subjects of these names, each once, in the order of first mention.
+/// Returns the subjects of these names, without duplicates, in the order of first mention.
 pub(crate) fn subjects(names: &[String]) -> Result<Vec<&'static Subject>> {
     let mut found: Vec<&'static Subject> = Vec::new();
     for name in names {
@@ -124,7 +123,7 @@ pub(crate) fn subjects(names: &[String]) -> Result<Vec<&'static Subject>> {
     Ok(found)
 }
 
-/// The packages to be built for `subjects`, each once, dependencies first.
+/// Returns the packages to build for `subjects`, without duplicates, dependencies first.
 pub(crate) fn libraries(subjects: &[&Subject]) -> Vec<&'static str> {
     let mut libraries = Vec::new();
     for library in subjects.iter().flat_map(|subject| subject.libraries) {

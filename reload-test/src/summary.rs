@@ -1,4 +1,4 @@
-//! The report for a person: the verdict, then what it rests on, then the curve of the memory.
+//! The report for a person: the verdict, then the figures, then the curve of the memory.
 
 use crate::plan::Counted;
 use crate::report::Report;
@@ -6,7 +6,6 @@ use crate::statistics::{Spread, curve, sparkline};
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 
-/// How many points the curve has.
 const POINTS: usize = 10;
 
 /// Prints `report`, with the curve of `memory` (KiB after each reload), on standard output.

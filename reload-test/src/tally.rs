@@ -1,5 +1,5 @@
-//! The file in which generations of a plugin count what they leave to be run at their end, and what did run. The
-//! plugin maps it (`everything-unloads/src/tally.rs` states its layout); this side only reads it.
+//! The file in which generations of a plugin count destructors and handlers that must run at their end, and those that
+//! ran. The plugin maps it (`everything-unloads/src/tally.rs` states its layout); this side only reads it.
 
 use crate::plan::Counted;
 use std::fs::File;
@@ -12,7 +12,7 @@ const SLOT_WORDS: usize = 4;
 const ROW_WORDS: usize = 2 + SLOTS * SLOT_WORDS;
 const WORD: u64 = size_of::<u64>() as u64;
 
-/// What the numbers of kinds mean.
+/// Names of the kinds, by number.
 const KINDS: [&str; 8] = [
     "unknown thing",
     "thread-local",
@@ -24,12 +24,12 @@ const KINDS: [&str; 8] = [
     "thing that nobody runs",
 ];
 
-/// Makes the file at `path`, with nothing counted.
+/// Creates the file at `path` with zero counts.
 pub(crate) fn create(path: &Path) -> io::Result<()> {
     File::create(path)?.set_len(WORD * (1 + ROWS * ROW_WORDS as u64))
 }
 
-/// The file, and how far it was read.
+/// The file, and the number of checked generations.
 #[derive(Debug)]
 pub(crate) struct Tally {
     file: File,
@@ -38,23 +38,22 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Opens the file at `path`.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { file: File::open(path)?, looked_at: 0, sum: Counted::default() })
     }
 
-    /// How many generations have begun to count.
+    /// Returns the number of generations that have started to count.
     pub(crate) fn generations(&mut self) -> io::Result<u64> {
         Ok(self.words(0, 1)?[0])
     }
 
-    /// What was counted in all generations that were looked at.
+    /// Returns the counts of all checked generations.
     pub(crate) fn sum(&self) -> Counted {
         self.sum
     }
 
-    /// Looks at every generation up to `last` that was not looked at before; returns what is wrong. All of them must
-    /// have ended.
+    /// Checks every generation up to `last` that was not checked before; returns the faults. All of them must have
+    /// ended.
     pub(crate) fn look(&mut self, last: u64) -> io::Result<Vec<String>> {
         let mut faults = Vec::new();
         while self.looked_at < last {
@@ -79,7 +78,7 @@ impl Tally {
     }
 }
 
-/// What is wrong with a row; adds its counts to `sum`.
+/// Returns the faults of a row; adds its counts to `sum`.
 fn judge(row: &[u64], sum: &mut Counted) -> Vec<String> {
     let mut faults = Vec::new();
     if row[1] > 0 {

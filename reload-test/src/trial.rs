@@ -1,5 +1,5 @@
-//! The host under trial: objects of the subjects, what each of them must still know after a reload, and the looks
-//! that find out. All memory it needs is taken before the first reload, so that growth is the runtime's.
+//! The host under test: objects of the subjects, their expected state after a reload, and the checks. All its memory is
+//! allocated before the first reload, so that growth is the runtime's.
 #![expect(unsafe_code, reason = "closes what the plugins leave open")]
 
 use crate::checks::{Expected, faults};
@@ -15,30 +15,29 @@ use std::fs::File;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many objects have their value read and written anew in each reload.
+/// Number of objects whose value is read and rewritten in each reload.
 const VALUES: usize = 1000;
-/// How many are called in each reload.
+/// Number of objects called in each reload.
 const CALLS: usize = 32;
-/// How many are watched over a tick.
+/// Number of objects checked over a tick.
 const TICKED: usize = 8;
-/// How long the generation before may take to be gone.
+/// Time limit for the unload of the previous generation.
 const TO_BE_GONE: Duration = Duration::from_secs(30);
-/// The reload that a sabotage waits for.
+/// Reload at which a fault is injected.
 const SABOTAGED: u64 = 2;
 
-/// An object of a subject, and what it must still know.
+/// An object of a subject, with its expected state.
 struct Thing {
     handle: ObjectHandle,
     subject: &'static Subject,
-    /// The round whose value it has.
+    /// Round of its value.
     round: u64,
-    /// How often it was called.
     calls: u32,
     lost: bool,
 }
 
 impl Thing {
-    /// Its property, for findings.
+    /// Returns the name of its property, for findings.
     fn property(&self) -> String {
         format!("{} of {}", self.subject.property, self.handle)
     }
@@ -53,26 +52,26 @@ pub(crate) struct Trial<'p> {
     /// Every living object, subobjects included, in the order of creation.
     population: Vec<ObjectHandle>,
     ticks: u32,
-    /// What generations counted; none if no subject counts.
+    /// Counts of generations; none if no subject counts.
     tally: Option<Tally>,
-    /// A generation did not go: the later ones are not waited for.
+    /// Set if a generation was not unloaded: later ones are not waited for.
     is_stuck: bool,
-    /// What a sabotage of the host's own leaks.
+    /// Leaks of an injected fault of the host.
     leaks: (Vec<File>, Vec<Vec<u8>>),
 }
 
 impl<'p> Trial<'p> {
-    /// Loads the first build of `plan` and gives life to the objects.
+    /// Loads the first build of `plan` and creates the objects.
     pub(crate) fn start(plan: &'p Plan) -> Result<Self> {
         let subjects = subjects(&plan.plugins)?;
         let builder = Runtime::builder().natives(alcedo_engine::natives()).require_seal(true).package("Game");
         let habits = subjects.iter().any(|subject| subject.habits.is_some());
         let args = if habits { module_args(plan) } else { Vec::new() };
         let builder = builder.module_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        // A plugin that leaves files open is one of those to come through.
+        // Plugins that leave files open are supported.
         let builder = builder.unloads(|policy| {
             policy.look_for_references = ReferenceSearch::Always;
-            // SAFETY: neither this host nor one of its plugins gives a descriptor to another.
+            // SAFETY: neither this host nor its plugins pass descriptors to each other.
             unsafe { policy.close_fds(true) };
         });
         let builder = if plan.canary { builder } else { builder.canary(Canary::Off) };
@@ -92,14 +91,14 @@ impl<'p> Trial<'p> {
             leaks: Default::default(),
         };
         trial.spawn().context("could not make the objects")?;
-        // Begin play belongs to the start: it happens once, and not in a reload.
+        // Begin play happens once, before the first reload.
         trial.tick();
         trial.population = trial.runtime.objects().all();
         let mut findings = Findings::default();
         trial.look_at_code(plan.build(0).tag, &mut findings);
         trial.look_at_values(0, &mut findings);
         trial.look_at_habits(&mut findings);
-        // A gauge that does not see the images that are there would not see those that stay, either.
+        // Checks the gauge itself: if it missed loaded images, it would also miss remaining ones.
         let (mapped, loaded) = (trial.mapped(), plan.build(0).libraries.len() as u64);
         if mapped != loaded {
             findings.wrong(|| format!("{mapped} staged files are mapped, not the {loaded} that are loaded"));
@@ -122,7 +121,7 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    /// Does reload number `reload`, counted from one, and looks at everything it might have broken.
+    /// Does reload number `reload`, counted from one, and runs all checks.
     pub(crate) fn reload(&mut self, reload: u64) -> Seen {
         let build = self.plan.build(reload);
         let mut findings = Findings::default();
@@ -154,7 +153,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Ends the Master and the runtime. Staged files that are still mapped then are stale, parked ones among them.
+    /// Ends the Master and the runtime. Staged files that are still mapped, including parked ones, are stale.
     pub(crate) fn end(mut self) -> Result<Line> {
         let stage = self.runtime.stage_dir();
         self.runtime.unload_master().context("could not unload the last build")?;
@@ -172,7 +171,7 @@ impl<'p> Trial<'p> {
         Ok(Line::End { stale_mappings, findings: findings.words, counted })
     }
 
-    /// What subjects with habits say of themselves.
+    /// Checks the errors reported by subjects with habits.
     fn look_at_habits(&self, findings: &mut Findings) {
         for Habits { complaints, panics: (panics, words), .. } in
             self.subjects.iter().flat_map(|subject| &subject.habits)
@@ -191,7 +190,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// The generation before must be gone, and all it left to be run must have run.
+    /// Checks that the previous generation is unmapped, and its counted destructors and handlers have run.
     fn look_at_the_end_of_the_old(&mut self, findings: &mut Findings) {
         self.wait_for_the_old(1, findings);
         let Some(tally) = &mut self.tally else { return };
@@ -202,7 +201,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Waits until no more than `living` generations are there, with ticks of the host as it goes on.
+    /// Waits until at most `living` generations remain, with ticks of the host.
     fn wait_for_the_old(&mut self, living: usize, findings: &mut Findings) {
         let deadline = Instant::now() + TO_BE_GONE;
         while !self.is_stuck && self.runtime.unloads().generations().len() > living {
@@ -254,7 +253,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Every object must live on under its handle, and none may have come.
+    /// Checks that every object is alive under its handle, and no object was added.
     fn look_at_population(&mut self, findings: &mut Findings) {
         for thing in self.things.iter_mut().filter(|thing| !thing.lost) {
             if !self.runtime.objects().is_alive(thing.handle) {
@@ -270,7 +269,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// The code that runs must be that of the build with this id.
+    /// Checks that the running code is of the build with this id.
     fn look_at_code(&self, tag: u64, findings: &mut Findings) {
         let wanted = Value::U64(tag);
         for name in self.subjects.iter().flat_map(|subject| subject.build_tags) {
@@ -282,7 +281,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// What was written before must be read.
+    /// Checks that values written before are read back.
     fn look_at_values(&self, reload: u64, findings: &mut Findings) {
         for (index, thing) in self.sample(VALUES, reload).map(|index| (index, &self.things[index])) {
             if thing.lost {
@@ -296,7 +295,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// The next reload has other values to carry.
+    /// Writes other values for the next reload.
     fn write_values(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(VALUES, reload) {
             let thing = &mut self.things[index];
@@ -312,7 +311,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// A tick must reach the plugin's code.
+    /// Checks that a tick runs the plugin's code.
     fn look_at_tick(&mut self, reload: u64, findings: &mut Findings) {
         let watched: Vec<_> = self.sample(TICKED, reload).filter(|&index| !self.things[index].lost).collect();
         let before: Vec<_> = watched.iter().map(|&index| self.ticked(index)).collect();
@@ -331,13 +330,13 @@ impl<'p> Trial<'p> {
         self.ticks += 1;
     }
 
-    /// What a tick changes of an object; none if it cannot be read.
+    /// Returns the property that a tick changes; none if it cannot be read.
     fn ticked(&self, index: usize) -> Option<Value> {
         let thing = &self.things[index];
         self.runtime.objects().get(thing.handle, thing.subject.ticked).ok()
     }
 
-    /// Calls must be answered, and kept fields must go on counting.
+    /// Checks that calls succeed, and kept fields continue to count.
     fn look_at_calls(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(CALLS, reload) {
             let Thing { handle, subject, calls, lost, .. } = &mut self.things[index];
@@ -357,18 +356,17 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// The objects chosen for this reload, lost ones among them.
+    /// Returns the sample of objects for this reload, including lost ones.
     fn sample(&self, most: usize, reload: u64) -> impl Iterator<Item = usize> + Clone + use<> {
         sample(self.things.len(), most, self.plan.seed.wrapping_add(reload))
     }
 
-    /// How many staged files are mapped; none if the system does not tell.
+    /// Returns the number of mapped staged files; zero if unknown.
     fn mapped(&self) -> u64 {
         process::stale_mappings(&self.runtime.stage_dir()).map_or(0, |files| files.len() as u64)
     }
 }
 
-/// What modules get as their arguments.
 fn module_args(plan: &Plan) -> Vec<String> {
     let mut args = vec![format!("tally={}", plan.tally.display()), "leak-file".to_owned()];
     match plan.sabotage {
@@ -379,7 +377,7 @@ fn module_args(plan: &Plan) -> Vec<String> {
     args
 }
 
-/// The process now; what the system does not tell is zero.
+/// Measures the process; unknown figures are zero.
 pub(crate) fn reading() -> Reading {
     Reading {
         rss_kib: process::rss_kib().unwrap_or(0),

@@ -1,21 +1,21 @@
-//! Which value an object carries, and which objects are looked at. Both follow from numbers alone, so that nothing
-//! has to be remembered that the host itself might have changed.
+//! Values and samples of objects. Both are computed from numbers alone, so that no stored state is needed that the host
+//! itself might have changed.
 
 /// Rounds until the values of an object repeat.
 const ROUNDS: u64 = 4096;
 
-/// The value that `object` is given in `round`. No two objects share one, no two rounds in a row give the same, and
-/// none is a whole number, as the defaults of the plugins are: a value that fell back to a default is seen.
+/// Returns the value of `object` in `round`. Values differ between objects and between consecutive rounds, and are not
+/// whole numbers like the defaults of the plugins: a reset to a default is detected.
 pub(crate) fn value(object: usize, round: u64) -> f64 {
     let fraction = (round % ROUNDS + 1) as f64 / (2 * ROUNDS) as f64;
     (object + 1) as f64 + fraction
 }
 
-/// At most `most` different objects of `all`, in an order that `seed` chooses.
+/// Returns at most `most` different objects of `all`, in an order determined by `seed`.
 pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item = usize> + Clone {
     let modulus = all.max(1) as u64;
     let start = mixed(seed) % modulus;
-    // A step that shares no factor with their number visits all of them before it meets one again.
+    // A step that is coprime to the number of objects visits all of them before it repeats.
     let mut step = mixed(!seed) % modulus;
     while common_factor(step, modulus) != 1 {
         step = (step + 1) % modulus;
@@ -24,7 +24,7 @@ pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item =
         .map(move |count| ((u128::from(start) + u128::from(count) * u128::from(step)) % u128::from(modulus)) as usize)
 }
 
-/// The finisher of splitmix64: neighboring seeds give unlike numbers.
+/// The finisher of splitmix64: neighboring seeds give dissimilar numbers.
 fn mixed(seed: u64) -> u64 {
     let mut word = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::error::{Error, file};
 
-/// Which plugins, and how they are built.
+/// Plugins of a command, and their build profile.
 #[derive(Args, Debug)]
 pub(crate) struct Plugins {
     /// Folders of plugin crates, or of workspaces that hold some.
@@ -17,10 +17,10 @@ pub(crate) struct Plugins {
     pub(crate) release: bool,
 }
 
-/// What lives in the development host.
+/// Contents of the development host.
 #[derive(Args, Debug)]
 pub(crate) struct World {
-    /// How many objects of every class of actor that the plugins declare.
+    /// Number of objects of each actor class that the plugins declare.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) objects: u64,
     /// A package that plugins may declare types in, besides `Game`; may be given several times.
@@ -54,7 +54,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// The folder, wherever the host of the session starts.
+    /// Returns the absolute path of the folder, for a host with another working directory.
     ///
     /// # Errors
     /// The folder does not exist.

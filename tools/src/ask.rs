@@ -1,5 +1,5 @@
-//! Asks a host what it declares: it is started with a variable that names a file, and ends when it has written its answer there. A
-//! host may also know nothing of this, hang or crash; each is an error with the way out.
+//! Queries the declarations of a host: the host is started with a variable that names a file, writes its declarations there and
+//! exits. A host that does not support this, hangs or crashes is an error with a hint.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,15 +18,15 @@ use anyhow::{anyhow, bail};
 
 use crate::error::Error;
 
-/// The interval between two looks at a host that is running.
+/// Polling interval for a running host.
 const GLANCE: Duration = Duration::from_millis(10);
-/// So much of the end of what it said is shown.
+/// Maximum length of the output tail in an error.
 const LAST_WORDS: usize = 2000;
 
-/// The most bytes read of that output.
+/// Maximum number of bytes read from that output.
 const LARGEST: u64 = 1 << 28;
 
-/// What the host of this program declares. It may take so long.
+/// Starts the host in `program` and returns its declarations, within `patience`.
 ///
 /// # Errors
 /// Fails if the host cannot be started, hangs, crashes, or sends no answer. No process of the host's group is left behind.
@@ -34,10 +34,10 @@ pub(crate) fn ask(program: &Path, args: &[OsString], patience: Duration) -> Resu
     answered(program, args, &[], patience).map(|answered| answered.declared)
 }
 
-/// What it finds in packages of scripts.
+/// Starts the host and returns its declarations of packages of scripts.
 ///
 /// # Errors
-/// As [`ask`], and when it knows no scripts.
+/// Fails as [`ask`] does, and if the host does not support scripts.
 pub(crate) fn ask_scripts(
     program: &Path,
     args: &[OsString],
@@ -67,7 +67,7 @@ fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Du
     {
         command.env(SCRIPTS, folders);
     }
-    // A file, and no pipe: what the host starts may keep it open.
+    // A file instead of a pipe, since processes that the host starts may keep a pipe open.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&words).map_err(files)?);
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().map_err(|source| {
@@ -99,7 +99,7 @@ fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Du
     })
 }
 
-/// How it ended; none for one that had to be ended. Its group ends with it.
+/// Waits for the end and returns the status; none if the process was killed. Its process group is killed in any case.
 fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     let has_ended = loop {
@@ -108,13 +108,13 @@ fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> 
             other => break other,
         }
     };
-    // Its number is its group's, and is nobody else's until it was waited for.
+    // The process is not reaped yet, so no other process can have its id.
     end_group(&mut child);
     let status = child.wait()?;
     Ok(has_ended?.then_some(status))
 }
 
-/// Whether it has ended; its number is still its own then.
+/// Returns true if the process has exited. It is not reaped, so its id stays valid.
 fn has_ended(child: &mut Child) -> io::Result<bool> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
 
@@ -122,7 +122,7 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(number(child).map_or(Ok(None), |number| waitid(WaitId::Pid(number), options))?.is_some())
 }
 
-/// Ends it and what it has started. What has ended meanwhile needs no signal.
+/// Kills the process group of the child. A finished group needs no signal.
 fn end_group(child: &mut Child) {
     if let Some(number) = number(child) {
         let _ = rustix::process::kill_process_group(number, rustix::process::Signal::KILL);
@@ -133,7 +133,7 @@ fn number(child: &Child) -> Option<rustix::process::Pid> {
     i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
 }
 
-/// The end of what it wrote to standard error.
+/// Returns the end of the standard error output.
 fn last_words(file: &Path) -> String {
     let said = plain_file::read(file, LARGEST).unwrap_or_default();
     let said = String::from_utf8_lossy(&said[said.len().saturating_sub(LAST_WORDS)..]).trim().to_owned();

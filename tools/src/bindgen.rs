@@ -1,5 +1,5 @@
-//! `alcedo bindgen`: writes the declarations by which plugins call the functions of a C library, from its header. What cannot be
-//! declared is listed in what is written, each with the reason.
+//! `alcedo bindgen`: writes the declarations through which plugins call the functions of a C library, from its header. Functions
+//! that cannot be declared are listed in the output with the reason.
 
 mod header;
 mod rust;
@@ -13,7 +13,6 @@ use anyhow::bail;
 
 use crate::error::{Error, file};
 
-/// What is declared of a header.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Declarations {
     structs: Vec<Struct>,
@@ -28,7 +27,7 @@ struct Struct {
     doc: String,
     /// Names and Rust types.
     fields: Vec<(String, String)>,
-    /// Whether all of it are numbers.
+    /// Set if all fields are numbers.
     is_pod: bool,
 }
 
@@ -40,23 +39,23 @@ struct Function {
     /// Names and Rust types.
     params: Vec<(String, String)>,
     result: Option<String>,
-    /// It returns a `bool` that fills one byte.
+    /// Set if the function returns a `bool` of one byte.
     is_bool8: bool,
-    /// What an author has to know before it is called.
+    /// Notes for authors on calling the function.
     remarks: Vec<String>,
 }
 
-/// What is not declared.
+/// An item that cannot be declared.
 #[derive(Debug, PartialEq, Eq)]
 struct LeftOut {
     name: String,
     why: String,
 }
 
-/// Writes the Rust source by which plugins call a C library, from its header.
+/// Writes the Rust source through which plugins call a C library, from its header.
 ///
-/// Functions become those of a class that is bound to the library, structs become reflected structs. What C cannot be told of by a
-/// declaration is left out, and stands at the end with the reason. The header is read by libclang.
+/// Functions become functions of a class that is bound to the library, structs become reflected structs. Items that cannot be
+/// declared are listed at the end with the reason. The header is parsed with libclang.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// The header.
@@ -68,7 +67,7 @@ pub(crate) struct Wish {
     /// The package of the class and the structs.
     #[arg(long, value_name = "NAME", default_value = "Game")]
     package: String,
-    /// Where it goes, instead of standard output.
+    /// Output file, instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// For the compiler: `-Iinclude -DNAME=1`.
@@ -76,10 +75,10 @@ pub(crate) struct Wish {
     arguments: Vec<String>,
 }
 
-/// Writes it to a file, or to standard output where none is named.
+/// Writes the source to a file, or to standard output without one.
 ///
 /// # Errors
-/// When there is no libclang, or the header is not C.
+/// Fails without libclang, or if the header is not C.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let stem = wish.header.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let library = wish.library.as_deref().unwrap_or(&stem);
@@ -94,7 +93,7 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let source = rust::source(&declarations, &name, library, &wish.package);
     match &wish.out {
         None => {
-            // The reader has closed the output: there is nothing to report to.
+            // The reader has closed the output: the error is ignored.
             let _ = write!(stdout(), "{source}");
         }
         Some(out) => fs::write(out, source).map_err(file("write", out))?,

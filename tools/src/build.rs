@@ -1,5 +1,5 @@
-//! `alcedo build`: libraries as a host takes them, with a seal behind their end, and a signature where one is
-//! requested. `alcedo keygen`: the keys for that.
+//! `alcedo build`: builds libraries for a host, with a seal at the end, and a signature on request. `alcedo keygen`:
+//! creates signing keys.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,19 +25,19 @@ pub(crate) struct Wish {
     sign: Option<PathBuf>,
 }
 
-/// Makes a key to sign libraries with. Its public half goes beside it, with `.pub` behind the name.
+/// Creates a key to sign libraries with. Its public half is written next to it, with `.pub` appended to the name.
 ///
 /// `openssl genpkey -algorithm ed25519` makes such keys as well.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Keygen {
-    /// Where the secret key goes; only this user may read it. A file that is there is left alone.
+    /// Path of the secret key, readable for this user only. An existing file is not overwritten.
     #[arg(value_name = "KEYFILE")]
     path: PathBuf,
 }
 
-/// Builds and seals the plugins, and signs them with the key in a file; the first folder that does not build ends it.
+/// Builds and seals the plugins, and signs them with the key in a file; stops at the first folder that fails to build.
 pub(crate) fn run(Wish { plugins, sign }: &Wish) -> Result<ExitCode, Error> {
-    // Read first, so that no build is waited for that cannot be signed.
+    // Reads the key first, so that no build runs that cannot be signed.
     let key = sign.as_deref().map(SecretKey::read).transpose()?;
     let found = modules::find(&plugins.dirs)?;
     if found.crates.is_empty() {
@@ -53,8 +53,8 @@ pub(crate) fn run(Wish { plugins, sign }: &Wish) -> Result<ExitCode, Error> {
         for artifact in &outcome.artifacts {
             let mut what = if artifact.fresh { "as it was, sealed" } else { "built, sealed" }.to_owned();
             if let Some(key) = &key {
-                // In place: this is the path an author gives to a host. It makes the file younger, never older, so cargo
-                // still takes it as up to date.
+                // In place: authors pass this path to a host. The file gets a later time stamp, so cargo still considers
+                // it up to date.
                 sign_file(&artifact.path, key).map_err(file("sign", &artifact.path))?;
                 what += &format!(", signed by {}", key.public());
             }
@@ -65,7 +65,7 @@ pub(crate) fn run(Wish { plugins, sign }: &Wish) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes a key: the secret half in `path`, the public one beside it. Neither is written over.
+/// Creates a key pair: the secret key in `path`, the public key next to it. Neither file is overwritten.
 pub(crate) fn keygen(Keygen { path }: &Keygen) -> Result<ExitCode, Error> {
     let mut public = OsString::from(path);
     public.push(".pub");

@@ -1,35 +1,32 @@
-//! What a person may ask of a running dev loop: keys on a terminal, lines on a pipe, and the same words for both.
+//! Commands of the user of a running dev loop: keys on a terminal, lines on a pipe.
 
-/// One command of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Build and reload now, in any mode.
     Reload,
     /// Build and reload when sources change.
     Automatic,
-    /// Only note that sources change.
+    /// Only record changes of sources.
     Paused,
     /// Run the code of an earlier generation again.
     Back(u64),
-    /// Show the calls of the last panic.
+    /// Print the backtrace of the last panic.
     Trace,
-    /// Say how things are.
     Status,
-    /// Say which commands there are.
     Help,
-    /// End the world's process, which then begins anew with the last good build.
+    /// Kill the world's process and restart it with the last good build.
     Restart,
-    /// Something for the console of the world.
+    /// Line for the console of the world.
     Line(String),
-    /// How could this line for the console go on?
+    /// Complete this line for the console.
     Complete(String),
-    /// Something is being typed that is more than a key; nothing when it was given up.
+    /// Input that needs more than one key; none after it was canceled.
     Typing(Option<Typed>),
-    /// End in order.
+    /// Exit in order.
     Quit,
 }
 
-/// What is being typed.
+/// Input in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// A number after `b`.
@@ -39,7 +36,7 @@ pub(crate) enum Typed {
 }
 
 impl Typed {
-    /// Without its last letter; nothing where there is none.
+    /// Removes the last character; none if there is none.
     fn shorter(self) -> Option<Self> {
         let cut = |mut text: String| text.pop().map(|_| text);
         match self {
@@ -49,7 +46,7 @@ impl Typed {
     }
 }
 
-/// What `help` says.
+/// Output of `help`.
 pub(crate) const HELP: &str = "\
 Keys on a terminal, or lines on a pipe:
   r    reload by hand: build and swap now
@@ -63,10 +60,10 @@ Keys on a terminal, or lines on a pipe:
   s    status
   q    quit (so do Ctrl-C and the end of the input)";
 
-/// The same in one line, for the start.
+/// List of keys in one line, printed at the start.
 pub(crate) const KEYS: &str = "r reload · a automatic · p paused · b N back to generation N · k begin anew · : ask the world · t trace · s status · h help · q quit";
 
-/// Reads a line; an empty one is no command.
+/// Parses a line; an empty line is not a command.
 pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
     let line = line.trim();
     if let Some(line) = line.strip_prefix(':') {
@@ -98,7 +95,7 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
     Ok(Some(command))
 }
 
-/// A key, as far as it matters here.
+/// A key that has a meaning here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Char(char),
@@ -110,16 +107,16 @@ pub(crate) enum Key {
     Interrupt,
 }
 
-/// Keys so far. Only `b` and `:` need more than one, since a number or a line follows them.
+/// Pressed keys so far. Only `b` and `:` need more than one, since a number or a line follows them.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     typed: Option<Typed>,
-    /// The line that was sent last.
+    /// The previous line.
     last: String,
 }
 
 impl Keys {
-    /// The command of a key; nothing if no command has it.
+    /// Returns the command of a key, if any.
     pub(crate) fn press(&mut self, key: Key) -> Option<Command> {
         match (key, self.typed.take()) {
             (Key::Interrupt, _) => Some(Command::Quit),
@@ -152,7 +149,7 @@ impl Keys {
         }
     }
 
-    /// A line is known to go on so, if it is still what is typed. Returns it then.
+    /// Replaces `line` by its completion `longer`, if `line` is still the current input. Returns the new input.
     pub(crate) fn go_on(&mut self, line: &str, longer: &str) -> Option<Typed> {
         if self.typed != Some(Typed::Line(line.to_owned())) {
             return None;
@@ -167,7 +164,7 @@ impl Keys {
     }
 }
 
-/// What all of these begin with.
+/// Returns the common prefix of all lines.
 pub(crate) fn common_start(lines: &[String]) -> &str {
     let Some(first) = lines.first() else { return "" };
     let is_common = |end: &usize| lines.iter().all(|line| line.starts_with(&first[..*end]));
@@ -210,7 +207,8 @@ mod tests {
         check("b -1", "`-1` is no generation");
     }
 
-    /// Presses the keys of `text`, where `⏎`, `⌫`, `⎋`, `⇥`, `↑` and `^` stand for enter, backspace, escape, tab, up and
+    /// Presses the keys of `text`, where `
+    /// `, `⌫`, `⎋`, `⇥`, `↑` and `^` represent enter, backspace, escape, tab, up and
     /// Ctrl-C.
     fn check(text: &str, expected: &[Option<Command>]) {
         let mut keys = Keys::default();

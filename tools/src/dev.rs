@@ -1,5 +1,5 @@
-//! `alcedo dev`: a session with a person at its keys. The world runs in a process of its own, so whatever becomes of it the
-//! keys work. This file passes on events and commands; `told.rs` has the texts.
+//! `alcedo dev`: an interactive session. The world runs in a separate process, so the keys work even if the world crashes
+//! or hangs. This file dispatches events and commands; the submodule formats the messages.
 
 mod told;
 
@@ -27,10 +27,10 @@ use crate::session::{Event, GLANCE, HostSources, Live, Mode, Session, Step};
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 use told::{Telling, status_line};
 
-/// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
+/// Builds plugins, runs them in a world, and swaps their code whenever a source file is saved.
 ///
-/// A folder of `.uc` files is a package of scripts, called as the folder: it is checked and loaded beside the plugins, and a file of it
-/// that is saved is reloaded likewise. Packages below a folder of plugins are found.
+/// A folder of `.uc` files is a package of scripts with the name of the folder: it is checked and loaded together with the plugins,
+/// and reloaded when a file of it is saved. Packages below a folder of plugins are found.
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Wish {
@@ -41,22 +41,22 @@ pub(crate) struct Wish {
     /// An argument for the main of every module; may be given several times.
     #[arg(long = "arg", value_name = "TEXT", allow_hyphen_values = true)]
     args: Vec<String>,
-    /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
+    /// The author's own host instead of the sample engine: a package, a folder, or an existing program.
     ///
-    /// Without it, `host = "…"` in `[package.metadata.alcedo]` or `[workspace.metadata.alcedo]` of the plugins is taken.
-    /// The host needs the line `.development()` in its builder.
+    /// The default is `host = "…"` in `[package.metadata.alcedo]` or `[workspace.metadata.alcedo]` of the plugins. The
+    /// host needs the line `.development()` in its builder.
     #[arg(long, value_name = "PACKAGE|PATH")]
     host: Option<String>,
     /// An argument for the host; may be given several times.
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
     host_args: Vec<String>,
-    /// Build the host and restart it whenever its sources change, with the world as it was saved; without this, key k does.
+    /// Build and restart the host whenever its sources change, with the saved world; without this, key k does.
     #[arg(long)]
     restart_host: bool,
-    /// Run the sample world in this process, for a debugger's sake; a crash or a hang of a plugin is then the end.
+    /// Run the sample world in this process, for a debugger; a crash or a hang of a plugin then ends the session.
     ///
-    /// Usually the world has a process of its own. When that crashes or hangs, the place is reported, and the world
-    /// begins anew with the last good build and its objects as they were a few seconds before.
+    /// Usually the world has its own process. After a crash or a hang the location is reported, and the world restarts
+    /// with the last good build and its objects as they were a few seconds before.
     #[arg(long, conflicts_with = "host")]
     no_guard: bool,
 }
@@ -117,17 +117,16 @@ struct Dev<W: World> {
     screen: Screen,
     telling: Telling,
     fold: Fold,
-    /// Whether the last line of the world's came by the stream for errors.
+    /// Set if the last line of the world was printed to standard error.
     is_error: bool,
     begun: Instant,
     last: Option<Box<Live>>,
-    /// The panic that was reported last.
     panic: Option<Panic>,
-    /// What is being typed.
+    /// Input in progress.
     typing: Option<Typed>,
-    /// When the status line was made.
+    /// Time of the last status line.
     looked: Option<Instant>,
-    /// What ended it.
+    /// Exit code of the session.
     over: Option<ExitCode>,
 }
 
@@ -166,7 +165,7 @@ impl<W: World> Dev<W> {
         Ok(self.over.unwrap_or(ExitCode::SUCCESS))
     }
 
-    /// One step of the session; `false` when it is over.
+    /// Runs one step of the session; returns `false` at its end.
     fn step(&mut self, input: &Input) -> bool {
         match self.session.wait(input.receiver()) {
             Step::Tick => {
@@ -218,7 +217,7 @@ impl<W: World> Dev<W> {
             }
             Command::Help => self.screen.print(HELP),
             Command::Typing(typed) => self.typing = typed,
-            // `step` sees to it.
+            // Handled by `step`.
             Command::Quit => {}
         }
     }
@@ -245,7 +244,7 @@ impl<W: World> Dev<W> {
         }
     }
 
-    /// The line goes on as far as all that it could be have in common; where that is no further, they are shown.
+    /// Extends the line to the common prefix of its completions; prints the completions if there is no longer prefix.
     fn go_on(&mut self, input: &Input, line: &str, lines: &[String]) {
         let longer = common_start(lines);
         if longer.len() > line.len() {
@@ -267,7 +266,7 @@ impl<W: World> Dev<W> {
         self.print_lines(&lines);
     }
 
-    /// Repeated events are summed up before the next one is reported.
+    /// Prints the summary of repeated lines before the next event.
     fn unfold(&mut self) {
         let lines = self.fold.rest();
         self.print_lines(&lines);

@@ -1,5 +1,5 @@
-//! Why a command ended early. Each error is printed and never matched, so it is a text: the attempt, its object, and the way out.
-//! Errors of a plugin's sources are none of these where a world is running: those are reported, and the old code continues.
+//! Errors that end a command. Each is printed and never matched, so it is a string: operation, object and hint. Errors in a
+//! plugin's sources are excluded while a world runs: they are reported, and the old code continues.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use anyhow::Error;
 use anyhow::anyhow;
 
-/// For `map_err` on an error of the file system.
+/// Converts an error of the file system, for `map_err`.
 pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| {
         anyhow!(
@@ -17,7 +17,7 @@ pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -
     }
 }
 
-/// For `map_err` on an error of the terminal or a pipe.
+/// Converts an error of the terminal or a pipe, for `map_err`.
 pub(crate) fn terminal(doing: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |source| {
         anyhow!(
@@ -26,7 +26,7 @@ pub(crate) fn terminal(doing: &'static str) -> impl FnOnce(io::Error) -> Error {
     }
 }
 
-/// Paths in a sentence.
+/// Formats paths for a sentence.
 pub(crate) fn paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }

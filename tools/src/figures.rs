@@ -1,19 +1,19 @@
-//! Numbers, times and paths as people read them.
+//! Formatting of numbers, times and paths for people.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// `/Script/Game.MagicCube` is `Game.MagicCube` to a person.
+/// Shortens `/Script/Game.MagicCube` to `Game.MagicCube`.
 pub(crate) fn short(path: &str) -> &str {
     path.strip_prefix("/Script/").unwrap_or(path)
 }
 
-/// A duration a person can take in at a glance.
+/// Formats milliseconds with few digits.
 pub(crate) fn millis(ms: f64) -> String {
     if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
 }
 
-/// A time of seconds or minutes, for people.
+/// Formats a time of seconds or minutes.
 pub(crate) fn short_time(time: Duration) -> String {
     match time.as_secs() {
         seconds if seconds < 120 => format!("{:.1} s", time.as_secs_f64()),
@@ -21,14 +21,14 @@ pub(crate) fn short_time(time: Duration) -> String {
     }
 }
 
-/// Digits in groups of three.
+/// Formats a number with digits in groups of three.
 pub(crate) fn number(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
 }
 
-/// A path without `.` and `..`, by its words alone.
+/// Removes `.` and `..` from a path, without access to the file system.
 pub(crate) fn lexical(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut done, part| {
         match part {

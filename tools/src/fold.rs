@@ -1,11 +1,11 @@
-//! Lines that the world's process prints: repeats of a line are counted, and time stamps are not compared. Values in, lines out.
+//! Counts repeated lines of the world's process, ignoring time stamps. Values in, lines out.
 
 use std::time::Duration;
 
-/// What repeats is summed up this often, at the least.
+/// Maximum delay before repeated lines are summed up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The line before without its time stamp, and how often it came again.
+/// The previous line without its time stamp, and the number of its repeats.
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
     last: Option<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    /// What to print now that this line has come.
+    /// Returns the lines to print after receiving this line.
     pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<String> {
         let text = without_time(line);
         if self.last.as_deref() == Some(&*text) {
@@ -30,7 +30,7 @@ impl Fold {
         lines
     }
 
-    /// What to print now, if something has waited for long enough.
+    /// Returns the lines whose delay has passed.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<String> {
         match self.again {
             0 => Vec::new(),
@@ -39,7 +39,7 @@ impl Fold {
         }
     }
 
-    /// What to print before anything else is printed. The same line behind that is a new one.
+    /// Returns the lines to print before other output. An equal line after that counts as new.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         self.last = None;
         self.sum()
@@ -64,7 +64,7 @@ fn without_time(line: &str) -> String {
     if rest.is_empty() { plain } else { rest.to_owned() }
 }
 
-/// Returns whether a word is a date, a time, or seconds since a start: `2026-01-31T10:00:00.5Z`, `[10:00:00]`, `0.25s`.
+/// Returns true if a word is a date, a time, or seconds since a start: `2026-01-31T10:00:00.5Z`, `[10:00:00]`, `0.25s`.
 fn is_time(word: &str) -> bool {
     let word = word.trim_matches(['[', ']', '(', ')', ',']);
     let is_seconds = |number: &str| number.contains('.') && number.parse::<f64>().is_ok();

@@ -1,4 +1,5 @@
-//! Which program is the world of `alcedo dev`: the author's host, built here, or the sample engine in this very program.
+//! Selects the program of the world of `alcedo dev`: the author's host, built here, or the sample engine in this
+//! program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,16 +16,16 @@ use crate::world::{HostOptions, HostProgram};
 /// The author's host.
 #[derive(Debug)]
 pub(crate) enum Chosen {
-    /// It is to be built.
+    /// A package to build.
     Package(HostCrate),
-    /// It is there.
+    /// An existing program.
     Program(PathBuf),
 }
 
-/// The host that is named by the call or in the manifests of the plugins; none for the sample engine.
+/// Returns the host that is named by the call or in the manifests of the plugins; none for the sample engine.
 ///
 /// # Errors
-/// When what is named is not there.
+/// Fails if the named host does not exist.
 pub(crate) fn choose(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<Chosen>, BuildError> {
     if let Some(program) = named.map(Path::new).filter(|path| path.is_file() && !is_manifest(path)) {
         let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
@@ -38,10 +39,10 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 impl Chosen {
-    /// Builds it, if that is needed, and says so.
+    /// Builds the host if needed, and prints this.
     ///
     /// # Errors
-    /// When it does not build, or makes no program that could be meant.
+    /// Fails if it does not build, or has no unambiguous program.
     pub(crate) fn build(
         self,
         options: &BuildOptions,
@@ -76,10 +77,10 @@ impl Chosen {
     }
 }
 
-/// The sample engine: this program with other words.
+/// Returns the sample engine: this program with other arguments.
 ///
 /// # Errors
-/// When this program cannot be found.
+/// Fails if this program cannot be found.
 pub(crate) fn sample(options: &HostOptions) -> Result<HostProgram, Error> {
     let program = std::env::current_exe().map_err(file("find", Path::new("alcedo")))?;
     let mut args = vec![OsString::from("dev-world"), "--objects".into(), options.objects.to_string().into()];

@@ -1,5 +1,5 @@
-//! Reads the user's commands: keys of a terminal, lines of a pipe, signals. Each has a thread that waits and sends
-//! [`Command`]s; what they mean is decided in `command.rs`.
+//! Reads the user's commands: keys of a terminal, lines of a pipe, signals. Each source has a thread that waits and
+//! sends [`Command`]s; `command.rs` parses them.
 
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
@@ -16,10 +16,9 @@ use signal_hook::iterator::Signals;
 use crate::command::{Command, Key, Keys, Typed, parse};
 use crate::error::{Error, terminal};
 
-/// What was read.
 pub(crate) type Heard = Result<Command, String>;
 
-/// The user's commands, and the terminal while it is in the mode of single keys.
+/// The user's commands; holds the terminal in the mode of single keys.
 #[derive(Debug)]
 pub(crate) struct Input {
     receiver: Receiver<Heard>,
@@ -28,15 +27,15 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Whether keys can be read and a status line be shown: both ends must be a terminal.
+    /// Returns true if keys can be read and a status line can be printed: both ends must be a terminal.
     pub(crate) fn is_interactive() -> bool {
         stdin().is_terminal() && stdout().is_terminal()
     }
 
-    /// Hears keys if `interactive`, else lines; and signals in any case.
+    /// Reads keys if `interactive`, else lines; and signals in any case.
     ///
     /// # Errors
-    /// What the terminal or the system says.
+    /// Fails with the error of the terminal or the system.
     pub(crate) fn open(interactive: bool) -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
         let quitting = Arc::new(AtomicBool::new(false));
@@ -54,14 +53,14 @@ impl Input {
     /// Reads signals only, for a command of the tool that takes no input.
     ///
     /// # Errors
-    /// What the system says.
+    /// Fails with the error of the system.
     pub(crate) fn signals() -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
         hear_signals(&sender, &Arc::default())?;
         Ok(Self { receiver, keys: Arc::default(), _raw: None })
     }
 
-    /// The line that is being typed goes on so, if it is still that line. What is typed then.
+    /// Replaces the current line by its completion, if it is unchanged. Returns the new input.
     pub(crate) fn go_on(&self, line: &str, longer: &str) -> Option<Typed> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).go_on(line, longer)
     }
@@ -71,7 +70,7 @@ impl Input {
     }
 }
 
-/// The terminal in raw mode, until dropped. A panic ends it first, so that its message can be read.
+/// The terminal in raw mode, until dropped. A panic restores it first, so that its message is readable.
 #[derive(Debug)]
 struct Raw;
 
@@ -89,7 +88,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // The error cannot be reported any more, and there is nothing left to try.
+        // The error cannot be reported, and no other recovery is possible.
         let _ = disable_raw_mode();
     }
 }
@@ -101,8 +100,8 @@ fn hear_signals(sender: &Sender<Heard>, quitting: &Arc<AtomicBool>) -> Result<()
     Ok(())
 }
 
-/// The first request to quit goes to the game thread. It may be stuck in a plugin that never returns, so the second one
-/// is final.
+/// Sends the first request to quit to the game thread. That thread may be stuck in a plugin, so the second request
+/// exits the process.
 fn quit(sender: &Sender<Heard>, quitting: &AtomicBool) {
     if quitting.swap(true, Ordering::Relaxed) {
         let _ = disable_raw_mode();
@@ -139,8 +138,8 @@ fn key(event: &Event) -> Option<Key> {
     }
 }
 
-/// The end of the input is a request to quit too: the process that wrote it is gone, and a world that cannot be stopped
-/// should not stay.
+/// The end of the input is a request to quit too: the writing process has ended, and a world without control should not
+/// remain.
 fn hear_lines(sender: &Sender<Heard>) {
     let lines = stdin().lock().lines().map_while(Result::ok);
     for heard in lines.filter_map(|line| parse(&line).transpose()) {

@@ -1,20 +1,20 @@
-//! The command itself: whether shells find it, and the line that installs it.
+//! Finds the command in shells, and the line that installs it.
 
 use std::path::{Path, PathBuf};
 
-/// Checks whether a folder of `PATH` has a file of this name.
+/// Returns true if a folder of `PATH` has a file of this name.
 pub(crate) fn is_in_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }
 
-/// The checkout that this program was built from.
+/// Returns the checkout that this program was built from.
 pub(crate) fn checkout() -> PathBuf {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR"));
     tools.parent().unwrap_or(tools).to_owned()
 }
 
-/// The line that installs the command from the checkout of this build.
+/// Returns the line that installs the command from the checkout of this build.
 pub(crate) fn installing(features: &[&str]) -> String {
     let tools = checkout().join("tools");
     let path = if tools.is_dir() { tools.display().to_string() } else { "tools".to_owned() };

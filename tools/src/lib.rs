@@ -1,10 +1,9 @@
-//! What the `alcedo` command does: `build` makes sealed libraries, `dev` keeps a world running while its plugins are
-//! edited, `demo` shows a reload by making the edits itself, `inspect` prints what a library declares,
-//! `glue` writes the source by which plugins use that, or what a host declares; `bindgen` writes that by which they
-//! call a C library.
+//! The `alcedo` command: `build` builds sealed libraries, `dev` keeps a world running while its plugins are edited,
+//! `demo` shows a reload with scripted edits, `inspect` prints the declarations of a library, `glue` writes the source
+//! through which plugins use them, or those of a host; `bindgen` writes the source through which they call a C library.
 //!
-//! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It decides nothing about looks:
-//! it gives `session::Event`s, and `dev` and `demo` print them, each in its own way.
+//! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It has no output of its own: it
+//! returns `session::Event`s, and `dev` and `demo` print them, each in its own format.
 
 mod args;
 mod ask;
@@ -50,7 +49,7 @@ struct Cli {
     verb: Verb,
 }
 
-/// The commands. Each describes itself in its own file.
+/// The commands. Each is documented in its own file.
 #[derive(Subcommand)]
 enum Verb {
     New(new::Wish),
@@ -71,8 +70,8 @@ enum Verb {
 
 /// Runs the command that this process was called with, on the calling thread, which becomes the game thread.
 ///
-/// The code is 0 when all went well, 1 when the command failed or a step of the demo did not do what it should, and 2
-/// when the arguments make no sense.
+/// The exit code is 0 on success, 1 if the command failed or a step of the demo had an unexpected result, and 2 for
+/// invalid arguments.
 pub fn run() -> ExitCode {
     let ended = match Cli::parse().verb {
         Verb::New(wish) => new::run(wish),
@@ -90,7 +89,7 @@ pub fn run() -> ExitCode {
         Verb::Demo(wish) => demo::run(&wish),
     };
     ended.unwrap_or_else(|error| {
-        // The error stream may be closed: there is nothing to report to.
+        // The error stream may be closed: the error is dropped.
         let _ = writeln!(std::io::stderr(), "alcedo: {error}");
         ExitCode::FAILURE
     })

@@ -1,4 +1,4 @@
-//! The `alcedo` program. All it does is in the library, so that tests reach it.
+//! The `alcedo` program. All code is in the library, so that tests can call it.
 
 #![forbid(unsafe_code)]
 

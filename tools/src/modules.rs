@@ -1,4 +1,5 @@
-//! Which modules a folder holds: packages of scripts, and crates of plugins, so that a command in a folder with both needs no other word.
+//! Finds the modules in a folder: packages of scripts, and crates of plugins, so that a command in a folder with both needs no further
+//! argument.
 
 use std::fs;
 use std::io::{Write as _, stderr};
@@ -14,37 +15,37 @@ use crate::error::Error;
 use crate::figures::millis;
 use crate::scripts;
 
-/// Packages that lie deeper below a folder are not looked for.
+/// Maximum depth of the search for packages below a folder.
 const DEPTH: usize = 4;
 
-/// Modules below the folders that a command was called with.
+/// Modules below the folder arguments of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Folders of packages of scripts.
     pub(crate) packages: Vec<PathBuf>,
     /// Libraries of plugins, which are files.
     pub(crate) libraries: Vec<PathBuf>,
-    /// Plugin crates, and workspaces that hold some.
+    /// Plugin crates, and workspaces that contain plugins.
     pub(crate) crates: Vec<PluginFolder>,
 }
 
-/// How plugins are built.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildOptions {
     pub(crate) release: bool,
     pub(crate) color: bool,
-    /// Instead of the folder cargo would choose.
+    /// Replaces cargo's default target folder.
     pub(crate) target_dir: Option<PathBuf>,
 }
 
-/// Finds the modules in these places: a library, a package, a folder of plugin crates, or one that holds some of these.
+/// Finds the modules at these paths: a library, a package, a folder of plugin crates, or a folder that contains any of
+/// these.
 ///
 /// # Errors
-/// A place that holds none of them, or a manifest that cargo cannot read.
+/// Fails for a path without modules, or a manifest that cargo cannot read.
 pub(crate) fn find(places: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for place in places {
-        // One folder may be named in several ways.
+        // Two paths may name one folder.
         let no_modules = || {
             anyhow!(
                 "no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \
@@ -82,7 +83,7 @@ fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// The plugins of a folder with a manifest; `None` for any other folder.
+/// Returns the plugins of a folder with a manifest; `None` for any other folder.
 fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
     if dir.is_dir() && !dir.join("Cargo.toml").is_file() {
         return Ok(None);
@@ -94,10 +95,11 @@ fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
     }
 }
 
-/// Adds the packages below a folder, and the crates below it unless one was found above. Skips folders of cargo and of editors.
+/// Adds the packages below a folder, and the crates below it unless a crate was found above. Skips folders of cargo and of
+/// editors.
 fn look(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        // A link may lead back up.
+        // A symbolic link may point to a parent.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
@@ -124,28 +126,27 @@ fn look(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
 }
 
 impl Found {
-    /// The folders of the crates.
     pub(crate) fn crate_dirs(&self) -> Vec<PathBuf> {
         let dir = |folder: &PluginFolder| folder.manifest.parent().unwrap_or(&folder.manifest).to_owned();
         self.crates.iter().map(dir).collect()
     }
 
-    /// A line for each workspace of which some plugins are left out, with the way to run these.
+    /// Returns a line for each workspace with omitted plugins, with the command to run these.
     pub(crate) fn left_out(&self) -> Vec<String> {
         self.crates.iter().filter(|folder| !folder.left_out.is_empty()).map(left_out).collect()
     }
 
-    /// The libraries, those of the crates included, which are built first.
+    /// Builds the crates and returns packages and libraries.
     ///
     /// # Errors
-    /// What cargo says against a crate.
+    /// Fails with cargo's error for a crate.
     pub(crate) fn built(self) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
         let Self { packages, mut libraries, crates } = self;
         for folder in crates {
             let outcome = build(&folder.request())?;
             if outcome.artifacts.iter().any(|artifact| !artifact.fresh) {
                 let dir = folder.manifest.parent().unwrap_or(&folder.manifest).display().to_string();
-                // Standard output is for the result.
+                // Standard output is reserved for the result.
                 let _ = writeln!(stderr(), "plugins of {} built, in {}", printable(&dir), millis(outcome.millis));
             }
             add(&mut libraries, outcome.artifacts.into_iter().map(|artifact| artifact.path).collect());
@@ -154,7 +155,7 @@ impl Found {
     }
 }
 
-/// So many plugins that are left out are named.
+/// Maximum number of omitted plugins that are listed.
 const NAMED: usize = 5;
 
 fn left_out(folder: &PluginFolder) -> String {

@@ -1,4 +1,4 @@
-//! `alcedo bindgen` in a build without the feature `bindgen`: says how to get it.
+//! `alcedo bindgen` in a build without the feature `bindgen`: prints the command that installs it.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use anyhow::bail;
 use crate::error::Error;
 use crate::install::installing;
 
-/// Writes the Rust source by which plugins call a C library. This build of `alcedo` is without it: install the feature `bindgen`.
+/// Writes the Rust source through which plugins call a C library. This build of `alcedo` lacks it: install the feature `bindgen`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// Arguments of the command.

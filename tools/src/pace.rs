@@ -1,15 +1,15 @@
-//! When the next tick is due, and how many there were. The loop has the clock; times are durations since its start.
+//! Schedule and rate of ticks. The loop has the clock; times are durations since its start.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Sixty ticks a second.
 pub(crate) const FRAME: Duration = Duration::from_nanos(16_666_667);
-/// A world that was held up for longer than this (a reload, a machine that slept) does not hurry to catch up.
+/// Maximum delay that is caught up: after a longer one (a reload, a suspended machine) ticks are skipped.
 const FORGIVEN: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The beat of the world.
+/// Schedule of the world's ticks.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     next: Duration,
@@ -17,15 +17,15 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// How long to wait for the next tick: nothing when it is due.
+    /// Returns the time until the next tick; zero if it is due.
     pub(crate) fn rest(&self, now: Duration) -> Duration {
         self.next.saturating_sub(now)
     }
 
-    /// A tick was made, and had ended at `now` after it `took` so long.
+    /// Records a tick that ended at `now` after `took`.
     ///
-    /// A tick that is longer than its frame is followed by a rest as long as itself: a world that is too heavy for
-    /// the machine slows down, instead of taking the processor from the build that the user waits for.
+    /// A tick that is longer than its frame is followed by a pause of equal length: a world that is too heavy for the
+    /// machine slows down, instead of taking the processor from the build that the user waits for.
     pub(crate) fn ticked(&mut self, now: Duration, took: Duration) {
         self.next += FRAME;
         if took > FRAME {
@@ -37,7 +37,7 @@ impl Pace {
         self.forget(now);
     }
 
-    /// Ticks in the second before `now`.
+    /// Returns the number of ticks in the second before `now`.
     pub(crate) fn rate(&mut self, now: Duration) -> usize {
         self.forget(now);
         self.recent.len()
@@ -56,7 +56,7 @@ mod tests {
 
     use super::{FRAME, Pace};
 
-    /// Ticks whenever one is due, looking at the clock every `step` milliseconds up to `until`.
+    /// Ticks whenever a tick is due, checking the clock every `step` milliseconds up to `until`.
     fn ticks(pace: &mut Pace, step: u64, from: u64, until: u64) -> usize {
         let mut made = 0;
         for now in (from..until).step_by(usize::try_from(step).unwrap()).map(Duration::from_millis) {

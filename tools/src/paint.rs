@@ -1,4 +1,4 @@
-//! Colors, for terminals only: a pipe or a file gets the bare words.
+//! Colors, for terminals only: a pipe or a file gets plain text.
 
 use std::env;
 use std::io::{IsTerminal, stdout};
@@ -9,24 +9,24 @@ const COLOR: &str = "ALCEDO_COLOR";
 
 use alcedo_runtime::printable;
 
-/// Whether to paint at all.
+/// Enables colors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
     on: bool,
 }
 
 impl Paint {
-    /// As standard output and the user's NO_COLOR say.
+    /// Enables colors if standard output is a terminal and NO_COLOR is unset.
     pub(crate) fn for_stdout() -> Self {
         Self { on: stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    /// For a process whose output the tool prints: as the tool itself says.
+    /// Enables colors for a process whose output the tool prints, if the tool requests them.
     pub(crate) fn for_child() -> Self {
         Self { on: env::var_os(COLOR).is_some() }
     }
 
-    /// Sets whether a process whose output the tool prints uses colors.
+    /// Passes the setting to a process whose output the tool prints.
     pub(crate) fn pass_on(self, command: &mut Command) {
         match self.on {
             true => command.env(COLOR, "1"),
@@ -34,13 +34,11 @@ impl Paint {
         };
     }
 
-    /// The bare words.
     #[cfg(test)]
     pub(crate) fn for_tests() -> Self {
         Self { on: false }
     }
 
-    /// Whether there are colors.
     pub(crate) fn is_on(self) -> bool {
         self.on
     }
@@ -70,8 +68,8 @@ impl Paint {
     }
 }
 
-/// A text as a terminal may have it: colors pass, and whatever else a terminal would obey is escaped. Reports and logs hold
-/// messages of plugins, which are any text.
+/// Escapes a text for a terminal: colors pass, and all other control sequences are escaped. Reports and logs contain
+/// messages of plugins, which are arbitrary text.
 pub(crate) fn for_terminal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -94,10 +92,11 @@ pub(crate) fn for_terminal(text: &str) -> String {
     shown
 }
 
-/// Bytes of the color that a text begins with; zero for another sequence. What hides letters is no color.
+/// Returns the length of the color sequence at the start of a text; zero for another sequence. Sequences that hide
+/// characters are not colors.
 fn color_len(text: &str) -> usize {
     let Some((code, _)) = text.strip_prefix("\x1b[").and_then(|rest| rest.split_once('m')) else { return 0 };
-    // The bright ones are the compiler's.
+    // The compiler uses the bright colors.
     let is_color = matches!(code, "0" | "1" | "2" | "3" | "4" | "31" | "32" | "33" | "34" | "35" | "36")
         || matches!(code, "91" | "92" | "93" | "94" | "95" | "96");
     if is_color { "\x1b[m".len() + code.len() } else { 0 }

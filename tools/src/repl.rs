@@ -1,5 +1,5 @@
-//! `alcedo repl`: the language of scripts, line by line, in a running world. The world ticks meanwhile. A thread reads the lines, since
-//! the world belongs to the thread that made it; each line is answered before the next is read.
+//! `alcedo repl`: the script language, line by line, in a running world, which ticks during this. A thread reads the lines, since the
+//! world belongs to its creating thread; each line is evaluated before the next is read.
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin, stdout};
@@ -24,21 +24,20 @@ use crate::screen::{log_to_stderr, say};
 use crate::scripts;
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 
-/// What is shown before a line.
 const PROMPT: &str = "> ";
-/// What the console of a world is told before a text of the language.
+/// Console command that evaluates a source text.
 const EVAL: &str = "eval ";
 
-/// Evaluates expressions and statements of the language of scripts in a running world, and completes names.
+/// Evaluates expressions and statements of the script language in a running world, and completes names.
 ///
-/// `Hero'Hero_1'.Health + 1` is an expression about an object; `Hero'Hero_1'.Health = 5;` is a statement. A line that begins with `:` is
+/// `Hero'Hero_1'.Health + 1` is an expression on an object; `Hero'Hero_1'.Health = 5;` is a statement. A line that begins with `:` is
 /// a command of the world's console: `:help` lists them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// Modules to load: packages of scripts, folders of plugin crates, which are built, or built libraries.
     #[arg(value_name = "PATH")]
     modules: Vec<PathBuf>,
-    /// How many objects of every class of actor that these declare.
+    /// Number of objects of each actor class that these declare.
     #[arg(long, value_name = "N", default_value_t = 1)]
     objects: u64,
     /// A package that plugins may declare types in, besides `Game`; may be given several times.
@@ -50,10 +49,10 @@ pub(crate) struct Wish {
     host: HostArgs,
 }
 
-/// Reads and evaluates until the input ends.
+/// Reads and evaluates lines until the input ends.
 ///
 /// # Errors
-/// When the world cannot be started.
+/// Fails if the world cannot be started.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let found = modules::find(&wish.modules)?;
@@ -80,11 +79,11 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     }
 }
 
-/// What the reading thread wants.
+/// A request of the reading thread.
 enum Asked {
-    /// The answer to a line; then it reads the next one.
+    /// Evaluate a line; then the next one is read.
     Line(String, Sender<()>),
-    /// How a line could go on.
+    /// Complete a line.
     Complete(String, Sender<Vec<String>>),
 }
 
@@ -97,7 +96,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     world.ask(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
-    // Lines wait until the world is there.
+    // Lines wait until the world exists.
     let mut is_there = false;
     let never = crossbeam_channel::never();
     loop {
@@ -124,7 +123,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
                 }
                 Ok(News::Host(FromHost::Completions { lines, .. }, _)) => {
                     let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
-                    // The reader has gone with its thread: there is nobody to tell.
+                    // The receiver was dropped with its thread: the result is not needed.
                     let _told = completed.take().map(|to| to.send(lines));
                 }
                 Ok(News::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,
@@ -149,7 +148,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     code
 }
 
-/// What the world's console is told: a line with a colon is one of its own commands.
+/// Returns the console command for a line: a line with a colon is a command itself.
 fn command(line: &str) -> String {
     match line.trim().strip_prefix(':') {
         Some(command) => command.trim().to_owned(),
@@ -157,7 +156,7 @@ fn command(line: &str) -> String {
     }
 }
 
-/// Passes on a line of the host.
+/// Prints a line of the host.
 fn show(printed: &Printed) {
     match printed.is_error {
         true => drop(writeln!(stderr(), "{}", for_terminal(&printed.line))),
@@ -166,14 +165,14 @@ fn show(printed: &Printed) {
 }
 
 fn print(text: &str) {
-    // The reader has closed the output: there is nothing to report to.
+    // The reader has closed the output: the text is dropped.
     let _ = writeln!(stdout(), "{}", text.trim_end());
 }
 
-/// Lines of a pipe.
+/// Reads lines of a pipe.
 fn read_input(asked: &Sender<Asked>) {
     let mut text = String::new();
-    // A byte that is no text is shown as such, in the error about it.
+    // Invalid bytes are replaced, and are visible in the error message.
     for line in stdin().lock().split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
         text.push_str(line.strip_suffix('\r').unwrap_or(&line));
@@ -186,12 +185,12 @@ fn read_input(asked: &Sender<Asked>) {
     pass_on(asked, &text);
 }
 
-/// Whether more lines belong to this one: a brace, a parenthesis or a comment is still open.
+/// Returns true if the input continues on the next line: a brace, a parenthesis or a comment is open.
 fn goes_on(text: &str) -> bool {
     !text.trim_start().starts_with(':') && matches!(snippet(&Source::new("", text)), Snippet::Unfinished)
 }
 
-/// Lines of a person, who edits them, gets earlier ones back, and has names completed.
+/// Reads lines from a terminal, with editing, history and completion of names.
 fn read_terminal(asked: &Sender<Asked>) {
     let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
     let Ok(mut editor) = Editor::<Names, _>::with_config(config) else { return read_input(asked) };
@@ -206,19 +205,19 @@ fn read_terminal(asked: &Sender<Asked>) {
     }
 }
 
-/// Whether a terminal sent bytes that are no letters.
+/// Returns true if a terminal sent invalid UTF-8.
 fn is_no_text(error: &ReadlineError) -> bool {
     matches!(error, ReadlineError::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
 }
 
-/// Waits until the line was answered; whether there is anybody to answer.
+/// Waits until the line was evaluated; returns false if the receiver has ended.
 fn pass_on(asked: &Sender<Asked>, line: &str) -> bool {
     if line.trim().is_empty() {
         return true;
     }
     let (done, wait) = bounded(1);
     let is_heard = asked.send(Asked::Line(line.to_owned(), done)).is_ok();
-    // It is dropped when the answer is shown.
+    // The sender is dropped after the result is printed.
     let _answered = wait.recv();
     is_heard
 }

@@ -1,5 +1,5 @@
-//! Where output goes. On a terminal the last line is the status and all else scrolls above it; a pipe gets plain lines.
-//! All output goes through here, logs too, or the status line would be torn.
+//! Output of the tool. On a terminal the last line is the status and other output scrolls above it; a pipe gets plain
+//! lines. All output, including logs, must use this module, else the status line would be corrupted.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,14 +20,14 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
-/// Standard output, shared by all threads. Cloning it gives another handle to the same.
+/// Standard output, shared by all threads. A clone is another handle to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     inner: Arc<Mutex<Inner>>,
     live: bool,
 }
 
-/// Ends all colors.
+/// Resets all colors.
 const RESET: &str = "\x1b[0m";
 
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Screen {
         Self { inner: Arc::default(), live }
     }
 
-    /// Whether there is a status line.
+    /// Returns true if there is a status line.
     pub(crate) fn is_live(&self) -> bool {
         self.live
     }
@@ -51,16 +51,16 @@ impl Screen {
         let text = &for_terminal(text);
         let inner = self.lock();
         let mut out = io::stdout().lock();
-        // The reader may have closed the output; the loop goes on without it.
+        // The reader may have closed the output; the loop continues without it.
         let _ = if self.live { print_above(&mut out, text, &inner.status) } else { writeln!(out, "{text}") };
         let _ = out.flush();
     }
 
-    /// Prints a line that belongs to standard error; on a live screen all lines go the same way.
+    /// Prints a line to standard error; on a live screen all lines are printed above the status.
     pub(crate) fn print_error(&self, line: &str) {
         match self.live {
             true => self.print(line),
-            // As for standard output.
+            // The reader may have closed the stream, too.
             false => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
         }
     }
@@ -86,7 +86,7 @@ impl Screen {
 fn print_above(out: &mut impl Write, text: &str, status: &str) -> io::Result<()> {
     wipe(out)?;
     for line in text.lines() {
-        // In raw mode a line feed does not go back to the first column.
+        // In raw mode a line feed does not return to the first column.
         write!(out, "{line}\r\n")?;
     }
     write_status(out, status)
@@ -96,16 +96,16 @@ fn wipe(out: &mut impl Write) -> io::Result<()> {
     queue!(out, MoveToColumn(0), Clear(ClearType::FromCursorDown))
 }
 
-/// One column is left free: a full line would scroll on some terminals.
+/// Leaves one column free: a full line would scroll on some terminals.
 fn write_status(out: &mut impl Write, status: &str) -> io::Result<()> {
     let columns = size().map_or(80, |(columns, _)| usize::from(columns));
     let shown: String = status.chars().take(columns.saturating_sub(1)).collect();
-    // A line above may have left its color on.
+    // Resets colors that a line above may have left on.
     write!(out, "{RESET}{shown}")
 }
 
-/// One line of the log, printed whole when it is complete: above the status line of a live screen, else to standard error, so that
-/// reports can be piped.
+/// A line of the log, printed when it is complete: above the status line of a live screen, else to standard error, so that reports
+/// can be piped.
 #[derive(Debug)]
 struct LogLine {
     screen: Screen,
@@ -134,18 +134,18 @@ impl Drop for LogLine {
     }
 }
 
-/// Sends what the host and its plugins log to `screen`: what ALCEDO_LOG says, else `level` and above.
+/// Sends logs of the host and its plugins to `screen`: filtered by ALCEDO_LOG, by default `level` and above.
 pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
     let wanted = std::env::var("ALCEDO_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
     let filter = wanted.unwrap_or_else(|| level.parse().expect("levels of ours are right"));
     let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(color).without_time();
-    // There is a subscriber already when a test runs us twice; one is enough.
+    // A subscriber exists already if a test runs this twice.
     let screen = screen.clone();
     let _ =
         logs.with_writer(move || LogLine { screen: screen.clone(), text: Vec::new() }).finish().with(filter).try_init();
 }
 
-/// Sends what this process logs to standard error, for a process whose output the tool prints.
+/// Sends logs of this process to standard error, for a process whose output the tool prints.
 pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
     // The tool reports hangs itself.
     log_to(&Screen::new(false), &format!("{level},alcedo_runtime::watchdog=off"), paint.is_on());

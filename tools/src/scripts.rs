@@ -1,33 +1,32 @@
-//! Packages of scripts among what a command was given: folders of `.uc` files, which need no cargo.
+//! Packages of scripts among a command's arguments: folders of `.uc` files, which need no cargo.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder in a package where its files may lie.
+/// Optional folder in a package for its files.
 const CLASSES: &str = "Classes";
 
-/// Whether a folder is a package of scripts, and no crate.
+/// Returns true if a folder is a package of scripts and not a crate.
 pub(crate) fn is_package(dir: &Path) -> bool {
     dir.is_dir() && !dir.join("Cargo.toml").is_file() && !files(dir).is_empty()
 }
 
-/// The name of a package: that of its folder.
+/// Returns the name of a package: that of its folder.
 pub(crate) fn name(dir: &Path) -> String {
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     whole.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What says its version.
+/// File with the version.
 const MANIFEST: &str = "package.toml";
 
-/// Its files of text, and the one that says its version.
+/// Returns the source files and the manifest.
 pub(crate) fn files_with_manifest(dir: &Path) -> Vec<PathBuf> {
     let manifest = Some(dir.join(MANIFEST)).filter(|path| path.is_file());
     files(dir).into_iter().chain(manifest).collect()
 }
 
-/// Its files.
 pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let all = entries(dir.to_owned()).chain(entries(dir.join(CLASSES)));
@@ -37,7 +36,7 @@ pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Copies the files of a package into a folder, which is made.
+/// Copies the files of a package into a new folder.
 pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for file in files_with_manifest(from) {

@@ -1,16 +1,16 @@
-//! The texts about builds and reloads for the user, the same in `dev` and `demo`. Values in, text out.
+//! Messages about builds and reloads for the user, shared by `dev` and `demo`. Values in, text out.
 
 use alcedo_runtime::Reload;
 
 use crate::paint::Paint;
 use crate::session::Live;
 
-/// A reload: the host's own report, with the time from the save and the time of the build put in front of its phases,
-/// since that is what a person waits for.
+/// Formats a reload: the host's report, with the time since the save and the build time before its phases, since a
+/// person waits for these.
 pub(crate) fn reload(live: &Live, paint: Paint) -> String {
     let report = live.report.to_string();
     let (head, rest) = report.split_once('\n').unwrap_or((&report, ""));
-    // The head is a title and a remark, two columns apart.
+    // The head is a title and a remark, separated by three spaces.
     let (title, remark) = head.rsplit_once("   ").unwrap_or((head, ""));
     if !live.report.is_committed() {
         return format!("{}   {}\n{rest}", paint.bold(title), paint.red(remark));
@@ -29,12 +29,12 @@ pub(crate) fn reload(live: &Live, paint: Paint) -> String {
     text
 }
 
-/// Returns whether the reload found nothing to replace.
+/// Returns true if the reload found no module to replace.
 pub(crate) fn is_unchanged(report: &Reload) -> bool {
     report.is_committed() && report.from == report.generation
 }
 
-/// The last reload, in the few words of a status line.
+/// Formats the last reload for a status line.
 pub(crate) fn last(live: &Live) -> String {
     let Reload { from, generation, .. } = &live.report;
     match live.edit_to_live_ms {
@@ -54,7 +54,7 @@ pub(crate) mod tests {
     use crate::paint::Paint;
     use crate::session::Live;
 
-    /// A reload of the magic cube from generation 3.
+    /// Returns a reload of the magic cube from generation 3.
     pub(crate) fn live(outcome: Outcome) -> Live {
         let times = Phase::ALL.iter().zip([6.0, 1.2, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]);
         let committed = outcome == Outcome::Committed;
@@ -100,7 +100,7 @@ pub(crate) mod tests {
         expected.assert_eq(&format!("{}\n{}", reload(live, Paint::for_tests()), last(live)));
     }
 
-    /// A reload that found nothing to replace.
+    /// Returns a reload that found no module to replace.
     pub(crate) fn unchanged() -> Live {
         let mut live = live(Outcome::Committed);
         live.report.generation = 3;

@@ -1,5 +1,5 @@
-//! A courier that fetches things with a tokio runtime of the plugin's own. The runtime lives from `main` to `exit`; its
-//! threads never touch the engine, they post.
+//! A courier that fetches things with a tokio runtime of the plugin. The runtime runs from `main` to `exit`; its
+//! threads never access the engine, they post closures.
 
 #![forbid(unsafe_code)]
 
@@ -13,8 +13,8 @@ use tokio::sync::oneshot;
 
 module! { name: "async_tasks", main: started, exit: ended }
 
-/// How long the exit hook waits for work that does not stop at an `await`. Whatever runs on after that is a thread of
-/// this module, and the host names it in its report.
+/// Time limit of the exit hook for work that does not reach an `await`. A thread that runs longer belongs to this
+/// module and is listed in the host's report.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 static WORKER: Mutex<Option<Runtime>> = Mutex::new(None);
@@ -25,7 +25,7 @@ fn started() {
 }
 
 fn ended() {
-    // A static is never dropped, so the runtime is taken out of it: its threads are joined here.
+    // A static is never dropped, so the runtime is taken out here, which joins its threads.
     let worker = worker_slot().take();
     if let Some(worker) = worker {
         worker.shutdown_timeout(PATIENCE);
@@ -44,17 +44,17 @@ fn worker() -> Handle {
 /// Fetches things.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Courier {
-    /// What has arrived.
+    /// Number of delivered parcels.
     #[uproperty(edit_anywhere, default = 0)]
     parcels: i32,
-    /// What the called one answered.
+    /// Last answer of a tokio task.
     #[uproperty]
     answer: String,
 }
 
 #[uclass]
 impl Courier {
-    /// Fetches so many parcels, each in a tokio task that takes some milliseconds and then posts to this object.
+    /// Fetches `parcels` parcels, each in a tokio task that waits `milliseconds` and then posts to this object.
     #[ufunction(blueprint_callable)]
     fn fetch(&self, this: This<Self>, parcels: u32, milliseconds: u32) {
         let (me, worker) = (this.as_obj(), worker());
@@ -62,7 +62,7 @@ impl Courier {
             worker.spawn(async move {
                 tokio::time::sleep(Duration::from_millis(milliseconds.into())).await;
                 let posted = task::post_to(me, |this| this.set_parcels(this.parcels() + 1));
-                // Refused only while the module is on its way out: then the parcel is no longer needed.
+                // Posting fails only while the module unloads, when the parcel is no longer needed.
                 if let Err(error) = posted {
                     tracing::debug!(%error, "a parcel came too late");
                 }
@@ -70,13 +70,14 @@ impl Courier {
         }
     }
 
-    /// Asks a tokio task and waits for its answer in a task of the game thread: its waker is used on a thread of tokio's.
+    /// Sends a question to a tokio task and awaits the answer in a game-thread task. Its waker is called on a tokio
+    /// thread.
     #[ufunction(blueprint_callable)]
     fn ask(&self, this: This<Self>, question: String) {
         let (sender, receiver) = oneshot::channel();
         worker().spawn(async move {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            // Nobody listens any more when the object is gone.
+            // The receiver is gone if the object was destroyed.
             let _unheard =
                 sender.send(format!("{question}? on {}", std::thread::current().name().unwrap_or("a thread")));
         });

@@ -1,4 +1,4 @@
-/* A dynamic array that has to grow: only the host makes room, so the function says how much it wants, and is called again. */
+/* A dynamic array that must grow: only the host allocates, so the function returns the needed size, and is called again. */
 #include <stdint.h>
 
 #pragma pack(4)
@@ -18,7 +18,7 @@ static int is_prime(int32_t number) {
     return number > 1;
 }
 
-/* Fills the array with the primes below `limit`, as far as there is room. Gives how much room there would have to be. */
+/* Fills the array with the primes below `limit`, up to its capacity. Returns the needed capacity. */
 int32_t PrimesBelow(struct Primes *primes, int32_t limit) {
     int32_t count = 0;
     for (int32_t number = 2; number < limit; number++) {

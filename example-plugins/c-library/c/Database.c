@@ -1,5 +1,5 @@
-/* What a class needs of SQLite: its version, and the answer to a query as one text. SQLite keeps pointers, which a declaration
- * cannot say anything about, so a few lines of C do. */
+/* The functions of SQLite that a class needs: its version, and the answer to a query as one string. SQLite uses pointers, which
+ * cannot be declared, so a few lines of C wrap it. */
 #include <sqlite3.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +11,7 @@ __attribute__((destructor)) static void close_it(void) {
     sqlite3_close(database);
 }
 
-/* The version, as UTF-16. It is there as long as the library. */
+/* Returns the version, as UTF-16. It is valid as long as the library is loaded. */
 const char16_t *Version(void) {
     static char16_t text[32];
     const char *version = sqlite3_libversion();
@@ -19,8 +19,8 @@ const char16_t *Version(void) {
     return text;
 }
 
-/* Runs the statements one after the other. The first column of each row goes to `answer`, with a comma between two, as far as there
- * is room. Gives SQLite's number of what went wrong, or zero. */
+/* Runs the statements in order. The first column of each row is appended to `answer`, separated by commas, up to its capacity.
+ * Returns the error code of SQLite, or zero. */
 int32_t Query(const char16_t *statements, char16_t *answer) {
     int32_t room = 0, used = 0;
     while (answer[room]) room++;

@@ -1,4 +1,4 @@
-/* A struct with texts in it. A text may become shorter, and `num` says so; `data` and `max` are the host's. */
+/* A struct with strings. A function may shorten a string by `num`; `data` and `max` belong to the host. */
 #include <stdint.h>
 #include <uchar.h>
 
@@ -16,7 +16,7 @@ struct MyPlayerStruct {
     float score;
 };
 
-/* Cuts the name after three letters, wipes the password, and gives a point for each letter that was left out. */
+/* Truncates the name after three letters, clears the password, and adds a point for each removed letter. */
 void Login(struct MyPlayerStruct *player) {
     struct FString *name = &player->player_name;
     if (name->num > 4) {

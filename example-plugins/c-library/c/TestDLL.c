@@ -1,4 +1,4 @@
-/* The three calls of the page that DLLBind is modelled on, without message boxes. */
+/* The three calls of the page that documents UnrealScript's DLLBind, without message boxes. */
 #include <stdint.h>
 #include <uchar.h>
 
@@ -7,7 +7,7 @@ struct FVector {
     float x, y, z;
 };
 
-/* Turns the text around where it is. */
+/* Reverses the string in place. */
 void CallDLL1(char16_t *s) {
     int len = 0;
     while (s[len]) len++;
@@ -18,7 +18,7 @@ void CallDLL1(char16_t *s) {
     }
 }
 
-/* Static, so that the struct is there when the function has returned. */
+/* Static, so that the struct is valid after the function has returned. */
 struct FVector *CallDLL2(float x, float y, float z) {
     static struct FVector result;
     result.x = x;
@@ -27,7 +27,7 @@ struct FVector *CallDLL2(float x, float y, float z) {
     return &result;
 }
 
-/* Says whether the text begins with `o`, as the user's click on OK did. */
+/* Returns true if the string begins with `o`, as the user's click on OK did. */
 uint32_t CallDLL3(const char16_t *s, const int32_t i[2], float *f, struct FVector *v) {
     float old = v->x;
     v->x = (float)i[0];
@@ -37,7 +37,7 @@ uint32_t CallDLL3(const char16_t *s, const int32_t i[2], float *f, struct FVecto
     return s[0] == 'o';
 }
 
-/* Counts calls, for as long as the library is open. */
+/* Counts calls, as long as the library is loaded. */
 int32_t calls(void) {
     static int32_t count;
     return ++count;

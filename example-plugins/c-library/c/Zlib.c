@@ -1,5 +1,5 @@
-/* zlib as the crate `libz-sys` brings it has no symbol that is seen from outside, so these hand its calls on. Where zlib is a shared
- * library of its own, the declarations name `crc32`, `compress` and `uncompress` themselves. */
+/* The zlib of the crate `libz-sys` exports no symbols, so these functions forward its calls. With a shared zlib, the declarations
+ * would name `crc32`, `compress` and `uncompress` directly. */
 #include <zlib.h>
 
 uLong zlib_crc32(uLong crc, const Bytef *buf, uInt len) {

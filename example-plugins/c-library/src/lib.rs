@@ -1,5 +1,5 @@
-//! Classes whose functions are those of C libraries. `build.rs` compiles the libraries into the folder `user-code` beside the module,
-//! and the host names that folder: it vouches for them.
+//! Classes whose functions are functions of C libraries. `build.rs` compiles the libraries into the folder `user-code` next to the
+//! module, and the host names this folder and vouches for its contents.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "c_library" }
 
-/// A place. In C it is three floats.
+/// A position. In C a struct of three floats.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, Default, PartialEq)]
 pub struct Vector {
@@ -19,30 +19,30 @@ pub struct Vector {
     pub z: f32,
 }
 
-/// The three calls of the page that DLLBind is modelled on.
+/// The three calls on the page that documents UnrealScript's DLLBind.
 #[uclass(package = "Game", dll_bind = "TestDLL")]
 #[derive(Default)]
 pub struct TestDll {}
 
 #[uclass]
 impl TestDll {
-    /// Turns a text around.
+    /// Reverses a string.
     #[dll_import(name = "CallDLL1")]
     fn call_dll1(&self, s: &mut String);
 
-    /// Makes a place.
+    /// Returns a vector of its arguments.
     #[dll_import(name = "CallDLL2")]
     fn call_dll2(&self, x: f32, y: f32, z: f32) -> Vector;
 
-    /// Takes and changes a bit of everything.
+    /// Reads and changes a string, an array, a float and a struct.
     #[dll_import(name = "CallDLL3")]
     fn call_dll3(&self, s: String, i: [i32; 2], f: &mut f32, v: &mut Vector) -> bool;
 
-    /// How often this was called since the library was opened. It needs no folder.
+    /// Returns the number of calls since the library was opened. Needs no working directory.
     #[dll_import(no_cwd)]
     fn calls(&self) -> i32;
 
-    /// Makes the three calls, and tells what came of them.
+    /// Makes the three calls and returns a description of the results.
     #[ufunction(blueprint_callable)]
     fn tour(&self, this: This<Self>, text: String) -> String {
         let mut turned = text.clone();
@@ -54,7 +54,7 @@ impl TestDll {
     }
 }
 
-/// A player as C has it: texts have a pointer, a length and a capacity there.
+/// A player in the layout that C sees: a string is a pointer, a length and a capacity.
 #[ustruct(package = "Game")]
 pub struct MyPlayerStruct {
     /// A name.
@@ -67,33 +67,33 @@ pub struct MyPlayerStruct {
     score: f32,
 }
 
-/// A struct with texts goes to C and comes back.
+/// Passes a struct with strings to C and back.
 #[uclass(package = "Game", dll_bind = "StringDLL")]
 #[derive(Default)]
 pub struct StringDll {}
 
 #[uclass]
 impl StringDll {
-    /// Shortens what is too long.
+    /// Truncates strings that are too long.
     #[dll_import(name = "Login")]
     fn login(&self, player: &mut MyPlayerStruct);
 }
 
-/// Numbers that C fills in.
+/// Numbers that C writes.
 #[ustruct(package = "Game")]
 pub struct Primes {
-    /// All that there is room for.
+    /// Primes found, up to the capacity of the array.
     found: UArray<i32>,
 }
 
-/// An array that the host lets grow between two calls.
+/// An array that the host grows between two calls.
 #[uclass(package = "Game", dll_bind = "ArrayDLL")]
 #[derive(Default)]
 pub struct ArrayDll {}
 
 #[uclass]
 impl ArrayDll {
-    /// Fills in what there is room for, and says how much there should be.
+    /// Writes as many primes as fit, and returns the number of all.
     #[dll_import(name = "PrimesBelow")]
     fn primes_below(&self, primes: &mut Primes, limit: i32) -> i32;
 }
@@ -117,7 +117,7 @@ impl Zlib {
     #[dll_import(name = "zlib_uncompress", no_cwd)]
     fn uncompress(&self, dest: &mut [u8; 256], dest_len: &mut u64, source: [u8; 512], source_len: u64) -> i32;
 
-    /// Packs a text and unpacks it: its checksum, how many bytes it was packed into, and what came out again.
+    /// Compresses and decompresses a string; returns its checksum, the compressed size and the decompressed string.
     #[ufunction(blueprint_callable)]
     fn pack(&self, this: This<Self>, text: String) -> String {
         let len = text.len().min(256);
@@ -140,15 +140,15 @@ pub struct Database {}
 
 #[uclass]
 impl Database {
-    /// Which SQLite it is.
+    /// Returns the version of SQLite.
     #[dll_import(name = "Version")]
     fn version(&self) -> String;
 
-    /// Runs statements. `answer` brings the room for the answer along.
+    /// Runs statements. The capacity of `answer` limits the size of the answer.
     #[dll_import(name = "Query")]
     fn query(&self, statements: String, answer: &mut String) -> i32;
 
-    /// The answer to a query, or what SQLite says that is wrong.
+    /// Returns the answer to a query, or the error message of SQLite.
     #[ufunction(blueprint_callable)]
     fn ask(&self, this: This<Self>, statements: String) -> Result<String, String> {
         let mut answer = " ".repeat(256);

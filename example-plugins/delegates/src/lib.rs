@@ -11,7 +11,7 @@ module! { name: "delegates" }
 #[udelegate(multicast, package = "Game")]
 pub type OnScored = fn(points: i32, by: Obj<Player>);
 
-/// Somebody scored, maybe twice.
+/// Broadcast after a score, which may count twice.
 #[cfg(feature = "widened")]
 #[udelegate(multicast, package = "Game")]
 pub type OnScored = fn(points: i32, by: Obj<Player>, twice: bool);
@@ -24,30 +24,30 @@ pub type MayScore = fn(points: i32) -> bool;
 #[udelegate(sparse, of = Player)]
 pub type OnQuiet = fn();
 
-/// Somebody who scores.
+/// Scores points and reports them.
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Player {
-    /// Is told of each score.
+    /// Broadcast after each score.
     #[uproperty]
     on_scored: OnScored,
-    /// Is asked before.
+    /// Called before each score.
     #[uproperty]
     may_score: MayScore,
-    /// Is told when there was none.
+    /// Broadcast if no points were scored.
     #[uproperty]
     on_quiet: OnQuiet,
-    /// Are all asked, too.
+    /// Further rules, all called before each score.
     #[uproperty]
     rules: UArray<MayScore>,
-    /// How much there is.
+    /// Points so far.
     #[uproperty]
     score: i32,
 }
 
 #[uclass]
 impl Player {
-    /// Scores if it may, and tells everybody.
+    /// Scores if the rules allow it, and broadcasts the score.
     #[ufunction(blueprint_callable)]
     fn earn(&self, this: This<Self>, points: i32) -> Result<i32, CallError> {
         let mut may = !this.may_score().is_bound() || this.may_score().call((points,))?;
@@ -66,7 +66,7 @@ impl Player {
         Ok(this.score())
     }
 
-    /// Asks that rule, and keeps it.
+    /// Calls `rule` and stores it.
     #[ufunction(blueprint_callable)]
     fn agree(&self, this: This<Self>, rule: Lent<MayScore>, points: i32) -> Result<bool, CallError> {
         let agreed = rule.call((points,))?;
@@ -75,26 +75,26 @@ impl Player {
     }
 }
 
-/// Somebody who hears of scores.
+/// Receives reports of scores.
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Listener {
-    /// What it heard.
+    /// Log of the received reports.
     #[uproperty]
     heard: UArray<UString>,
-    /// Who hears of it in its place.
+    /// Next listener in the chain of `pass_on`.
     #[uproperty]
     next: Obj<Listener>,
 }
 
-/// How listeners say it.
+/// Returns the first word of a log line, which differs by build.
 fn words() -> &'static str {
     if fixture::on!("changed") { "wow," } else { "heard" }
 }
 
 #[uclass]
 impl Listener {
-    /// Binds itself to all that a player has.
+    /// Binds the functions of this listener to all delegates of a player.
     #[ufunction(blueprint_callable)]
     fn follow(&self, this: This<Self>, player: Obj<Player>) -> Result<(), CallError> {
         let player = this.get(player)?;
@@ -104,47 +104,47 @@ impl Listener {
         player.on_quiet().try_bind(this.as_obj(), "hear_nothing")
     }
 
-    /// Hears of a score.
+    /// Receives a score.
     #[cfg(not(any(feature = "widened", feature = "without", feature = "deaf")))]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: i32, by: Obj<Player>) -> Result<(), CallError> {
         say(this, &format!("{} {points} of {}", words(), this.get(by)?.score()))
     }
 
-    /// Hears of a score, and whether that counts twice.
+    /// Receives a score that may count twice.
     #[cfg(feature = "widened")]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: i32, by: Obj<Player>, twice: bool) -> Result<(), CallError> {
         say(this, &format!("{} {points} of {}, {twice}", words(), this.get(by)?.score()))
     }
 
-    /// Hears something else.
+    /// Takes another parameter, so bindings of `hear` do not match.
     #[cfg(feature = "deaf")]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: f64) -> Result<(), CallError> {
         say(this, &format!("{} {points}", words()))
     }
 
-    /// Hears that there was none.
+    /// Receives the report that no points were scored.
     #[ufunction]
     fn hear_nothing(&self, this: This<Self>) -> Result<(), CallError> {
         say(this, &format!("{} nothing", words()))
     }
 
-    /// Is asked before.
+    /// Called before each score.
     #[ufunction]
     fn allow(&self, points: i32) -> bool {
         points < 100
     }
 
-    /// Hears of a score and panics.
+    /// Receives a score and panics.
     #[cfg(not(feature = "widened"))]
     #[ufunction]
     fn burst(&self, points: i32, _by: Obj<Player>) {
         panic!("{points} points are too much");
     }
 
-    /// Hears of a score, goes, takes the next one out, and has the one after that hear of the next score.
+    /// Receives a score, unbinds itself and the next listener, and binds the listener after that.
     #[cfg(not(feature = "widened"))]
     #[ufunction]
     fn pass_on(&self, this: This<Self>, points: i32, by: Obj<Player>) -> Result<(), CallError> {
@@ -157,7 +157,7 @@ impl Listener {
     }
 }
 
-/// Writes down what was heard.
+/// Adds a line to the log.
 fn say(this: This<'_, Listener>, words: &str) -> Result<(), CallError> {
     this.heard().push(words);
     Ok(())

@@ -3,7 +3,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// A direction in three angles, in degrees.
+/// A direction as three angles, in degrees.
 #[ustruct(pod, imported, package = "Engine")]
 #[derive(Debug, Default, PartialEq)]
 pub struct Rotator {
@@ -11,7 +11,7 @@ pub struct Rotator {
     pub pitch: f64,
     /// Around the vertical.
     pub yaw: f64,
-    /// Around the way forward.
+    /// Around the forward axis.
     pub roll: f64,
 }
 
@@ -27,7 +27,7 @@ pub struct Vector {
     pub z: f64,
 }
 
-/// An object with a place in the world.
+/// An object with a location in the world.
 #[uclass(imported, package = "Engine", base = Object)]
 pub struct Actor {
     /// Where it is.
@@ -39,13 +39,13 @@ pub struct Actor {
     /// Set if the actor or component is ticked.
     #[uproperty]
     can_tick: bool,
-    /// A number of its own, for what looks random.
+    /// Number that differs per actor, for pseudo-random values.
     #[uproperty]
     seed: u32,
-    /// The component that carries its place.
+    /// Component that holds the actor's location.
     #[uproperty]
     root_component: Obj<SceneComponent>,
-    /// A text for people.
+    /// Text for people.
     #[uproperty]
     label: String,
     /// Set by the engine after begin play.
@@ -55,33 +55,33 @@ pub struct Actor {
 
 #[uclass(imported)]
 impl Actor {
-    /// Turns it by `delta`.
+    /// Adds `delta` to the rotation.
     #[ufunction]
     fn add_rotation(&self, delta: Rotator);
-    /// Moves it by `delta`.
+    /// Adds `delta` to the location.
     #[ufunction]
     fn add_location(&self, delta: Vector);
-    /// Says what and where it is.
+    /// Returns a description with name and location.
     #[ufunction]
     fn describe(&self) -> String;
-    /// The world began to play.
+    /// Called when the actor or component begins play.
     #[ufunction(blueprint_native_event)]
     fn receive_begin_play(&self);
-    /// `delta_seconds` went by.
+    /// Called once a frame; `delta_seconds` is the time since the last frame.
     #[ufunction(blueprint_native_event)]
     fn receive_tick(&self, delta_seconds: f32);
-    /// The actor leaves the play.
+    /// Called before the actor is destroyed.
     #[ufunction(blueprint_native_event)]
     fn receive_end_play(&self);
 }
 
-/// Lives inside an actor and adds to it.
+/// Part of an actor.
 #[uclass(imported, package = "Engine", base = Object)]
 pub struct ActorComponent {
     /// Set if the actor or component is ticked.
     #[uproperty]
     can_tick: bool,
-    /// Whose part it is.
+    /// Actor that the component belongs to.
     #[uproperty]
     owner: Obj<Actor>,
     /// Set by the engine after begin play.
@@ -91,41 +91,41 @@ pub struct ActorComponent {
 
 #[uclass(imported)]
 impl ActorComponent {
-    /// The world began to play.
+    /// Called when the actor or component begins play.
     #[ufunction(blueprint_native_event)]
     fn component_begin_play(&self);
-    /// `delta_seconds` went by.
+    /// Called once a frame; `delta_seconds` is the time since the last frame.
     #[ufunction(blueprint_native_event)]
     fn component_tick(&self, delta_seconds: f32);
 }
 
-/// What all actors share: the time, and the gravity.
+/// State that all actors share: time and gravity.
 #[uclass(imported, package = "Engine", base = Object)]
 pub struct World {
-    /// Seconds since it began.
+    /// Seconds since the world began.
     #[uproperty]
     time: f64,
-    /// How strongly it pulls down, in centimeters per second and second.
+    /// Vertical acceleration, in centimeters per second squared.
     #[uproperty]
     gravity: f64,
 }
 
-/// Stands between a person and an actor of the world. Hosts and scripts extend it.
+/// Link between a person and an actor of the world. Hosts and scripts extend it.
 #[uclass(imported, package = "Engine", base = Actor)]
 pub struct PlayerController {
-    /// What the person plays; none before `possess`.
+    /// Actor that the person plays; none before `possess`.
     #[uproperty]
     pawn: Obj<Actor>,
 }
 
 #[uclass(imported)]
 impl PlayerController {
-    /// The person plays that actor from now on.
+    /// Makes `pawn` the actor that the person plays.
     #[ufunction]
     fn possess(&self, pawn: Obj<Actor>);
 }
 
-/// A component with a place relative to its actor.
+/// A component with a location relative to its actor.
 #[uclass(imported, package = "Engine", base = ActorComponent)]
 pub struct SceneComponent {
     /// Position relative to its owner.

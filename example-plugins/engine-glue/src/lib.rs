@@ -1,5 +1,5 @@
-//! The classes and structs of the sample engine, as plugins see them. `engine.rs` is what `alcedo glue` writes; nothing is declared there:
-//! while a plugin is loaded, the host compares each name, type and signature with its own. Here is what plugins have beside it.
+//! The classes and structs of the sample engine for plugins. `alcedo glue` writes `engine.rs`, which only imports declarations: while
+//! a plugin is loaded, the host compares each name, type and signature with its own. This file adds helper functions.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ mod engine;
 pub use engine::*;
 
 impl Vector {
-    /// So far up.
+    /// Returns a vector that points up by `z`.
     #[must_use]
     pub const fn up(z: f64) -> Self {
         Self { x: 0.0, y: 0.0, z }
@@ -16,7 +16,7 @@ impl Vector {
 }
 
 impl Rotator {
-    /// A turn around the up axis.
+    /// Returns a rotation around the up axis.
     #[must_use]
     pub const fn yaw(degrees: f64) -> Self {
         Self { pitch: 0.0, yaw: degrees, roll: 0.0 }

@@ -1,15 +1,15 @@
-//! What this module itself found wrong, until the host reads it.
+//! Errors that this module found itself, stored until the host reads them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Something is not as it should be.
+/// Adds an error.
 pub(crate) fn say(complaint: impl Into<String>) {
     complaints().push(complaint.into());
 }
 
-/// All complaints since the last time; empty if there are none.
+/// Takes all errors since the last call; empty if there are none.
 pub(crate) fn take() -> String {
     std::mem::take(&mut *complaints()).join("; ")
 }

@@ -1,4 +1,4 @@
-//! What the C library keeps for a program: thread-specific keys, exit handlers, signal handlers.
+//! State that the C library keeps for a program: thread-specific keys, exit handlers, signal handlers.
 #![expect(unsafe_code, reason = "registers C functions with the C library")]
 
 use std::ffi::{c_int, c_void};
@@ -12,18 +12,18 @@ use crate::tally::{Counted, Kind};
 
 static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
 static AT_EXIT: OnceLock<Counted> = OnceLock::new();
-/// How often each handler ran, and how often its signal was raised.
+/// Number of runs of each handler, compared with the number of raised signals.
 static PLAIN_SIGNALS: AtomicU64 = AtomicU64::new(0);
 static HOOKED_SIGNALS: AtomicU64 = AtomicU64::new(0);
 
-/// Gives the calling thread a value of this module's key, unless it has one.
+/// Sets the value of this module's key on the calling thread, unless it is set.
 pub(crate) fn touch_key() {
     let key = *KEY.get_or_init(|| {
         let mut key = MaybeUninit::uninit();
         // SAFETY: `key` is writable, and the destructor takes what `touch_key` stores.
         let result = unsafe { libc::pthread_key_create(key.as_mut_ptr(), Some(drop_value)) };
         assert_eq!(result, 0, "pthread_key_create");
-        // SAFETY: it succeeded, so it wrote the key.
+        // SAFETY: the call succeeded, so the key is written.
         unsafe { key.assume_init() }
     });
     // SAFETY: the key is this module's and never deleted.
@@ -39,7 +39,7 @@ pub(crate) fn touch_key() {
 }
 
 /// # Safety
-/// `value` is a box that `touch_key` stored on this thread, handed back once.
+/// `value` is a box that `touch_key` stored on this thread, passed once.
 unsafe extern "C" fn drop_value(value: *mut c_void) {
     // SAFETY: promised by the caller, the C library or the host in its place.
     drop(unsafe { Box::from_raw(value.cast::<Counted>()) });
@@ -61,15 +61,15 @@ extern "C" fn exit_handler() {
     }
 }
 
-/// Handles two signals: one as C does, one through the crate that most plugins use.
+/// Installs two signal handlers: one by `sigaction`, one by the crate that most plugins use.
 pub(crate) fn handle_signals() {
-    // SAFETY: all zero is a `sigaction` with no flags and an empty mask.
+    // SAFETY: all zero is a valid `sigaction` with no flags and an empty mask.
     let mut action: libc::sigaction = unsafe { zeroed() };
     let handler: extern "C" fn(c_int) = count_signal;
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_RESTART;
     let mut old = action;
-    // SAFETY: both are whole `sigaction`s, and the handler only adds to an atomic.
+    // SAFETY: both are complete `sigaction`s, and the handler only adds to an atomic.
     let result = unsafe { libc::sigaction(libc::SIGUSR1, &action, &mut old) };
     if result != 0 {
         complaints::say("SIGUSR1 cannot be handled");
@@ -85,7 +85,7 @@ pub(crate) fn handle_signals() {
     if let Err(error) = hooked {
         complaints::say(format!("SIGUSR2: {error}"));
     }
-    // SAFETY: null for the new action only asks.
+    // SAFETY: a null new action only reads the current one.
     let result = unsafe { libc::sigaction(libc::SIGUSR1, null_mut(), &mut old) };
     if result != 0 || old.sa_sigaction != handler as usize {
         complaints::say("this module's own handler of SIGUSR1 is not shown to it");
@@ -96,13 +96,13 @@ extern "C" fn count_signal(_signal: c_int) {
     PLAIN_SIGNALS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Raises both signals; each has to reach this module once.
+/// Raises both signals; each must reach this module once.
 pub(crate) fn raise_signals() {
     for (signal, name, counter) in
         [(libc::SIGUSR1, "SIGUSR1", &PLAIN_SIGNALS), (libc::SIGUSR2, "SIGUSR2", &HOOKED_SIGNALS)]
     {
         let before = counter.load(Ordering::Relaxed);
-        // SAFETY: this module handles the signal, on this thread and at once.
+        // SAFETY: this module handles the signal, on this thread and synchronously.
         let result = unsafe { libc::raise(signal) };
         let seen = counter.load(Ordering::Relaxed) - before;
         if (result, seen) != (0, 1) {

@@ -1,9 +1,10 @@
 //! Everything that keeps other plugin systems from unloading, in one plugin and in every generation: thread-locals with
-//! destructors, threads of all sorts, the standard output, megabytes in statics, handlers, keys, pages, leaks. None of
-//! it is cleaned up by hand where the host has promised to do it.
+//! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. The plugin
+//! cleans up nothing that the host promises to clean up.
 //!
-//! What has to run at the end is counted in a file that outlives the generation (`tally=PATH` among the module
-//! arguments), so that the host can tell "it ran, on the right thread" from "nothing crashed".
+//! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`tally=PATH`
+//! among
+//! the module arguments), so that the host can verify that each ran, and on the right thread.
 
 #![deny(unsafe_code)]
 
@@ -25,7 +26,7 @@ use engine_glue::Actor;
 
 module! { name: "everything_unloads", main: started, exit: ended }
 
-/// What stands at the end of the output of each generation, without a line end.
+/// End of the output of each generation, without a line end.
 const LAST_WORDS: &str = "everything-unloads: last words";
 
 fn started(args: &[&str]) {
@@ -61,17 +62,17 @@ fn ended() {
     }
 }
 
-/// An actor whose every turn touches something that would be left behind.
+/// An actor whose every tick uses something that would be left behind.
 #[uclass(package = "Game", base = Actor)]
 pub struct Sink {
-    /// For the host to write.
+    /// Written by the host.
     #[uproperty(default = 20.0)]
     temperature: f64,
-    /// Grows with every tick.
+    /// Increases with every tick.
     #[uproperty]
     level: f64,
 
-    /// How often it was filled by hand.
+    /// Number of calls of `fill`.
     #[keep]
     fillings: u32,
 }
@@ -96,32 +97,32 @@ impl Sink {
         this.set_level(this.level() + f64::from(delta) + f64::from(drops));
     }
 
-    /// One more.
+    /// Increments the counter.
     #[ufunction(blueprint_callable)]
     fn fill(&mut self) {
         self.fillings += 1;
     }
 
-    /// How often it was filled.
+    /// Returns the number of calls of `fill`.
     #[ufunction(blueprint_pure)]
     fn filling_count(&self) -> u32 {
         self.fillings
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[zmethod]
     fn build_tag() -> u64 {
         fixture::tag()
     }
 
-    /// Raises the signals this module handles, looks at what it left elsewhere, and says what it found wrong.
+    /// Raises the signals that this module handles, checks its foreign state, and returns the errors found.
     #[zmethod]
     fn complaints() -> String {
         foreign::raise_signals();
         complaints::take()
     }
 
-    /// Panics, and shows how it came to that.
+    /// Panics, with a backtrace.
     #[zmethod]
     fn panic() {
         let caught = catch_unwind(|| {
@@ -139,7 +140,7 @@ impl Sink {
 }
 
 impl Drop for Sink {
-    // The finalizer thread gets thread-locals of this module too, and they are to end on it.
+    // The finalizer thread gets thread-locals of this module too, which must be destroyed on that thread.
     fn drop(&mut self) {
         locals::touch();
         let _out = std::io::stdout().flush();

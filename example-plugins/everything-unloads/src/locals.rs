@@ -1,4 +1,4 @@
-//! Thread-locals with destructors: what glibc pins an image for.
+//! Thread-locals with destructors, for which glibc pins an image.
 
 use std::cell::{Cell, RefCell};
 use std::thread;
@@ -13,7 +13,7 @@ thread_local! {
     static TOUCHES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Its end is the first use of another thread-local: one more destructor while destructors run.
+/// First uses another thread-local in its destructor, which adds a destructor while destructors run.
 struct Chained(Counted);
 
 impl Drop for Chained {

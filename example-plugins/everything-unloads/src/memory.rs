@@ -1,4 +1,4 @@
-//! Memory and files that this module never gives back.
+//! Memory and files that this module never frees or closes.
 #![expect(unsafe_code, reason = "asks the C library for memory in order to leak it")]
 
 use std::fs::File;
@@ -15,7 +15,7 @@ const PAGE: usize = 4096;
 static IN_THE_IMAGE: [AtomicU8; MEGABYTE] = [const { AtomicU8::new(0) }; MEGABYTE];
 static ON_THE_HEAP: OnceLock<Vec<u8>> = OnceLock::new();
 
-/// Takes a bit of everything, and uses it so that it is really there.
+/// Allocates memory of each kind, and writes to it so that it becomes resident.
 pub(crate) fn fill() {
     for byte in IN_THE_IMAGE.iter().step_by(PAGE) {
         if byte.swap(1, Ordering::Relaxed) != 0 {
@@ -30,23 +30,23 @@ pub(crate) fn fill() {
 }
 
 fn leak_c_memory() {
-    // SAFETY: any size may be asked for.
+    // SAFETY: any size may be requested.
     let block = unsafe { libc::malloc(PAGE) };
     if block.is_null() {
         return complaints::say("malloc gave nothing");
     }
-    // SAFETY: `malloc` gave so many bytes to us alone.
+    // SAFETY: `malloc` returned `PAGE` bytes that only this code uses.
     unsafe { std::ptr::write_bytes(block.cast::<u8>(), 1, PAGE) };
 }
 
 fn leak_pages() {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: new pages anywhere disturb nobody.
+    // SAFETY: new pages at any address affect no other mapping.
     let pages = unsafe { libc::mmap(null_mut(), 16 * PAGE, protection, flags, -1, 0) };
     if pages == libc::MAP_FAILED {
         return complaints::say("mmap gave nothing");
     }
-    // SAFETY: `mmap` gave so many writable bytes to us alone.
+    // SAFETY: `mmap` returned this many writable bytes that only this code uses.
     unsafe { std::ptr::write_bytes(pages.cast::<u8>(), 1, 16 * PAGE) };
 }
 

@@ -1,10 +1,10 @@
-//! Counts, in a file shared with the host, what has to run at the end of this generation, and what did: one row per
-//! generation, one slot per thread and kind. The host reads the file when the image is gone, so a destructor that
-//! never ran, ran twice or ran on another thread is seen and not inferred.
+//! Counts, in a file shared with the host, the destructors and handlers that must run at the end of this generation,
+//! and those that ran: one row per generation, one slot per thread and kind. The host reads the file after the image is
+//! unmapped, so it detects a destructor that never ran, ran twice or ran on another thread.
 //!
-//! Words of eight bytes. The first is how many generations have come; then [`ROWS`] rows, used in turn. A row is the
-//! number of its generation, how many slots it lacked, and [`SLOTS`] slots of four words: kind and thread, registered,
-//! run, run on another thread.
+//! Layout: machine words of eight bytes. The first word is the number of generations so far; then [`ROWS`] rows, used
+//! in turn. A row is the number of its generation, the number of slots it lacked, and [`SLOTS`] slots of four words:
+//! kind and thread, registered, run, run on another thread.
 #![expect(unsafe_code, reason = "maps a file that the host reads")]
 
 use std::fs::File;
@@ -14,44 +14,43 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::complaints;
 
-/// Rows of the file.
 const ROWS: usize = 16;
-/// Slots of a row.
+/// Slots per row.
 const SLOTS: usize = 64;
 const SLOT_WORDS: usize = 4;
 const ROW_WORDS: usize = 2 + SLOTS * SLOT_WORDS;
 const WORDS: usize = 1 + ROWS * ROW_WORDS;
 
-/// The row of this generation; null while nothing is counted.
+/// Row of this generation; null while counting is off.
 static ROW: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
-/// What is counted.
+/// Kind of counted object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A thread-local.
     Local = 1,
     /// A thread-local that owns memory.
     Owning = 2,
-    /// One whose end makes a [`Kind::Late`].
+    /// A thread-local whose destructor creates a [`Kind::Late`].
     Chained = 3,
-    /// One first used while destructors run.
+    /// A thread-local first used while destructors run.
     Late = 4,
     /// The value of a thread-specific key.
     Key = 5,
     /// An exit handler.
     Exit = 6,
-    /// Nothing that would ever run: a planted fault.
+    /// A value whose destructor never runs: a planted fault.
     Nothing = 7,
 }
 
-/// Opens the file of the host and takes the next row.
+/// Opens the file of the host and uses the next row.
 pub(crate) fn open(path: &str) {
     let file = match File::options().read(true).write(true).open(path) {
         Ok(file) => file,
         Err(error) => return complaints::say(format!("{path}: {error}")),
     };
     let (protection, fd) = (libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
-    // SAFETY: new pages anywhere disturb nobody; the file is open, and the host made it long enough.
+    // SAFETY: new pages at any address affect no other mapping; the file is open, and the host made it long enough.
     let pages = unsafe { libc::mmap(null_mut(), WORDS * size_of::<u64>(), protection, libc::MAP_SHARED, fd, 0) };
     if pages == libc::MAP_FAILED {
         return complaints::say(format!("{path} cannot be mapped"));
@@ -59,7 +58,7 @@ pub(crate) fn open(path: &str) {
     let words = pages.cast::<AtomicU64>();
     // SAFETY: the file begins with the counter.
     let generation = unsafe { &*words }.fetch_add(1, Ordering::Relaxed) + 1;
-    // SAFETY: the row lies within the file.
+    // SAFETY: the row is within the file.
     let row = unsafe { words.add(1 + (generation as usize % ROWS) * ROW_WORDS) };
     for at in 0..ROW_WORDS {
         word(row, at).store(0, Ordering::Relaxed);
@@ -68,12 +67,12 @@ pub(crate) fn open(path: &str) {
     ROW.store(row, Ordering::Release);
 }
 
-/// Counts one that will never run.
+/// Registers a value whose destructor never runs.
 pub(crate) fn register_nothing() {
     std::mem::forget(Counted::new(Kind::Nothing));
 }
 
-/// Is counted when it is made, and again when it ends.
+/// Counted when it is created, and again when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Counted {
     kind: Kind,
@@ -81,14 +80,14 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Registers one on the calling thread.
+    /// Registers a value on the calling thread.
     pub(crate) fn new(kind: Kind) -> Self {
         let thread = this_thread();
         count(kind, thread, 1);
         Self { kind, thread }
     }
 
-    /// It ran.
+    /// Counts a run.
     pub(crate) fn run(&self) {
         count(self.kind, self.thread, 2);
         if this_thread() != self.thread {
@@ -96,7 +95,7 @@ impl Counted {
         }
     }
 
-    /// It is used, nothing more.
+    /// Forces the initialization of a thread-local or static.
     pub(crate) fn touch(&self) {}
 }
 
@@ -135,8 +134,8 @@ fn count(kind: Kind, thread: u64, column: usize) {
 /// A word of a row.
 fn word(row: *mut AtomicU64, at: usize) -> &'static AtomicU64 {
     debug_assert!(at < ROW_WORDS);
-    // SAFETY: `row` is one of a mapped file, which no code of this module unmaps; the word lies within the row.
+    // SAFETY: `row` is a row of a mapped file, which no code of this module unmaps; the word is within the row.
     let word = unsafe { row.add(at) };
-    // SAFETY: as above; the words of the file are only ever used as atomics.
+    // SAFETY: as above; the words of the file are only accessed as atomics.
     unsafe { &*word }
 }

@@ -1,4 +1,5 @@
-//! Threads of every sort: joined at once, joined at the end, detached, finished with the handle in a static, scoped.
+//! Threads of every kind: joined immediately, joined at the end, detached, finished with the handle in a static,
+//! scoped.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,12 +8,12 @@ use std::time::Duration;
 
 use crate::{complaints, foreign, locals};
 
-/// The thread that works until the module ends, and how it is told.
+/// Thread that works until the module ends, and the sender that ends it.
 static WORKER: Mutex<Option<(Sender<()>, JoinHandle<u64>)>> = Mutex::new(None);
-/// One that ended long ago and is never joined.
+/// A thread that has finished and is never joined.
 static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// Starts one of each.
+/// Starts one thread of each kind.
 pub(crate) fn start() {
     named("joined", use_everything).map(JoinHandle::join);
     *lock(&FINISHED) = named("finished", use_everything);
@@ -36,7 +37,7 @@ pub(crate) fn start() {
     thread::scope(|scope| drop(scope.spawn(use_everything)));
 }
 
-/// Starts one that never ends, whatever it is asked.
+/// Starts a thread that never ends.
 pub(crate) fn start_endless() {
     drop(named("endless", || {
         loop {
@@ -45,7 +46,7 @@ pub(crate) fn start_endless() {
     }));
 }
 
-/// Ends what has to be ended by hand. The rest is the host's.
+/// Ends the threads that need an explicit end. The host handles the others.
 pub(crate) fn end() {
     let Some((sender, worker)) = lock(&WORKER).take() else { return };
     drop(sender);

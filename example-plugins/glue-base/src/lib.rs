@@ -7,25 +7,25 @@ use engine_glue::ActorComponent;
 
 module! { name: "glue_base" }
 
-/// What an actor can have more or less of.
+/// Attributes of an actor.
 #[uclass(package = "Game", base = ActorComponent, blueprintable)]
 #[derive(Default)]
 pub struct AttributeSet {
-    /// At zero the actor is done for.
+    /// At zero the actor is defeated.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write, default = 100.0)]
     health: f64,
     /// What `health` never gets above.
     #[uproperty(edit_anywhere, blueprint_read, default = 100.0)]
     max_health: f64,
 
-    /// How often an attribute changed.
+    /// Number of changes of an attribute.
     #[keep]
     changes: u32,
 }
 
 #[uclass]
 impl AttributeSet {
-    /// An attribute is about to become `wanted`: the answer is what it becomes.
+    /// Called before an attribute becomes `wanted`; returns the value to use instead.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn pre_attribute_change(&self, attribute: String, wanted: f64) -> f64;
     fn pre_attribute_change_implementation(&mut self, this: This<Self>, attribute: String, wanted: f64) -> f64 {
@@ -33,32 +33,32 @@ impl AttributeSet {
         if attribute == "health" { wanted.clamp(0.0, this.max_health()) } else { wanted }
     }
 
-    /// Changes `health` by `amount`, and gives what it became.
+    /// Changes `health` by `amount`, and returns the new value.
     #[ufunction(blueprint_callable)]
     fn change_health(&mut self, this: This<Self>, amount: f64) -> f64 {
-        // The event may be ours, so our half must be free while it runs.
+        // The event may be a method of this object, so its plugin part must not be borrowed during the call.
         let health = this.lend(self, |this| this.pre_attribute_change("health".to_owned(), this.health() + amount));
         this.set_health(health);
         health
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[zmethod]
     fn build_tag() -> u64 {
         fixture::tag()
     }
 
-    /// How often an attribute changed.
+    /// Returns the number of changes of an attribute.
     #[ufunction(blueprint_pure)]
     fn change_count(&self) -> u32 {
         self.changes
     }
 }
 
-/// Attributes that come back by themselves.
+/// Attributes that regenerate.
 #[uclass(package = "Game", base = AttributeSet, blueprintable)]
 pub struct RegeneratingSet {
-    /// How much health comes back in a second.
+    /// Points of health restored per second.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write, default = 5.0)]
     regeneration: f64,
 }

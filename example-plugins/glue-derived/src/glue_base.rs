@@ -3,10 +3,10 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// What an actor can have more or less of.
+/// Attributes of an actor.
 #[uclass(imported, package = "Game", base = engine_glue::ActorComponent)]
 pub struct AttributeSet {
-    /// At zero the actor is done for.
+    /// At zero the actor is defeated.
     #[uproperty]
     health: f64,
     /// What `health` never gets above.
@@ -16,21 +16,21 @@ pub struct AttributeSet {
 
 #[uclass(imported)]
 impl AttributeSet {
-    /// Changes `health` by `amount`, and gives what it became.
+    /// Changes `health` by `amount`, and returns the new value.
     #[ufunction]
     fn change_health(&self, amount: f64) -> f64;
-    /// How often an attribute changed.
+    /// Returns the number of changes of an attribute.
     #[ufunction]
     fn change_count(&self) -> u32;
-    /// An attribute is about to become `wanted`: the answer is what it becomes.
+    /// Called before an attribute becomes `wanted`; returns the value to use instead.
     #[ufunction(blueprint_native_event)]
     fn pre_attribute_change(&self, attribute: String, wanted: f64) -> f64;
 }
 
-/// Attributes that come back by themselves.
+/// Attributes that regenerate.
 #[uclass(imported, package = "Game", base = AttributeSet)]
 pub struct RegeneratingSet {
-    /// How much health comes back in a second.
+    /// Points of health restored per second.
     #[uproperty]
     regeneration: f64,
 }

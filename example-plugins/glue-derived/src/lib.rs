@@ -1,4 +1,4 @@
-//! A shield before the health: a class derived from one of another module, whose event it overrides.
+//! A shield that absorbs damage: a class derived from a class of another module, whose event it overrides.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use engine_glue::Actor;
 
 use crate::glue_base::{AttributeSet, RegeneratingSet};
 
-// The classes of the module `glue_base`: what `alcedo glue` writes.
+// The classes of the module `glue_base`, written by `alcedo glue`.
 mod glue_base;
 
 #[cfg(not(feature = "undeclared"))]
@@ -20,11 +20,11 @@ module! { name: "glue_derived" }
 #[uclass(package = "Game", base = RegeneratingSet, blueprintable)]
 #[derive(Default)]
 pub struct ShieldedSet {
-    /// What the shield can still take.
+    /// Damage that the shield can still absorb.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write, default = 50.0)]
     shield: f64,
 
-    /// What it took so far.
+    /// Damage absorbed so far.
     #[keep]
     absorbed: f64,
 }
@@ -43,23 +43,23 @@ impl ShieldedSet {
         this.base_pre_attribute_change(attribute, wanted + taken)
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[zmethod]
     fn build_tag() -> u64 {
         fixture::tag()
     }
 
-    /// What the shield took so far.
+    /// Returns the damage absorbed so far.
     #[ufunction(blueprint_pure)]
     fn absorbed(&self) -> f64 {
         self.absorbed
     }
 }
 
-/// Somebody with a shield.
+/// An actor with a shield.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Hero {
-    /// Health, and what stands before it.
+    /// Health and shield.
     #[uproperty(default_subobject)]
     attributes: Obj<ShieldedSet>,
 }

@@ -1,5 +1,5 @@
-//! A class that extends one of the host's, overrides its event, and calls it; and a declaration that stands in a file of its
-//! own, which a host can have as well.
+//! A class that extends a class of the host, overrides its event, and calls the base; and a class whose file a host can
+//! declare as well.
 
 #![forbid(unsafe_code)]
 
@@ -9,12 +9,12 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::lamp::{Hums, Lamp};
 
-// The types of the host: what `alcedo glue` writes.
+// The types of the host, written by `alcedo glue`.
 mod lamp;
 #[cfg(feature = "meter")]
 mod meter;
 
-/// The words of this side, for files that may stand on either.
+/// Names of the plugin side, for files that a host or a plugin can include.
 #[cfg(feature = "meter")]
 mod words {
     pub(crate) use alcedo_plugin_api::prelude::*;
@@ -22,7 +22,7 @@ mod words {
 
 module! { name: "host_types" }
 
-/// Hums, and is no lamp.
+/// Implements `Hums`, but does not extend `Lamp`.
 #[uclass(package = "Game", implements(Hums))]
 #[derive(Default)]
 pub struct Bell {
@@ -40,12 +40,12 @@ impl Hums for Bell {
     }
 }
 
-/// A lamp that is carried.
+/// A portable lamp.
 #[uclass(package = "Game", base = Lamp)]
 #[derive(Default)]
 pub struct Lantern {
     swings: u32,
-    /// A brightness of its own, beside which that of the host is measured.
+    /// A plain Rust field, to compare with the host's brightness in benchmarks.
     plain: f64,
 }
 
@@ -55,7 +55,7 @@ extern "C" fn turn_up_plain(brightness: &mut f64, by: f64) {
 
 #[uclass]
 impl Lantern {
-    /// Flickers twice as often.
+    /// Flickers twice `times`.
     #[overrides(Lamp)]
     fn flicker(&mut self, this: This<Self>, times: u32) -> Result<u32, CallError> {
         self.swings += 1;
@@ -63,38 +63,38 @@ impl Lantern {
         this.base_flicker(times * 2)
     }
 
-    /// How often this code has swung it.
+    /// Returns the number of swings.
     #[ufunction]
     fn swings(&self) -> u32 {
         self.swings
     }
 
-    /// Turns the host's lamp up and down so often; for a benchmark.
+    /// Turns the host's lamp up and down `times` times; for a benchmark.
     #[ufunction]
     fn turn_often(&self, this: This<Self>, times: u64) {
         (0..times).for_each(|_| black_box(this).turn_up(black_box(0.5)));
     }
 
-    /// The same by a pointer to a C function.
+    /// Does this through a pointer to a C function.
     #[ufunction]
     fn turn_often_plain(&mut self, times: u64) {
         let turn = black_box(turn_up_plain as extern "C" fn(&mut f64, f64));
         (0..times).for_each(|_| turn(black_box(&mut self.plain), black_box(0.5)));
     }
 
-    /// Reads the host's property so often; for a benchmark.
+    /// Reads the host's property `times` times; for a benchmark.
     #[ufunction]
     fn read_often(&self, this: This<Self>, times: u64) -> f64 {
         (0..times).map(|_| black_box(&this).brightness()).sum()
     }
 
-    /// The same of a field behind a pointer.
+    /// Reads a field behind a pointer `times` times.
     #[ufunction]
     fn read_often_plain(&self, times: u64) -> f64 {
         (0..times).map(|_| black_box(&self.plain)).sum()
     }
 
-    /// Turns back into the host, which asks for what it has lent.
+    /// Calls back into the host, which borrows its field again.
     #[ufunction]
     fn count(&self, this: This<Self>) -> u32 {
         this.count_inside()

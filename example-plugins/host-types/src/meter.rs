@@ -4,33 +4,33 @@ use std::collections::HashMap;
 
 use super::words::*;
 
-/// What a meter shows.
+/// A reading of a meter.
 #[ustruct(package = "Metering", pod)]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Reading {
-    /// How many there were.
+    /// Number of units.
     #[uproperty(default = 1)]
     pub(crate) units: u32,
     #[uproperty(default = -0.5)]
     pub(crate) cost: f64,
 }
 
-/// By what a meter counts.
+/// Tariff of a meter.
 #[uenum(package = "Metering")]
 #[derive(PartialEq, Eq, Debug)]
 #[repr(i16)]
 pub(crate) enum Tariff {
-    /// As it passes.
+    /// By day.
     Plain,
     /// For less.
     #[umeta(display_name = "At night")]
     Night = -3,
-    /// Nobody has it any more.
+    /// No longer used.
     #[umeta(hidden)]
     Old = 300,
 }
 
-/// Where a meter is sealed.
+/// Locations of the seals of a meter.
 #[uenum(package = "Metering", flags)]
 #[repr(u8)]
 pub(crate) enum Seals {
@@ -38,52 +38,52 @@ pub(crate) enum Seals {
     Back = 1 << 1,
 }
 
-/// Whatever can be read.
+/// Implemented by classes with a reading.
 #[uinterface(package = "Metering")]
 pub(crate) trait Reads {
-    /// What it shows where a unit costs so much more.
+    /// Returns the reading if a unit costs `more` in addition.
     fn read(&self, more: f64) -> Reading;
-    /// Sets it back; gives what it had counted.
+    /// Resets the counter; returns its last value.
     fn set_back(&mut self, allowed: bool) -> Result<u32, String>;
 }
 
-/// Something went through.
+/// Broadcast after units passed.
 #[udelegate(multicast, package = "Metering")]
 pub(crate) type OnPassed = fn(units: u32, by: Obj<Meter>);
 
-/// Whether so much may go through.
+/// Returns true if `units` may pass.
 #[udelegate(single, of = Meter)]
 pub(crate) type MayPass = fn(units: u32, line: String) -> bool;
 
-/// Counts what goes through.
+/// Counts units.
 #[uclass(package = "Metering", blueprintable, implements(Reads))]
 #[derive(Default)]
 pub(crate) struct Meter {
-    /// What a unit costs.
+    /// Price of a unit.
     #[uproperty(edit_anywhere, default = 2.5)]
     price: f64,
-    /// What it is called.
+    /// Name of the meter.
     #[uproperty(blueprint_read, default = "main")]
     label: String,
     /// The meter before it.
     #[uproperty(transient)]
     before: Obj<Meter>,
-    /// What it showed when it was set back.
+    /// Reading at the last reset.
     #[uproperty]
     last: Reading,
-    /// Is told of it.
+    /// Broadcast after units passed.
     #[uproperty]
     told: OnPassed,
-    /// Is asked before.
+    /// Called before units pass.
     #[uproperty(transient)]
     asked: MayPass,
-    /// Is told when it is set back.
+    /// Broadcast after a reset.
     #[uproperty]
     was_set_back: SparseDelegate<fn()>,
-    /// By what it counts.
+    /// Tariff of this meter.
     #[uproperty(edit_anywhere, default = "Night")]
     tariff: Tariff,
-    /// Where it is sealed.
+    /// Locations of the seals.
     #[uproperty]
     seals: Seals,
     /// The meters behind it.
@@ -103,7 +103,7 @@ impl Meter {
         this.set_label(format!("{}!", this.label()));
     }
 
-    /// Counts; gives what it costs so far.
+    /// Counts units; returns the cost so far.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn pass(&self, units: u32) -> Result<f64, String>;
     fn pass_implementation(&mut self, this: This<Self>, units: u32) -> Result<f64, String> {
@@ -114,23 +114,23 @@ impl Meter {
         Ok(this.price() * f64::from(self.units))
     }
 
-    /// Whether it has counted.
+    /// Returns true if any units were counted.
     #[ufunction(blueprint_pure)]
     fn has_counted(&self) -> bool {
         self.units > 1
     }
 
-    /// What so many units cost at a price.
+    /// Returns the cost of `units` at a price.
     #[ufunction(blueprint_callable, defaults(price = 0.5), display_name = "Cost of units")]
     fn cost_of(units: u32, price: f64) -> f64 {
         f64::from(units) * price
     }
 
-    /// For scripts to fill.
+    /// Implemented by scripts.
     #[ufunction(blueprint_implementable_event, category = "Meter")]
     fn on_passed(&self, units: u32) -> u32;
 
-    /// Takes units off what is given; what is left, and a line, come back.
+    /// Takes units off `units`; changes `units` and `line`.
     #[ufunction(blueprint_native_event)]
     fn take(&self, units: &mut u32, line: &mut String) -> Result<bool, String>;
     fn take_implementation(&self, units: &mut u32, line: &mut String) -> Result<bool, String> {
@@ -139,7 +139,7 @@ impl Meter {
         Ok(*units > 0)
     }
 
-    /// The same twice; what fails leaves both as they were.
+    /// Calls `take` twice; a failed call leaves both arguments unchanged.
     #[ufunction]
     fn take_twice(&self, this: This<Self>, mut units: u32) -> String {
         let mut line = "line".to_owned();
@@ -147,26 +147,26 @@ impl Meter {
         format!("{told:?} {units} {line}")
     }
 
-    /// Calls the others.
+    /// Calls the other functions.
     #[ufunction]
     fn sum_up(&self, this: This<Self>) -> f64 {
         this.cost_of(3, 2.0) + f64::from(this.on_passed(7))
     }
 
-    /// Calls what the interface has, as whoever knows no more of it.
+    /// Calls the interface's functions through an untyped reference.
     #[ufunction]
     fn read_as_any(&self, this: This<Self>) -> Result<f64, CallError> {
         let reads = this.as_interface::<Reads>()?;
         Ok(reads.read(0.5).cost)
     }
 
-    /// Whether it shows what a new reading does.
+    /// Returns true if the reading equals a new reading.
     #[ufunction(blueprint_pure)]
     fn shows_a_new_reading(&self, this: This<Self>) -> bool {
         this.last() == Reading::default()
     }
 
-    /// Changes the tariff, and seals the back; gives the tariff before.
+    /// Changes the tariff and seals the back; returns the previous tariff.
     #[ufunction(blueprint_callable)]
     fn change(&self, this: This<Self>, to: Tariff, seals: &mut Seals) -> Tariff {
         *seals = *seals | Seals::Back;
@@ -210,7 +210,7 @@ impl Meter {
         HashMap::from([(this.label(), all)])
     }
 
-    /// What it showed when it was set back.
+    /// Returns the reading at the last reset.
     #[ufunction(blueprint_pure)]
     fn last_reading(&self, this: This<Self>) -> Reading {
         this.last()

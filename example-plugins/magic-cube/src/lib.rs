@@ -1,4 +1,4 @@
-//! A cube that turns and bobs. What the host shows of it survives every reload of this code.
+//! A cube that rotates and bobs. Its properties survive every reload of this code.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,7 @@ module! { name: "magic_cube", main: started, exit: ended }
 /// How far the cube bobs, up and down.
 const BOB_HEIGHT: f64 = 20.0;
 
-/// How often it bobs in a second.
+/// Bobs per second.
 const BOB_RATE: f64 = 0.5;
 
 fn started(args: &[&str]) {
@@ -31,31 +31,31 @@ pub struct MagicCube {
     #[uproperty(default_subobject, root_component)]
     mesh: Obj<SceneComponent>,
 
-    /// Seconds since this code began to move it.
+    /// Seconds since this generation started to move it.
     elapsed: f64,
-    /// How high it stands in its bobbing, to be taken off again before the next step.
+    /// Current height of the bob, subtracted before the next step.
     #[keep]
     bob: f64,
-    /// How often it said hello.
+    /// Number of calls of `say_hello`.
     #[keep]
     greetings: u32,
 }
 
 #[uclass]
 impl MagicCube {
-    /// In its construction, and again in every reload.
+    /// Runs in construction, and again in every reload.
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         Self { elapsed: 0.0, bob: 0.0, greetings: 0 }
     }
 
-    /// Once in the object's life.
+    /// Runs once in the object's life.
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
         this.set_can_tick(true);
     }
 
-    /// After the class defaults were copied in: no two cubes turn alike.
+    /// Runs after the class defaults were copied in: makes each cube rotate differently.
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
         this.set_rotation_speed(this.rotation_speed() + f64::from(this.seed() % 10));
@@ -86,7 +86,7 @@ impl MagicCube {
         self.bob = bob;
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[zmethod]
     fn build_tag() -> u64 {
         fixture::tag()
@@ -94,7 +94,7 @@ impl MagicCube {
 }
 
 impl Drop for MagicCube {
-    // The finalizer thread: there is no `This` here, so no engine; the compiler sees to it.
+    // Runs on the finalizer thread: there is no `This`, so code that uses the engine does not compile here.
     fn drop(&mut self) {
         tracing::trace!(greetings = self.greetings, "a cube's plugin part ends");
     }

@@ -1,18 +1,18 @@
-//! A class that sits on an actor: the other declaration has it elsewhere.
+//! A class that extends an actor; the other declaration extends a component.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};
 
-/// Goes up and down.
+/// Dives and rises.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Diver {
-    /// How deep it is.
+    /// Current depth.
     #[uproperty(default = 3.0)]
     depth: f64,
-    /// Which class constructor it had last.
+    /// The class constructor that ran last.
     #[uproperty]
     constructed_as: String,
-    /// What it wears, on every base.
+    /// A default subobject that both declarations have.
     #[uproperty(default_subobject)]
     suit: Obj<SceneComponent>,
 
@@ -35,7 +35,7 @@ impl Diver {
         this.set_constructed_as("actor");
     }
 
-    /// It dives once more.
+    /// Counts a dive.
     #[ufunction(blueprint_callable)]
     fn dive(&mut self) -> String {
         self.dives += 1;
@@ -43,7 +43,7 @@ impl Diver {
         self.own()
     }
 
-    /// What is the plugin's own.
+    /// Returns the plugin's own fields.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("actor dives={} breath={}", self.dives, self.breath)

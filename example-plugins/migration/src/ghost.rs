@@ -1,21 +1,21 @@
-//! Classes that are not in every build: what becomes of their objects meanwhile?
+//! Classes that some builds lack: their objects are dormant until their class returns.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};
 
-/// An actor that comes and goes.
+/// An actor whose class is removed and added again.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Ghost {
-    /// How cold it makes.
+    /// Temperature drop around the ghost.
     #[uproperty(default = 10.0)]
     chill: f64,
-    /// What is seen of it.
+    /// Appearance.
     #[uproperty(default = "pale")]
     look: String,
-    /// Whom it follows.
+    /// Actor that the ghost follows.
     #[uproperty]
     haunts: Obj<Actor>,
-    /// What it wears.
+    /// A default subobject.
     #[uproperty(default_subobject, root_component)]
     sheet: Obj<SceneComponent>,
 
@@ -38,7 +38,7 @@ impl Ghost {
         this.set_can_tick(true);
     }
 
-    /// Changes everything that is the plugin's own, and says what it is now.
+    /// Changes all fields of the plugin, and returns them.
     #[ufunction(blueprint_callable)]
     fn moan(&mut self) -> String {
         self.moans += 1;
@@ -46,17 +46,17 @@ impl Ghost {
         self.own()
     }
 
-    /// What is the plugin's own.
+    /// Returns the plugin's own fields.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("moans={} steps={}", self.moans, self.steps)
     }
 }
 
-/// A ghost that is seldom seen.
+/// A rare ghost.
 #[uclass(package = "Game", base = Ghost, blueprintable)]
 pub struct Phantom {
-    /// How thick its veil is.
+    /// Thickness of its veil.
     #[uproperty(default = 2)]
     veil: i32,
 
@@ -72,7 +72,7 @@ impl Phantom {
         Self { sightings: 0 }
     }
 
-    /// It is seen once more.
+    /// Counts a sighting.
     #[ufunction(blueprint_callable)]
     fn appear(&mut self) -> u32 {
         self.sightings += 1;

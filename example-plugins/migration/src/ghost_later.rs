@@ -1,21 +1,21 @@
-//! The ghost as it comes back after a while, without its phantoms.
+//! The ghost in a later build, without its phantoms.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};
 
-/// An actor that comes and goes.
+/// An actor whose class is removed and added again.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Ghost {
-    /// Cold around it, under another name.
+    /// Temperature drop, under another name.
     #[uproperty(default = 20.0, was = "chill")]
     cold: f64,
-    /// What is seen of it, which was a text.
+    /// Appearance, a string before.
     #[uproperty]
     look: UName,
-    /// Whom it follows.
+    /// Actor that the ghost follows.
     #[uproperty]
     haunts: Obj<Actor>,
-    /// What it drags along.
+    /// A default subobject that was added.
     #[uproperty(default_subobject, root_component)]
     chain: Obj<SceneComponent>,
 
@@ -31,7 +31,7 @@ impl Ghost {
         Self { wails: 0 }
     }
 
-    /// What is the plugin's own.
+    /// Returns the plugin's own fields.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("later moans={}", self.wails)

@@ -1,5 +1,5 @@
-//! One class in two declarations: what of its living objects can follow the change does, and the report of the reload
-//! names the rest.
+//! A class in two declarations: values of living objects are migrated if the change permits it, and the report of
+//! the reload lists the rest.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The class as it was.
+//! The class before the change.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent, Vector};
@@ -13,10 +13,10 @@ pub struct Form {
     pub height: f32,
 }
 
-/// What is kept as one value.
+/// A value that is kept as a whole.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 pub struct Record {
-    /// How often it shifted.
+    /// Number of shifts.
     pub shifts: u32,
 }
 
@@ -26,7 +26,7 @@ pub struct Shapeshifter {
     /// Stays as it is.
     #[uproperty(default = 1.5)]
     same: f64,
-    /// Goes.
+    /// Removed later.
     #[uproperty(default = 7)]
     removed: i32,
     /// Becomes an `i64`.
@@ -35,7 +35,7 @@ pub struct Shapeshifter {
     /// Becomes an `i32`.
     #[uproperty(default = 0.5)]
     narrowed: f64,
-    /// Becomes a text.
+    /// Becomes a string.
     #[uproperty]
     named: UName,
     /// Gets another default.
@@ -50,13 +50,13 @@ pub struct Shapeshifter {
     /// A struct whose fields change.
     #[uproperty]
     form: Form,
-    /// A shapeshifter that this one knows.
+    /// A friend of this shapeshifter.
     #[uproperty]
     friend: Obj<Shapeshifter>,
-    /// A part that stays.
+    /// A subobject that remains.
     #[uproperty(default_subobject)]
     torso: Obj<SceneComponent>,
-    /// A part that goes, and until then the root.
+    /// A subobject that is removed later, and until then the root.
     #[uproperty(default_subobject, root_component)]
     tail: Obj<SceneComponent>,
 
@@ -66,7 +66,7 @@ pub struct Shapeshifter {
     /// Kept, and then of another type.
     #[keep]
     mood: String,
-    /// Kept, and then not there.
+    /// Kept, and removed later.
     #[keep]
     regrets: u32,
     /// Kept, and then with one more field.
@@ -83,7 +83,7 @@ impl Shapeshifter {
         Self { shifts: 0, mood: "calm".to_owned(), regrets: 0, record: Record::default(), breath: 0 }
     }
 
-    /// Changes everything that is the plugin's own, and says what it is now.
+    /// Changes all fields of the plugin, and returns them.
     #[ufunction(blueprint_callable)]
     fn shift(&mut self) -> String {
         self.shifts += 1;
@@ -94,7 +94,7 @@ impl Shapeshifter {
         self.own()
     }
 
-    /// What is the plugin's own.
+    /// Returns the plugin's own fields.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("v1 shifts={} mood={} regrets={} breath={}", self.shifts, self.mood, self.regrets, self.breath)

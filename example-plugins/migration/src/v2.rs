@@ -1,4 +1,4 @@
-//! The class as it became.
+//! The class after the change.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent, Vector};
@@ -15,19 +15,19 @@ pub struct Form {
     pub height: f64,
 }
 
-/// What is kept as one value.
+/// A value that is kept as a whole.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 pub struct Record {
-    /// How often it shifted.
+    /// Number of shifts.
     pub shifts: u32,
-    /// How far.
+    /// Distance of the shifts.
     pub far: u32,
 }
 
 /// An actor of many shapes.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Shapeshifter {
-    /// Came.
+    /// Added.
     #[uproperty(default = "new here")]
     added: String,
     /// Stays as it is.
@@ -54,23 +54,23 @@ pub struct Shapeshifter {
     /// A struct whose fields changed.
     #[uproperty]
     form: Form,
-    /// A shapeshifter that this one knows.
+    /// A friend of this shapeshifter.
     #[uproperty]
     friend: Obj<Shapeshifter>,
-    /// A part that stays.
+    /// A subobject that remains.
     #[uproperty(default_subobject)]
     torso: Obj<SceneComponent>,
-    /// A part that came, and is the root.
+    /// A subobject that was added, and is the root.
     #[uproperty(default_subobject, root_component)]
     wings: Obj<SceneComponent>,
 
     /// Kept.
     #[keep]
     shifts: u32,
-    /// Kept, and once of another type.
+    /// Kept, and before of another type.
     #[keep]
     mood: u32,
-    /// Kept, and once with a field less.
+    /// Kept, and before with one field less.
     #[keep]
     record: Record,
     /// Not kept.
@@ -84,7 +84,7 @@ impl Shapeshifter {
         Self { shifts: 0, mood: 1, record: Record::default(), breath: 0 }
     }
 
-    /// What is the plugin's own.
+    /// Returns the plugin's own fields.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("v2 shifts={} mood={} breath={}", self.shifts, self.mood, self.breath)

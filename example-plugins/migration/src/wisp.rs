@@ -1,12 +1,12 @@
-//! A class that the later declaration has and the earlier has not.
+//! A class that only the later declaration has.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
-/// A light that is there when ghosts are not.
+/// A light that exists while ghosts do not.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Wisp {
-    /// How bright it is.
+    /// Brightness.
     #[uproperty(default = 1.0)]
     light: f64,
 
@@ -22,7 +22,7 @@ impl Wisp {
         Self { flickers: 0 }
     }
 
-    /// It flickers once more.
+    /// Counts a flicker.
     #[ufunction(blueprint_callable)]
     fn flicker(&mut self) -> u32 {
         self.flickers += 1;

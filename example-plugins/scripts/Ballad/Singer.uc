@@ -1,10 +1,10 @@
-/** Sings, and knows how often. A plugin listens to it: see runtime/tests/plugins/listener. */
+/** Sings and counts songs. A plugin uses it: see runtime/tests/plugins/listener. */
 class Singer extends Actor;
 
-/** How many songs there were. */
+/** Number of songs. */
 var() int songs;
 
-/** Sings so many songs; gives how many there were in all. */
+/** Sings `times` songs; returns the number of all songs. */
 function int sing(int times)
 {
     songs += times;

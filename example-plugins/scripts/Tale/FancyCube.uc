@@ -1,10 +1,10 @@
 /**
- * A magic cube that counts how often it says hello, and turns faster each time.
+ * A magic cube that counts its greetings, and rotates faster after each.
  */
 class FancyCube extends MagicCube;
 
 var int Hellos;
-/** How much faster it turns after each hello, in degrees a second. */
+/** Increase of the rotation speed per greeting, in degrees per second. */
 var() double Excitement;
 
 event SayHello()

@@ -1,9 +1,9 @@
 /**
- * An actor that can be hurt, heals with time, and says what it is up to.
+ * An actor that can be hurt, and heals with time.
  */
 class Hero extends Actor;
 
-/** What a hero does. */
+/** State of a hero. */
 enum Mood
 {
     Calm,
@@ -11,7 +11,7 @@ enum Mood
     Gone
 };
 
-/** A blow that the hero remembers. */
+/** A blow that the hero took. */
 struct Blow
 {
     var string From;
@@ -20,13 +20,13 @@ struct Blow
 
 /** From 0 to 100. */
 var() int Health;
-/** Points of health that come back in a second. */
+/** Points of health restored per second. */
 var() float Healing;
 var Mood Now;
 var array<Blow> Blows;
 var float Healed;
 
-/** Takes a blow, and gives what is left of the hero's health. */
+/** Takes a blow, and returns the remaining health. */
 function int Strike(string From, int Amount)
 {
     local Blow Last;

@@ -1,5 +1,5 @@
-//! What a web server keeps in its process: a book that its handlers sign. The book is an object of the host, so its pages
-//! live on while this code is replaced. `runtime/examples/web-server` serves it.
+//! A guest book of a web server, which its handlers sign. The book is an object of the host, so its entries survive
+//! reloads of this code. `runtime/examples/web-server` serves it.
 
 #![forbid(unsafe_code)]
 
@@ -8,13 +8,13 @@ use fixture::BUILD;
 
 module! { name: "server_handler" }
 
-/// Who was here.
+/// A guest book.
 #[uclass(package = "Game", base = Object)]
 pub struct Guestbook {
-    /// How many have signed.
+    /// Number of signatures.
     #[uproperty]
     guests: u64,
-    /// Who signed last.
+    /// Name of the last guest.
     #[uproperty]
     last: String,
 }
@@ -26,7 +26,7 @@ impl Guestbook {
         Self {}
     }
 
-    /// One more guest; the line that is shown to him.
+    /// Adds a guest; returns the line for the response.
     #[ufunction]
     fn sign(&mut self, this: This<Self>, name: String) -> String {
         let guests = this.guests() + 1;

@@ -1,4 +1,4 @@
-//! Reloads a plugin per crate, and writes down which crates let go; see the library beside it.
+//! Reloads a plugin per crate, and records which crates allow unloading; see the library of this package.
 
 #![forbid(unsafe_code)]
 

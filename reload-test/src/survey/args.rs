@@ -4,32 +4,32 @@ use super::sabotage::Sabotage;
 use clap::Parser;
 use std::path::PathBuf;
 
-/// Reloads a plugin per crate, and writes down which crates let their code go.
+/// Reloads a plugin per crate, and records which crates allow their code to unload.
 #[derive(Debug, Parser)]
 #[command(name = "alcedo-survey", version, max_term_width = 100)]
 pub(crate) struct Args {
-    /// Only these rows, by name; all of them if none is named.
+    /// Only these rows, by name; all by default.
     #[arg(long, value_name = "ROWS", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 
-    /// Of these rows, only those that have no sound result yet for the code and the versions that they would run with.
+    /// Of these rows, only those without a sound result for the current code and versions.
     #[arg(long)]
     pub(crate) missing: bool,
 
-    /// How many reloads each.
+    /// Number of reloads per row.
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) reloads: u64,
 
-    /// How many rows at once. Builds take turns, since they share a folder.
+    /// Number of concurrent rows. Builds run one at a time, since they share a folder.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) jobs: usize,
 
-    /// File of the table, as a page of the documentation: all rows, each with its newest result. A row without one keeps its
-    /// lines of the page that is there.
+    /// File of the table, as a page of the documentation: all rows, each with its newest result. A row without a result
+    /// keeps its lines of the existing page.
     #[arg(long, value_name = "PATH")]
     pub(crate) page: Option<PathBuf>,
 
-    /// Where results are kept, a file per row.
+    /// Folder of results, a file per row.
     #[arg(
         long,
         value_name = "DIR",
@@ -37,15 +37,15 @@ pub(crate) struct Args {
     )]
     pub(crate) store: PathBuf,
 
-    /// The crate that is built once for each row.
+    /// The crate that is built for each row.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/survey"))]
     pub(crate) sources: PathBuf,
 
-    /// A host that says nothing for so long hangs, and is ended.
+    /// Time limit without output before a host counts as hung, and is killed.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) patience: u64,
 
-    /// Do harm, to see whether it is noticed.
+    /// Injects a fault, to check that it is detected.
     #[arg(long, value_name = "HARM", hide = true)]
     pub(crate) sabotage: Option<Sabotage>,
 

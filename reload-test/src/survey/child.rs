@@ -1,5 +1,5 @@
-//! The host of a row: it reloads, lets the plugin use its crate, waits until the generation before is gone or given up,
-//! and says a line.
+//! The host of a row: reloads, calls the plugin's use of its crate, waits until the previous generation is unmapped or
+//! parked, and writes a line.
 #![expect(unsafe_code, reason = "leads threads out of their sleep by force, and closes what was left open")]
 
 use super::freed::{Freed, freed, range};
@@ -19,19 +19,18 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a generation may take to go before it is given up, where that is what is to become of it.
+/// Time until a generation is parked, if the row expects it to be parked.
 const PARK_AFTER: Duration = Duration::from_millis(100);
-/// The same where it is to go: a thread may be slow to end on a busy machine, and one that is to be evicted and is not in
-/// a system call just then is tried again.
+/// Time until a generation is parked, if the row expects it to be unmapped: a thread may end late on a busy machine, and
+/// an eviction outside of a system call is retried.
 const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
-/// How long a host may take to give it up.
+/// Time limit for the host to park a generation.
 const TO_BE_DECIDED: Duration = Duration::from_secs(30);
-/// After how long a thread is evicted, where that is allowed.
+/// Time until a thread is evicted, if permitted.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
-/// Where images are to go, and so many have stayed, nothing more is to be learned.
+/// Number of unexpectedly parked images after which the run stops.
 const TOO_MANY: usize = 5;
 
-/// Does what the plan in the file `plan` says.
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
     crate::log_to_stderr("error");
@@ -46,16 +45,15 @@ fn host(plan: &Plan) -> Result<()> {
     let builder = builder.unloads(|policy| {
         policy.look_for_references = ReferenceSearch::Always;
         policy.reap_children = true;
-        // SAFETY: which crates lend the stacks of their threads, or give descriptors away, is what this process is for.
+        // SAFETY: this process tests which crates lend the stacks of their threads, or pass descriptors on.
         unsafe { policy.evict_after(evict.then_some(EVICT_AFTER)) };
-        // SAFETY: as above; the host itself takes no descriptor of a plugin.
+        // SAFETY: as above; the host itself uses no descriptor of a plugin.
         unsafe { policy.close_fds(evict) };
     });
     let runtime = builder.build().context("could not make a runtime")?;
     let mut host = Host { plan, runtime, known: BTreeSet::new(), parked: 0 };
     if let Err(error) = host.run() {
-        // What has been found is told before anything else is tried: where memory or files have been harmed, an orderly
-        // end may be none.
+        // Reports the findings before any further step: with corrupted memory or files, a normal end may be impossible.
         mem::forget(host);
         return Err(error);
     }
@@ -66,9 +64,8 @@ fn host(plan: &Plan) -> Result<()> {
 struct Host<'a> {
     plan: &'a Plan,
     runtime: Runtime,
-    /// What the runtime has said of images that stay.
+    /// Reports of the runtime about parked images.
     known: BTreeSet<String>,
-    /// How many they are.
     parked: usize,
 }
 
@@ -98,7 +95,7 @@ impl Host<'_> {
         self.say(reload, Step::Done, names)
     }
 
-    /// The plugin goes, the neighbor lives in its place for a while, the plugin comes again.
+    /// Unloads the plugin, runs the neighbor at its addresses for a while, and loads the plugin again.
     fn alternate(&mut self, reload: u64, library: &Path) -> Result<()> {
         let before = mappings()?;
         self.swap(&self.plan.neighbor)?;
@@ -139,7 +136,7 @@ impl Host<'_> {
         }
     }
 
-    /// The plugin uses its crate, which must do what it is for.
+    /// Calls the plugin's use of its crate, and checks the result.
     fn work(&self) -> Result<()> {
         match self.runtime.calls().call("ex:/surveyed.work", &[])? {
             Some(Value::Text(text)) if text.ends_with(" ok") => Ok(()),
@@ -147,7 +144,7 @@ impl Host<'_> {
         }
     }
 
-    /// The neighbor does this, and finds nothing amiss.
+    /// Calls the neighbor, and checks that it found no damage.
     fn neighbor(&self, verb: &str, arguments: &[Value]) -> Result<()> {
         match self.runtime.calls().call(&format!("ex:/neighbor.{verb}"), arguments)? {
             Some(Value::Text(text)) if text == "ok" => Ok(()),
@@ -162,13 +159,13 @@ impl Host<'_> {
 
     fn strike(&self, before: &str, descriptor: i32) -> Result<()> {
         let Some(sabotage) = self.plan.sabotage else { return Ok(()) };
-        // The image of the row is what has the file's name; the largest part of it is the code.
+        // The image of the row has the file's name; its largest part is the code.
         let image = image_of(before, &self.runtime.stage_dir()).context("the image was not among the mappings")?;
         sabotage.strike(image, descriptor)
     }
 
-    /// Waits until every generation but the living one is gone or given up; returns who keeps those that were given up
-    /// since the last time. What the runtime says is compared with what is mapped: `living` images, and those that stay.
+    /// Waits until every generation except the living one is unmapped or parked; returns the holders of newly parked
+    /// generations. Compares the runtime's report with the mappings: `living` images, and the parked ones.
     fn wait_for_the_old(&mut self, living: usize) -> Result<Vec<String>> {
         let deadline = Instant::now() + TO_BE_DECIDED;
         let is_on_its_way = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
@@ -202,24 +199,24 @@ fn mappings() -> Result<String> {
     fs::read_to_string("/proc/self/maps").context("could not read the mappings of this process")
 }
 
-/// The number that the next file would get.
+/// Returns the descriptor that the next opened file gets.
 fn lowest_free_descriptor() -> Result<i32> {
     Ok(File::open("/dev/null").context("could not open a file")?.as_raw_fd())
 }
 
-/// Mappings of staged files, one per line.
+/// Returns mappings of staged files, one per line.
 fn staged<'m>(mappings: &'m str, stage: &Path) -> Vec<&'m str> {
     let stage = fs::canonicalize(stage).unwrap_or_else(|_| PathBuf::from(stage));
     mappings.lines().filter(|line| line.contains(&*stage.to_string_lossy())).collect()
 }
 
-/// Staged files whose code is mapped. A crate that resolves symbols maps files, too, and executes nothing of them.
+/// Returns staged files with mapped code. A crate that resolves symbols also maps files, without executing them.
 fn images(mappings: &str, stage: &Path) -> BTreeSet<String> {
     let fields = staged(mappings, stage).into_iter().map(|line| line.split_whitespace().collect::<Vec<_>>());
     fields.filter(|fields| fields[1].contains('x')).filter_map(|fields| Some((*fields.get(5)?).to_owned())).collect()
 }
 
-/// An address in the middle of the largest mapping of a staged file.
+/// Returns an address in the middle of the largest mapping of a staged file.
 fn image_of(mappings: &str, stage: &Path) -> Option<usize> {
     let ranges = staged(mappings, stage).into_iter().filter_map(range);
     let (start, end) = ranges.max_by_key(|(start, end)| end - start)?;

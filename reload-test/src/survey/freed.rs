@@ -1,23 +1,23 @@
-//! Which addresses have become free, from two readings of the list of mappings. Text in, data out.
+//! Freed address ranges, from two readings of the list of mappings. Text in, data out.
 
-/// A range of addresses that was mapped and is not any more.
+/// A range of addresses that is no longer mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Freed {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// What was there: a file, or memory without a name.
+    /// Former contents: a file, or anonymous memory.
     pub(crate) was: String,
 }
 
 impl Freed {
-    /// As the neighbor reads it.
+    /// Formats the range for the neighbor.
     pub(crate) fn line(&self) -> String {
         format!("{:x}-{:x} {}\n", self.start, self.end, self.was)
     }
 }
 
-/// What is mapped in `before` and not in `after`. The heap that grows at its end, and the stack, are left out: who takes
-/// what follows them harms this process.
+/// Returns ranges that are mapped in `before` and not in `after`. The growing end of the heap, and the stack, are
+/// excluded: mapping their neighborhood would harm this process.
 pub(crate) fn freed(before: &str, after: &str) -> Vec<Freed> {
     let mut taken: Vec<_> = after.lines().filter_map(mapping).collect();
     taken.sort_by_key(|mapping| mapping.start);
@@ -30,7 +30,7 @@ pub(crate) fn freed(before: &str, after: &str) -> Vec<Freed> {
         .collect()
 }
 
-/// The parts of a range that none of `taken` covers.
+/// Returns the parts of a range that do not overlap `taken`.
 fn without(old: Freed, taken: &[Freed]) -> Vec<Freed> {
     let mut left = Vec::new();
     let mut start = old.start;
@@ -46,11 +46,11 @@ fn without(old: Freed, taken: &[Freed]) -> Vec<Freed> {
     left
 }
 
-/// A line of `/proc/self/maps`; of a file only its name.
+/// Parses a line of `/proc/self/maps`; keeps only the name of a file.
 fn mapping(line: &str) -> Option<Freed> {
     let (start, end) = range(line)?;
     let rest = line.split_once(' ')?.1;
-    // Access, offset, device and inode come before the path, which may have spaces in it.
+    // Access, offset, device and inode precede the path, which may contain spaces.
     let path = rest.splitn(5, ' ').nth(4).unwrap_or("").trim();
     let name = path.rsplit('/').next().unwrap_or("");
     let was = if name.is_empty() { "memory without a name".to_owned() } else { name.to_owned() };

@@ -1,15 +1,15 @@
-//! Who keeps an image, out of the sentence in which the host says so. Text in, names out.
+//! Extracts the holders of an image from a message of the host. Text in, names out.
 
 use std::collections::BTreeSet;
 
-/// Who keeps an image, out of the line that says why it stays: `thread smol-1` out of `… stays mapped (x.so): kept by
-/// thread smol-1   thread smol-1, 0.1 s; …`. Ages and numbers differ from one generation to the next and say nothing.
+/// Returns the holders of an image from the line with the reason: `thread smol-1` from `… stays mapped (x.so): kept by
+/// thread smol-1   thread smol-1, 0.1 s; …`. Ages and numbers are dropped, since they differ between generations.
 pub(crate) fn who(parked: &str) -> BTreeSet<String> {
     let reason = parked.rsplit_once("): ").map_or(parked, |(_, reason)| reason);
     let Some(keepers) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
     let name = |keeper: &str| unnumbered(keeper.split("   ").next().unwrap_or(keeper).trim());
     let names: BTreeSet<_> = keepers.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
-    // The thread-locals of a thread that never ends never end either: it says enough to name the thread.
+    // Thread-locals of an endless thread are never destroyed: naming the thread suffices.
     let is_thread = |name: &&String| name.starts_with("thread ");
     match names.iter().any(|name| is_thread(&name)) {
         true => names.iter().filter(is_thread).cloned().collect(),
@@ -17,7 +17,7 @@ pub(crate) fn who(parked: &str) -> BTreeSet<String> {
     }
 }
 
-/// The name of a ring without its descriptor, which differs from one generation to the next.
+/// Returns the name of a ring without its descriptor, which differs between generations.
 fn unnumbered(name: &str) -> String {
     match name.split_once(" (descriptor ").and_then(|(begin, rest)| Some((begin, rest.split_once(')')?.1))) {
         Some((begin, rest)) => format!("{begin}{rest}"),
@@ -25,10 +25,10 @@ fn unnumbered(name: &str) -> String {
     }
 }
 
-/// A thread that nobody named has the name of the program, which would tell nobody anything.
+/// Replaces the name of an unnamed thread, which is that of the program.
 fn unnamed(name: &str) -> Option<String> {
     let program = std::env::current_exe().ok()?;
-    // The system cuts names of threads off.
+    // The system truncates names of threads.
     let program: String = program.file_name()?.to_str()?.chars().take(15).collect();
     (name == format!("thread \"{program}\"")).then(|| "thread without a name".to_owned())
 }

@@ -1,6 +1,6 @@
-//! The survey: one plugin per crate that people use, reloaded again and again, each in a process of its own. What it
-//! writes down is whether the code goes, who keeps it if not, and what grows; and whether a plugin that lives in its
-//! place afterwards notices anything of it.
+//! The survey: one plugin per popular crate, reloaded repeatedly, each in a separate process. Records if the code is
+//! unmapped, its holders if not, and growth; and checks with another plugin, mapped at the freed addresses, that no
+//! code of the crate still runs.
 
 pub(crate) mod args;
 pub(crate) mod child;

@@ -1,4 +1,4 @@
-//! What the host of a row says, line by line, and what it amounts to. Data in, data out.
+//! Messages of the host of a row, and the outcome. Data in, data out.
 
 use super::plan::{Growth, Said, Step, Way};
 use super::rows::{Fate, Row};
@@ -8,7 +8,7 @@ use crate::statistics::{last_half, slope};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What the host has said so far.
+/// Data of the host's messages so far.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     reloads: u64,
@@ -19,25 +19,23 @@ pub(crate) struct Heard {
     readings: Vec<Reading>,
 }
 
-/// How a row came out, in one way of reloading it.
+/// Outcome of a row, for one mode of reloading.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// Reloads that were wanted.
+    /// Requested number of reloads.
     pub(crate) wanted: u64,
-    /// Reloads that were done.
     pub(crate) reloads: u64,
     /// Generations that stay mapped.
     pub(crate) parked: u64,
-    /// By whom they are kept.
+    /// Holders of the parked generations.
     pub(crate) names: BTreeSet<String>,
-    /// What grows by a reload.
     pub(crate) growth: Growth,
-    /// What broke.
+    /// First error.
     pub(crate) fault: Option<String>,
 }
 
 impl Heard {
-    /// The host said this.
+    /// Adds a message of the host.
     pub(crate) fn hear(&mut self, said: Said) {
         if said.step == Step::Done && said.reload > 0 {
             self.readings.push(said.process);
@@ -51,10 +49,10 @@ impl Heard {
         }
     }
 
-    /// What it amounts to, now that there is no more to hear.
+    /// Returns the outcome after the last message.
     pub(crate) fn outcome(self, wanted: u64, end: &End) -> Outcome {
         let reload = self.reloads;
-        // What was done last. What comes after it is what broke.
+        // The last completed step; the error occurred after it.
         let place = match self.step {
             Step::Done => format!("after reload {reload}"),
             Step::Away => format!("after reload {reload}, while the neighbor lived in its place or left"),
@@ -72,15 +70,15 @@ impl Heard {
             parked: self.parked,
             growth: growth(&self.readings),
             names: self.names,
-            // What was found is told first: a host in which something is amiss may well end badly.
+            // The host's own finding has priority: a damaged host may also crash.
             fault: self.fault.or(broken).or(short),
         }
     }
 }
 
-/// Fewest reloads with which growth is judged.
+/// Minimum number of reloads to judge growth.
 const FEWEST: u64 = 16;
-/// Allowance for memory that grows once, over all reloads, in KiB.
+/// Permitted growth of memory, once over all reloads, in KiB.
 const STEPS_KIB: f64 = 4000.0;
 
 fn growth(readings: &[Reading]) -> Growth {
@@ -97,7 +95,8 @@ fn growth(readings: &[Reading]) -> Growth {
 }
 
 impl Growth {
-    /// Returns the first figure beyond its bound. Threads, files and keys must not be fewer than stated, either.
+    /// Returns the first figure beyond its bound. Counts of threads, files and keys must not be below the stated
+    /// values, either.
     fn fault(&self, bound: &Self, reloads: u64) -> Option<String> {
         if reloads < FEWEST {
             return None;
@@ -114,7 +113,7 @@ impl Growth {
 }
 
 impl Outcome {
-    /// What becomes of most images.
+    /// Returns the state of most images.
     pub(crate) fn fate(&self) -> Fate {
         if self.parked * 2 > self.reloads { Fate::Parked } else { Fate::Unmapped }
     }
@@ -129,7 +128,7 @@ impl Outcome {
             .or_else(of_growth)
     }
 
-    /// Returns a reason that the row does not state.
+    /// Returns a holder that the row does not state.
     fn stranger(&self, row: &Row) -> Option<String> {
         let stranger = self.names.iter().find(|name| !row.kept_by.iter().any(|known| name.contains(known)))?;
         Some(format!("it is kept by something that the row does not expect: {stranger}"))

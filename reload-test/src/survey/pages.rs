@@ -1,4 +1,4 @@
-//! The pages that speak of rows say what the rows say.
+//! Tests that pages and rows state the same outcomes.
 
 use super::rows::{Fate, all};
 use std::fs;
@@ -9,7 +9,7 @@ fn text(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The rows that a text names with what becomes of them: `` `smol` parked ``.
+/// Returns rows named in a text with their outcome: `` `smol` parked ``.
 fn claims(text: &str) -> impl Iterator<Item = (&str, Fate)> {
     let pieces: Vec<_> = text.split('`').collect();
     let claim = |pair: &[&'_ str]| match pair[1].split_whitespace().next()?.trim_matches(|sign| ",.;)".contains(sign)) {
@@ -27,7 +27,7 @@ fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
     let (_, rules) = page.split_once("\n## ").expect("a heading");
     let mut count = 0;
     for rule in rules.split("\n* ").skip(1) {
-        // What follows a rule, up to the next, may be a heading or code.
+        // A rule may be followed by a heading or code.
         let rule = rule.split("\n\n").next().unwrap_or(rule);
         let mut named = 0;
         for (name, fate) in claims(rule) {
@@ -42,7 +42,7 @@ fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
     assert!(count > 15, "{count} rules");
     let outside: Vec<_> = rules.lines().filter(|line| !line.is_empty()).collect();
     let is_free = |line: &&&str| !line.starts_with("* ") && !line.starts_with("  ") && !line.starts_with("##");
-    // The first line is what is left of the first heading.
+    // The first line is the rest of the first heading.
     let free: Vec<_> = outside[1..].iter().filter(is_free).collect();
     assert!(free.is_empty(), "a sentence that is no rule: {free:?}");
 }

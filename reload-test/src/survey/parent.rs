@@ -1,5 +1,4 @@
-//! The listening process of the survey: it builds each row, has its hosts run, keeps what came of it, and writes the
-//! table.
+//! The parent process of the survey: builds each row, runs its hosts, stores the results, and writes the table.
 
 use super::args::Args;
 use super::machine;
@@ -21,14 +20,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The ids to build with, so that the builds differ.
+/// Ids of the builds, so that they differ.
 const TAGS: [u64; 2] = [1, 2];
-/// How long a row may wait for what strikes late, over all reloads with a neighbor together, in milliseconds.
+/// Time limit for waiting for late effects of a row, over all reloads with a neighbor, in milliseconds.
 const WAITING_MS: u64 = 10_000;
-/// With a neighbor, at least so many reloads, if so many are asked for.
+/// Minimum number of reloads with a neighbor, unless fewer are requested.
 const FEWEST: u64 = 5;
 
-/// Does all that the command line asks for. Returns whether every row came out as it says.
+/// Runs the command line. Returns true if every row had its stated outcome.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let chosen = rows(&args.rows)?;
     let begun = Instant::now();
@@ -70,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// What all rows share.
+/// Data shared by all rows.
 struct Survey<'a> {
     args: &'a Args,
     dir: &'a Path,
@@ -80,7 +79,7 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// Runs these rows, some at once, and returns what was wrong with them.
+    /// Runs these rows, several concurrently, and returns their errors.
     fn all(&self, left: VecDeque<&'static Row>) -> Vec<String> {
         let (left, faults) = (Mutex::new(left), Mutex::new(Vec::new()));
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -94,7 +93,7 @@ impl Survey<'_> {
         faults.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a row in every way, keeps the result, and returns what was wrong.
+    /// Runs a row in every mode, stores the result, and returns its errors.
     fn one(&self, row: &Row) -> Result<Vec<String>> {
         let begun = Instant::now();
         let mut record = Record {
@@ -138,25 +137,25 @@ impl Survey<'_> {
         };
         let dir = self.dir.join("hosts").join(&row.name);
         fs::create_dir_all(&dir).with_context(|| format!("could not make {}", dir.display()))?;
-        // A neighbor that waits is not a host that hangs.
+        // A waiting neighbor does not count as a hang.
         let patience = Duration::from_secs(self.args.patience) + Duration::from_millis(row.strikes_after_ms());
         let scratch = dir.join("scratch");
         fs::create_dir_all(&scratch).with_context(|| format!("could not make {}", scratch.display()))?;
         let mut command = hosting::command(&plan, &dir, "")?;
         command.env("TMPDIR", &scratch).env("RUST_BACKTRACE", if row.backtrace { "1" } else { "0" });
-        // The number of threads must not depend on the machine.
+        // The number of threads must be independent of the machine.
         for count in ["ASYNC_STD_THREAD_COUNT", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(count, "2");
         }
         let mut heard = Heard::default();
         let end = hosting::run(command, patience, |line| {
-            // A crate may print, too.
+            // Skips other output, which a crate may print.
             serde_json::from_str(line).into_iter().for_each(|said| heard.hear(said));
         })?;
         Ok(heard.outcome(plan.reloads, &end))
     }
 
-    /// Returns the newest result that the store has of a row, of this code or of older code.
+    /// Returns the newest stored result of a row, for this code or older code.
     fn entry(&self, row: &'static Row) -> Entry {
         let record = self.store.get(&row.name);
         let is_of_this_code = record.as_ref().is_some_and(|record| record.key == self.keys[&*row.name]);
@@ -164,13 +163,13 @@ impl Survey<'_> {
     }
 }
 
-/// In which ways a row is run.
+/// Returns the modes in which a row is run.
 fn ways(row: &Row) -> impl Iterator<Item = Way> {
     let evicting = if row.fate == Fate::Parked { &[Way::Evicting, Way::EvictingAlternating][..] } else { &[] };
     [Way::OntoItself, Way::Alternating].into_iter().chain(evicting.iter().copied())
 }
 
-/// How many reloads: with a neighbor fewer, where much time is spent waiting.
+/// Returns the number of reloads: fewer with a neighbor, which waits.
 fn reloads(row: &Row, way: Way, asked: u64) -> u64 {
     let most = match way.alternates() {
         false => u64::MAX,
@@ -179,11 +178,11 @@ fn reloads(row: &Row, way: Way, asked: u64) -> u64 {
     row.reloads(asked).min(most)
 }
 
-/// Builds the surveyed plugin with one feature, or the neighbor. What the compiler refuses is told as text: it concerns
-/// this row and not the others.
+/// Builds the surveyed plugin with one feature, or the neighbor. Errors of the compiler are returned as text: they
+/// concern only this row.
 ///
 /// # Errors
-/// When the library that was built cannot be sealed.
+/// Fails if the built library cannot be sealed.
 fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<Result<PathBuf, String>> {
     let manifest = sources.join("Cargo.toml");
     let request = BuildRequest::new(&manifest).env("ALCEDO_BUILD_TAG", tag.to_string());
@@ -201,7 +200,7 @@ fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<Resu
     }
 }
 
-/// What the result of each row depends on.
+/// Returns the inputs that each row's result depends on.
 fn keys(folder: &Path) -> Result<BTreeMap<&'static str, Key>> {
     let versions = versions(folder)?;
     let shared = sources::shared(folder)?;
@@ -213,12 +212,12 @@ fn keys(folder: &Path) -> Result<BTreeMap<&'static str, Key>> {
     all().map(key).collect()
 }
 
-/// The versions of all crates that the surveyed plugin was built with.
+/// Returns the versions of all crates that the surveyed plugin was built with.
 fn versions(sources: &Path) -> Result<BTreeMap<String, String>> {
     let mut command = MetadataCommand::new();
     command.manifest_path(sources.join("Cargo.toml")).features(CargoOpt::AllFeatures);
     let metadata = command.exec().context("could not ask cargo for the versions of the crates")?;
-    // A crate may be there in several versions; the one that the plugin asks for is the one it was built with.
+    // Several versions of a crate may exist; uses the plugin's direct dependency.
     let root = metadata.resolve.and_then(|resolve| {
         let root = resolve.root?;
         resolve.nodes.into_iter().find(|node| node.id == root)

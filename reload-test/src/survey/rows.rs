@@ -20,7 +20,6 @@ struct Table {
     systems: BTreeMap<String, System>,
 }
 
-/// A row of the survey.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
@@ -76,22 +75,22 @@ impl Row {
         needed.find(|system| !system.is_there()).map(|system| &*system.remedy)
     }
 
-    /// Returns the milliseconds that the neighbor waits for what the row may have left behind.
+    /// Returns the time, in milliseconds, that the neighbor waits for late effects of the row.
     pub(crate) fn strikes_after_ms(&self) -> u64 {
         self.strikes_after_ms.unwrap_or(20)
     }
 
-    /// How many reloads of those that were asked for.
+    /// Returns the number of reloads, limited by the row.
     pub(crate) fn reloads(&self, asked: u64) -> u64 {
         self.most.map_or(asked, |most| asked.min(most))
     }
 
-    /// Returns the expected outcome of images in a way of reloading.
+    /// Returns the expected outcome of images in a mode of reloading.
     pub(crate) fn fate(&self, way: Way) -> Fate {
         if way.evicts() { self.evicted } else { self.fate }
     }
 
-    /// Returns the stated growth in a way of reloading; `None` if the neighbor contributes to it.
+    /// Returns the stated growth in a mode of reloading; `None` if the neighbor contributes to it.
     pub(crate) fn grows(&self, way: Way) -> Option<&Growth> {
         match way {
             Way::OntoItself => Some(&self.grows),
@@ -101,12 +100,12 @@ impl Row {
     }
 }
 
-/// Every row, in the order of the page.
+/// Returns every row, in the order of the page.
 pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
     TABLE.rows.iter()
 }
 
-/// The rows of these names, in the order of the page; all of them where none is named.
+/// Returns the rows of these names, in the order of the page; all rows without names.
 pub(crate) fn rows(names: &[String]) -> Result<Vec<&'static Row>> {
     if let Some(unknown) = names.iter().find(|name| all().all(|row| row.name != **name)) {
         let known: Vec<_> = all().map(|row| &*row.name).collect();

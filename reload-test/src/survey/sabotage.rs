@@ -1,5 +1,5 @@
-//! Harm that a host does to itself, so that a test can see which way of reloading notices it. Each stands for something
-//! that a plugin has started and that outlives it out of everybody's sight.
+//! Faults that a host injects into itself, to test which mode of reloading detects them. Each imitates an operation
+//! that a plugin has started and that outlives it unnoticed.
 #![expect(unsafe_code, reason = "harms this process")]
 
 use anyhow::{Context, Result};
@@ -10,31 +10,31 @@ use std::os::fd::AsRawFd as _;
 use std::thread;
 use std::time::Duration;
 
-/// The reload at which it is done.
+/// Reload at which the fault is injected.
 pub(crate) const AT: u64 = 2;
 
-/// What is done as soon as the image that was there before is gone.
+/// Fault, injected as soon as the previous image is unmapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub(crate) enum Sabotage {
     /// The kernel writes to an address in the image, as it does for a request that is still in flight.
     LateWrite,
-    /// A signal strikes for which only the plugin has a handler, as that of a timer does.
+    /// A signal arrives for which only the plugin has a handler, as from a timer.
     LateSignal,
-    /// A descriptor that the plugin had is closed once more.
+    /// A former descriptor of the plugin is closed again.
     LateClose,
-    /// The host waits for ever.
+    /// The host blocks forever.
     Hang,
 }
 
 impl Sabotage {
-    /// Does it. `image` is an address in the middle of the image that is gone.
+    /// Injects the fault. `image` is an address in the middle of the unmapped image.
     pub(crate) fn strike(self, image: usize, descriptor: i32) -> Result<()> {
         match self {
             Sabotage::LateWrite => {
                 let (reader, mut writer) = std::io::pipe().context("could not make a pipe")?;
                 writer.write_all(b"too late").context("could not write to a pipe")?;
                 let place = std::ptr::with_exposed_provenance_mut(image);
-                // SAFETY: none, which is the point; where nothing is mapped, the kernel says so and writes nothing.
+                // SAFETY: none, on purpose; for unmapped memory, the kernel returns an error and writes no byte.
                 unsafe { libc::read(reader.as_raw_fd(), place, 8) };
             }
             Sabotage::LateSignal => {
@@ -42,7 +42,7 @@ impl Sabotage {
                 unsafe { libc::raise(libc::SIGUSR1) };
             }
             Sabotage::LateClose => {
-                // SAFETY: none: whose descriptor it is by now is not known.
+                // SAFETY: none: the current owner of the descriptor is unknown.
                 unsafe { libc::close(descriptor) };
             }
             Sabotage::Hang => loop {

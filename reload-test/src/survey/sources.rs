@@ -1,4 +1,4 @@
-//! What a result depends on beside the versions of crates: a digest of the sources of host, survey and row.
+//! Inputs of a result other than the versions of crates: a digest of the sources of host, survey and row.
 
 use anyhow::{Context, Result};
 use rustc_hash::FxHasher;
@@ -21,11 +21,11 @@ const SHARED: &[&str] = &[
     "build.rs",
 ];
 
-/// A digest of what all rows depend on. The survey's `lib.rs` is a list of the rows, and only what stands beside the list
-/// counts.
+/// Returns a digest of the sources that all rows depend on. The survey's `lib.rs` is a list of the rows; only its code
+/// outside of the list counts.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// Fails if a file cannot be read.
 pub(crate) fn shared(sources: &Path) -> Result<u64> {
     let mut hasher = FxHasher::default();
     for place in SHARED {
@@ -41,11 +41,11 @@ pub(crate) fn shared(sources: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// A digest of the sources of one row: the file that `lib.rs` names for it, and all of them that are not Rust, since
-/// nobody says whose they are.
+/// Returns a digest of the sources of one row: the file that `lib.rs` names for it, and all files that are not Rust,
+/// since their row is unknown.
 ///
 /// # Errors
-/// When the row has no file, or one cannot be read.
+/// Fails if the row has no file, or a file cannot be read.
 pub(crate) fn of_row(sources: &Path, row: &str) -> Result<u64> {
     let list = sources.join("src/lib.rs");
     let text = String::from_utf8_lossy(&read(&list)?).into_owned();
@@ -59,14 +59,14 @@ pub(crate) fn of_row(sources: &Path, row: &str) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// `rows/rand.rs` out of a line `"rand" rand_row "rows/rand.rs"`.
+/// Returns `rows/rand.rs` from a line `"rand" rand_row "rows/rand.rs"`.
 fn file_of<'t>(list: &'t str, row: &str) -> Option<&'t str> {
     let begin = format!("\"{row}\" ");
     let line = list.lines().find_map(|line| line.trim_start().strip_prefix(&begin))?;
     line.split('"').nth(1)
 }
 
-/// A file, or all below a folder, in an order that does not depend on the disk.
+/// Returns a file, or all files below a folder, in a fixed order.
 fn files(place: &Path) -> Result<Vec<PathBuf>> {
     if !place.is_dir() {
         return Ok(vec![place.to_owned()]);
@@ -75,7 +75,7 @@ fn files(place: &Path) -> Result<Vec<PathBuf>> {
     Ok(below.into_iter().flatten().collect())
 }
 
-/// What is in a folder, sorted.
+/// Returns the entries of a folder, sorted.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))?;
     let mut paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;

@@ -1,4 +1,4 @@
-//! Results that were found before, a file per row: a whole survey takes long, and may be broken off.
+//! Stored results, a file per row: a whole survey takes long, and may be interrupted.
 
 use super::outcome::Outcome;
 use super::plan::Way;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a result was found with. Where all of it is the same, so is the result.
+/// Inputs of a result. Equal inputs give equal results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Key {
     /// The versions of the row's crates: `tokio 1.52.1`.
@@ -18,14 +18,14 @@ pub(crate) struct Key {
     pub(crate) sources: String,
 }
 
-/// All that was found of a row.
+/// All results of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) row: String,
     pub(crate) key: Key,
-    /// On which day.
+    /// Date of the run.
     pub(crate) date: String,
-    /// How many reloads were asked for.
+    /// Requested number of reloads.
     pub(crate) asked: u64,
     pub(crate) outcomes: BTreeMap<Way, Outcome>,
     /// Errors that left no outcome.
@@ -33,7 +33,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Lists all differences from the statements of the row. Changed bounds need no other run.
+    /// Returns all differences from the statements of the row. Changed bounds need no other run.
     pub(crate) fn judged(&self, row: &Row) -> Vec<String> {
         let broken = self.outcomes.iter().filter_map(|(way, outcome)| {
             outcome.fault(row, *way).map(|fault| format!("{}{}: {fault}", row.name, way.words()))
@@ -42,7 +42,6 @@ impl Record {
     }
 }
 
-/// The folder.
 #[derive(Debug)]
 pub(crate) struct Store {
     dir: PathBuf,
@@ -53,16 +52,16 @@ impl Store {
         Self { dir: dir.to_owned() }
     }
 
-    /// What is known of a row; a file that is not understood is one of another version of this program, and no result.
+    /// Returns the result of a row; an unreadable file is of another version of this program, and counts as missing.
     pub(crate) fn get(&self, row: &str) -> Option<Record> {
         let record: Record = serde_json::from_slice(&fs::read(self.path(row)).ok()?).ok()?;
         (record.row == row).then_some(record)
     }
 
-    /// Writes down what was found. Whoever breaks the survey off leaves no half of a file.
+    /// Writes a result atomically, so that an interruption leaves no partial file.
     ///
     /// # Errors
-    /// When the folder cannot be made or written to.
+    /// Fails if the folder cannot be created or written to.
     pub(crate) fn put(&self, record: &Record) -> Result<()> {
         let path = self.path(&record.row);
         let beside = path.with_extension("new");
@@ -79,7 +78,7 @@ impl Store {
     }
 }
 
-/// Whether there is nothing to be learned from running a row again.
+/// Returns true if a result is sound and current, so that the row need not be run again.
 pub(crate) fn is_settled(row: &Row, record: Option<&Record>, key: &Key, asked: u64) -> bool {
     record.is_some_and(|record| record.key == *key && record.judged(row).is_empty() && record.asked >= asked)
 }

@@ -7,34 +7,32 @@ use super::rows::{Fate, Row};
 use super::store::Record;
 use std::collections::BTreeSet;
 
-/// One row with all that is known of it.
+/// A row with its results.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
-    /// Lines of a row without a result in the page that is there: results are kept on the machine that found them.
+    /// Lines of a row without a result from the existing page: results are stored on the machine of the run.
     pub(crate) earlier: Option<String>,
-    /// Whether the result was found with the sources and versions of now.
+    /// Set if the result is for the current sources and versions.
     pub(crate) is_of_this_code: bool,
-    /// How to get what this machine lacks for it.
+    /// Way to install a requirement that this machine lacks.
     pub(crate) remedy: Option<&'static str>,
 }
 
-/// What the figures were made with.
+/// Tools and machine of the figures.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) rustc: String,
     pub(crate) libc: String,
     pub(crate) system: String,
-    /// Of the code, or nothing outside a repository.
+    /// Commit of the code; empty outside of a repository.
     pub(crate) commit: String,
 }
 
-/// The heads of the columns.
 const HEAD: &str = "| row | used as | versions | image | alternating | KiB | threads | files | keys |\n\
                     | --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n";
 
-/// The table.
 pub(crate) fn table(entries: &[Entry]) -> String {
     let lines = entries.iter().map(|entry| {
         let Row { name, use_of, .. } = entry.row;
@@ -66,7 +64,7 @@ pub(crate) fn table(entries: &[Entry]) -> String {
     HEAD.to_owned() + &lines.collect::<String>()
 }
 
-/// Returns the lines of a row in the text of a page, where it was run.
+/// Returns the lines of a row in the text of a page, if it was run.
 pub(crate) fn earlier(page: &str, name: &str) -> Option<String> {
     let begin = format!("| `{name}` | ");
     let mut lines = page.lines().skip_while(|line| !line.starts_with(&begin));
@@ -81,7 +79,7 @@ fn line(name: &str, use_of: &str, versions: &str, (outcome, fate): (&Outcome, St
     format!("| {name} | {use_of} | {versions} | {fate} | {alternating} | {kib} | {threads} | {fds} | {keys} |\n")
 }
 
-/// What became of the images.
+/// Returns the cell with the state of the images.
 fn fate(outcome: &Outcome, fault: Option<String>) -> String {
     if let Some(fault) = fault {
         return format!("**{}**", fault.replace('\n', " "));
@@ -97,13 +95,13 @@ fn fate(outcome: &Outcome, fault: Option<String>) -> String {
     }
 }
 
-/// A reason as a cell has it. The variable that refers to an image differs from one to the next.
+/// Formats a reason for a cell. The variable that refers to an image is dropped, since it differs between images.
 fn shown(name: &str) -> String {
     let name = if name.starts_with("reference ") { name.split(": ").next().unwrap_or(name) } else { name };
     format!("`{}`", name.replace('|', "\\|"))
 }
 
-/// How often the neighbor found nothing amiss.
+/// Returns the cell with the neighbor's sound runs.
 fn lived(outcome: &Outcome, fault: Option<String>) -> String {
     match fault {
         Some(fault) => format!("**{}**", fault.replace('\n', " ")),
@@ -111,7 +109,7 @@ fn lived(outcome: &Outcome, fault: Option<String>) -> String {
     }
 }
 
-/// A number that says no more than was measured: what is less than a hundredth is nothing.
+/// Formats a number with the measured precision: values below a hundredth are zero.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size < 0.005 => "0".to_owned(),
@@ -120,7 +118,6 @@ fn number(value: f64) -> String {
     }
 }
 
-/// The page with the table in it.
 pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let Made { rustc, libc, system, commit } = made;
     let commit = if commit.is_empty() { String::new() } else { format!(", at commit {commit}") };
@@ -143,7 +140,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
     let names =
         |entries: &[&Entry]| entries.iter().map(|entry| format!("`{}`", entry.row.name)).collect::<Vec<_>>().join(", ");
-    // The shorter list is enough.
+    // Only the shorter list is printed.
     let age = match (new.len(), older.len()) {
         (_, 0) => String::new(),
         (1.., many) if many > new.len() => {
@@ -167,7 +164,6 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     text
 }
 
-/// A paragraph in lines of a width that reads well.
 fn wrapped(paragraph: &str) -> String {
     const WIDTH: usize = 118;
     let mut lines = vec![String::new()];

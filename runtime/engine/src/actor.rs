@@ -1,11 +1,11 @@
-//! `Actor`, an object with a place in the world, and components, which live inside an actor and add to it: each names the other as a
-//! field.
+//! `Actor`, an object with a location in the world, and components, which belong to an actor. Each class has the other as a
+//! property.
 
 use alcedo_runtime::native::{Obj, This, uclass};
 
 use crate::math::{Rotator, Vector};
 
-/// An object with a place in the world.
+/// An object with a location in the world.
 #[uclass(package = "Engine", blueprintable)]
 pub struct Actor {
     /// Where it is.
@@ -17,13 +17,13 @@ pub struct Actor {
     /// Set if the actor or component is ticked.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     can_tick: bool,
-    /// A number of its own, for what looks random.
+    /// Number that differs per actor, for pseudo-random values.
     #[uproperty(blueprint_read)]
     seed: u32,
-    /// The component that carries its place.
+    /// Component that holds the actor's location.
     #[uproperty(blueprint_read)]
     root_component: Obj<SceneComponent>,
-    /// A text for people.
+    /// Text for people.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     label: String,
     /// Set by the engine after begin play.
@@ -33,7 +33,7 @@ pub struct Actor {
 
 #[uclass]
 impl Actor {
-    /// Gives every actor a seed of its own, and makes the subobject that is declared as the root its root component.
+    /// Assigns a seed to each actor, and makes the default subobject that is declared as the root its root component.
     #[post_init_properties]
     fn settle(&self, this: This<Self>) {
         if !this.is_template() {
@@ -44,48 +44,48 @@ impl Actor {
         }
     }
 
-    /// Turns it by `delta`.
+    /// Adds `delta` to the rotation.
     #[ufunction(blueprint_callable)]
     fn add_rotation(&mut self, this: This<Self>, delta: Rotator) {
         this.set_rotation(this.rotation() + delta);
     }
 
-    /// Moves it by `delta`.
+    /// Adds `delta` to the location.
     #[ufunction(blueprint_callable)]
     fn add_location(&mut self, this: This<Self>, delta: Vector) {
         this.set_location(this.location() + delta);
     }
 
-    /// Says what and where it is.
+    /// Returns a description with name and location.
     #[ufunction(blueprint_pure)]
     fn describe(&self, this: This<Self>) -> String {
         let Vector { x, y, z } = this.location();
         format!("{} at ({x:.2}, {y:.2}, {z:.2})", this.name())
     }
 
-    /// The world began to play.
+    /// Called when the actor or component begins play.
     #[ufunction(blueprint_native_event)]
     fn receive_begin_play(&self);
     fn receive_begin_play_implementation(&mut self) {}
 
-    /// `delta_seconds` went by.
+    /// Called once a frame; `delta_seconds` is the time since the last frame.
     #[ufunction(blueprint_native_event)]
     fn receive_tick(&self, delta_seconds: f32);
     fn receive_tick_implementation(&mut self, _delta_seconds: f32) {}
 
-    /// The actor leaves the play.
+    /// Called before the actor is destroyed.
     #[ufunction(blueprint_native_event)]
     fn receive_end_play(&self);
     fn receive_end_play_implementation(&mut self) {}
 }
 
-/// Lives inside an actor and adds to it.
+/// Part of an actor.
 #[uclass(package = "Engine", blueprintable)]
 pub struct ActorComponent {
     /// Set if the actor or component is ticked.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     can_tick: bool,
-    /// Whose part it is.
+    /// Actor that the component belongs to.
     #[uproperty(blueprint_read)]
     owner: Obj<Actor>,
     /// Set by the engine after begin play.
@@ -95,7 +95,7 @@ pub struct ActorComponent {
 
 #[uclass]
 impl ActorComponent {
-    /// A component's owner is the actor it was made inside, where it was made inside one.
+    /// Sets the owner to the actor that contains the component, if any.
     #[post_init_properties]
     fn belong(&self, this: This<Self>) {
         if let Some(actor) = this.outer::<Actor>() {
@@ -103,18 +103,18 @@ impl ActorComponent {
         }
     }
 
-    /// The world began to play.
+    /// Called when the actor or component begins play.
     #[ufunction(blueprint_native_event)]
     fn component_begin_play(&self);
     fn component_begin_play_implementation(&mut self) {}
 
-    /// `delta_seconds` went by.
+    /// Called once a frame; `delta_seconds` is the time since the last frame.
     #[ufunction(blueprint_native_event)]
     fn component_tick(&self, delta_seconds: f32);
     fn component_tick_implementation(&mut self, _delta_seconds: f32) {}
 }
 
-/// A component with a place relative to its actor.
+/// A component with a location relative to its actor.
 #[uclass(package = "Engine", base = ActorComponent, blueprintable)]
 pub struct SceneComponent {
     /// Position relative to its owner.

@@ -1,6 +1,5 @@
-//! A small engine, so that Alcedo has something to show and to test with: a [`World`], actors with
-//! components, and a tick that calls their events. Everything is declared through the facade of the runtime, as any
-//! embedder would.
+//! A small engine for examples and tests of Alcedo: a [`World`], actors with components, and a tick that calls their
+//! events. All classes are declared through the facade of the runtime, as in any other host.
 
 mod actor;
 pub mod math;
@@ -22,10 +21,10 @@ pub const ACTOR: &str = Actor::PATH;
 /// Path of the world class.
 pub const WORLD: &str = World::PATH;
 
-/// The native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and what drives them: begin
-/// play when an object is first seen, tick once a frame for those that want it, end play before an actor is destroyed.
+/// Returns the native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and the frame
+/// hooks: begin play for new objects, a tick per frame for objects that request it, end play before an actor is destroyed.
 pub fn natives() -> Natives {
     let all = natives![Vector, Rotator, ActorComponent, SceneComponent, Actor, PlayerController, World];
-    // `vector` is three floats for the C libraries of UnrealScript.
+    // C libraries of UnrealScript expect `vector` as three floats.
     tick::drive(all).c_floats("/Script/Engine.Vector")
 }

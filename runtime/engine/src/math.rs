@@ -14,7 +14,7 @@ pub struct Vector {
     pub z: f64,
 }
 
-/// A direction in three angles, in degrees.
+/// A direction as three angles, in degrees.
 #[ustruct(package = "Engine", pod)]
 #[derive(PartialEq, Debug, Default)]
 pub struct Rotator {
@@ -22,7 +22,7 @@ pub struct Rotator {
     pub pitch: f64,
     /// Around the vertical.
     pub yaw: f64,
-    /// Around the way forward.
+    /// Around the forward axis.
     pub roll: f64,
 }
 

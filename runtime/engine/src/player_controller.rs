@@ -1,21 +1,21 @@
-//! `PlayerController`: what stands between a person and the actor that the person plays.
+//! `PlayerController`: the link between a person and the actor that the person plays.
 
 use alcedo_runtime::native::{Obj, This, uclass};
 
 use crate::actor::Actor;
 
-/// Stands between a person and an actor of the world. Hosts and scripts extend it.
+/// Link between a person and an actor of the world. Hosts and scripts extend it.
 #[uclass(package = "Engine", base = Actor, blueprintable)]
 #[derive(Default)]
 pub struct PlayerController {
-    /// What the person plays; none before `possess`.
+    /// Actor that the person plays; none before `possess`.
     #[uproperty(blueprint_read)]
     pawn: Obj<Actor>,
 }
 
 #[uclass]
 impl PlayerController {
-    /// The person plays that actor from now on.
+    /// Makes `pawn` the actor that the person plays.
     #[ufunction(blueprint_callable)]
     fn possess(&self, this: This<Self>, pawn: Obj<Actor>) {
         this.set_pawn(pawn);

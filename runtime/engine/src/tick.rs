@@ -1,8 +1,8 @@
-//! What drives the objects: begin play when one is first seen, tick once a frame, end play before one goes. An event that fails is
-//! logged by `Objects::log_failure` and concerns only its object.
+//! Calls the events of objects: begin play when an object is first seen, tick once a frame, end play before an actor is destroyed.
+//! An event that fails is logged by `Objects::log_failure` and affects only its object.
 //!
-//! A frame asks nothing of an object by name. The objects are in lists by class, which are looked for anew when some object has
-//! begun or ended, and the ticks of all objects of a class are one call over the border.
+//! A frame looks up nothing by name. Objects are listed by class; the lists are refreshed after an object was created or
+//! destroyed. The ticks of all objects of a class are one call across the ABI boundary.
 
 use alcedo_runtime::host::{BatchFunction, ClassList, ObjectList, TypedProperty};
 use alcedo_runtime::native::{Class, Natives, This};
@@ -23,7 +23,7 @@ pub(crate) fn drive(natives: Natives) -> Natives {
     natives.ticker(tick).before_destroy(end_play)
 }
 
-/// The objects that a frame goes through, and what it calls on them.
+/// Lists of objects, and the functions that a frame calls on them.
 struct Frame {
     actors: ClassList,
     components: ClassList,
@@ -33,13 +33,13 @@ struct Frame {
     actor_has_begun: TypedProperty<bool>,
     component_has_begun: TypedProperty<bool>,
     time: TypedProperty<f64>,
-    /// Whether some object could not begin to play in the last frame.
+    /// Set if an object could not begin play in the last frame.
     is_waiting: bool,
 }
 
 impl Frame {
     fn new(runtime: &Runtime) -> Result<Self, Error> {
-        // What an event does where nobody overrides it is nothing.
+        // An event without an override does nothing.
         let tick = |path: &str, event: &str| {
             let tick = runtime.batch(&format!("uf:{path}:{event}"))?;
             Ok::<_, Error>(tick.when("can_tick").only_overrides())
@@ -64,7 +64,7 @@ impl Frame {
             let passed = self.time.get(*world).and_then(|time| self.time.set(*world, time + f64::from(seconds)));
             log(runtime, "time", *world, passed);
         }
-        // Both, so no short circuit.
+        // Refreshes both lists; `||` would skip the second.
         let is_new = self.actors.refresh(runtime) | self.components.refresh(runtime);
         if is_new || self.is_waiting {
             self.is_waiting = false;
@@ -80,7 +80,7 @@ impl Frame {
     }
 }
 
-/// Lets those begin that have not. Whether one of them could not.
+/// Begins play for objects that have not begun; returns true if an object could not.
 fn begin<C: Class>(
     runtime: &Runtime,
     list: &ObjectList,
@@ -89,11 +89,11 @@ fn begin<C: Class>(
 ) -> bool {
     let mut has_failed = false;
     for object in list.objects() {
-        // Of ten thousand nearly all have.
+        // Fast path: nearly all objects have begun.
         if has_begun.get(*object).is_ok_and(|has_begun| has_begun) {
             continue;
         }
-        // One before it may have destroyed it.
+        // An earlier object of this loop may have destroyed this object.
         let Some(typed) = runtime.objects().as_a::<C>(*object) else { continue };
         let begun = runtime.objects().with(typed, &begin).and_then(|begun| begun.map_err(Error::from));
         has_failed |= begun.is_err();

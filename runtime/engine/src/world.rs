@@ -1,14 +1,14 @@
-//! `World`: what all actors share.
+//! `World`: state that all actors share.
 
 use alcedo_runtime::native::uclass;
 
-/// What all actors share: the time, and the gravity.
+/// State that all actors share: time and gravity.
 #[uclass(package = "Engine", blueprintable)]
 pub struct World {
-    /// Seconds since it began.
+    /// Seconds since the world began.
     #[uproperty(blueprint_read)]
     time: f64,
-    /// How strongly it pulls down, in centimeters per second and second.
+    /// Vertical acceleration, in centimeters per second squared.
     #[uproperty(edit_anywhere, default = -980.0)]
     gravity: f64,
 }

@@ -8,56 +8,56 @@ use alcedo_runtime::host::*;
 pub type MayScore = fn(points: i32) -> bool;
 
 host_class! {
-    /// Somebody who hears of scores.
+    /// Receives reports of scores.
     pub Listener: Object = "/Script/Game.Listener", members ListenerMembers, extends [Listener, Object];
     properties {
-        /// What it heard.
+        /// Log of the received reports.
         heard / set_heard "heard": Vec<String>;
-        /// Who hears of it in its place.
+        /// Next listener in the chain of `pass_on`.
         next / set_next "next": Obj<Listener>;
     }
     values {}
     delegates {}
     functions {
-        /// Binds itself to all that a player has.
+        /// Binds the functions of this listener to all delegates of a player.
         follow "follow"(player: Obj<Player>) -> ();
-        /// Hears of a score.
+        /// Receives a score.
         hear "hear"(points: i32, by: Obj<Player>) -> ();
-        /// Hears that there was none.
+        /// Receives the report that no points were scored.
         hear_nothing "hear_nothing"() -> ();
-        /// Is asked before.
+        /// Called before each score.
         allow "allow"(points: i32) -> bool;
-        /// Hears of a score and panics.
+        /// Receives a score and panics.
         burst "burst"(points: i32, by: Obj<Player>) -> ();
-        /// Hears of a score, goes, takes the next one out, and has the one after that hear of the next score.
+        /// Receives a score, unbinds itself and the next listener, and binds the listener after that.
         pass_on "pass_on"(points: i32, by: Obj<Player>) -> ();
     }
     dynamic {}
 }
 
 host_class! {
-    /// Somebody who scores.
+    /// Scores points and reports them.
     pub Player: Object = "/Script/Game.Player", members PlayerMembers, extends [Player, Object];
     properties {
-        /// How much there is.
+        /// Points so far.
         score / set_score "score": i32;
     }
     values {
-        /// Are all asked, too.
+        /// Further rules, all called before each score.
         rules / set_rules "rules";
     }
     delegates {
-        /// Is told of each score.
+        /// Broadcast after each score.
         on_scored "on_scored"(i32, Obj<Player>) -> ();
-        /// Is asked before.
+        /// Called before each score.
         may_score "may_score"(i32) -> bool;
-        /// Is told when there was none.
+        /// Broadcast if no points were scored.
         on_quiet "on_quiet"() -> ();
     }
     functions {
-        /// Scores if it may, and tells everybody.
+        /// Scores if the rules allow it, and broadcasts the score.
         earn "earn"(points: i32) -> i32;
-        /// Asks that rule, and keeps it.
+        /// Calls `rule` and stores it.
         agree "agree"(rule: MayScore, points: i32) -> bool;
     }
     dynamic {}

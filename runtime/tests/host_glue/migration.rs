@@ -14,46 +14,46 @@ plain_struct! {
 }
 
 host_class! {
-    /// Goes up and down.
+    /// Dives and rises.
     pub Diver: alcedo_engine::Actor = "/Script/Game.Diver", members DiverMembers, extends [Diver, alcedo_engine::Actor];
     properties {
-        /// How deep it is.
+        /// Current depth.
         depth / set_depth "depth": f64;
-        /// Which class constructor it had last.
+        /// The class constructor that ran last.
         constructed_as / set_constructed_as "constructed_as": String;
-        /// What it wears, on every base.
+        /// A default subobject that both declarations have.
         suit / set_suit "suit": Obj<alcedo_engine::SceneComponent>;
     }
     values {}
     delegates {}
     functions {
-        /// It dives once more.
+        /// Counts a dive.
         dive "dive"() -> String;
-        /// What is the plugin's own.
+        /// Returns the plugin's own fields.
         own "own"() -> String;
     }
     dynamic {}
 }
 
 host_class! {
-    /// An actor that comes and goes.
+    /// An actor whose class is removed and added again.
     pub Ghost: alcedo_engine::Actor = "/Script/Game.Ghost", members GhostMembers, extends [Ghost, alcedo_engine::Actor];
     properties {
-        /// How cold it makes.
+        /// Temperature drop around the ghost.
         chill / set_chill "chill": f64;
-        /// What is seen of it.
+        /// Appearance.
         look / set_look "look": String;
-        /// Whom it follows.
+        /// Actor that the ghost follows.
         haunts / set_haunts "haunts": Obj<alcedo_engine::Actor>;
-        /// What it wears.
+        /// A default subobject.
         sheet / set_sheet "sheet": Obj<alcedo_engine::SceneComponent>;
     }
     values {}
     delegates {}
     functions {
-        /// Changes everything that is the plugin's own, and says what it is now.
+        /// Changes all fields of the plugin, and returns them.
         moan "moan"() -> String;
-        /// What is the plugin's own.
+        /// Returns the plugin's own fields.
         own "own"() -> String;
     }
     dynamic {}
@@ -65,13 +65,13 @@ host_class! {
     properties {
         /// Stays as it is.
         same / set_same "same": f64;
-        /// Goes.
+        /// Removed later.
         removed / set_removed "removed": i32;
         /// Becomes an `i64`.
         widened / set_widened "widened": i32;
         /// Becomes an `i32`.
         narrowed / set_narrowed "narrowed": f64;
-        /// Becomes a text.
+        /// Becomes a string.
         named / set_named "named": Name;
         /// Gets another default.
         speed / set_speed "speed": f64;
@@ -81,35 +81,35 @@ host_class! {
         home / set_home "home": alcedo_engine::Vector;
         /// A struct whose fields change.
         form / set_form "form": Form;
-        /// A shapeshifter that this one knows.
+        /// A friend of this shapeshifter.
         friend / set_friend "friend": Obj<Shapeshifter>;
-        /// A part that stays.
+        /// A subobject that remains.
         torso / set_torso "torso": Obj<alcedo_engine::SceneComponent>;
-        /// A part that goes, and until then the root.
+        /// A subobject that is removed later, and until then the root.
         tail / set_tail "tail": Obj<alcedo_engine::SceneComponent>;
     }
     values {}
     delegates {}
     functions {
-        /// Changes everything that is the plugin's own, and says what it is now.
+        /// Changes all fields of the plugin, and returns them.
         shift "shift"() -> String;
-        /// What is the plugin's own.
+        /// Returns the plugin's own fields.
         own "own"() -> String;
     }
     dynamic {}
 }
 
 host_class! {
-    /// A ghost that is seldom seen.
+    /// A rare ghost.
     pub Phantom: Ghost = "/Script/Game.Phantom", members PhantomMembers, extends [Phantom, Ghost, alcedo_engine::Actor];
     properties {
-        /// How thick its veil is.
+        /// Thickness of its veil.
         veil / set_veil "veil": i32;
     }
     values {}
     delegates {}
     functions {
-        /// It is seen once more.
+        /// Counts a sighting.
         appear "appear"() -> u32;
     }
     dynamic {}

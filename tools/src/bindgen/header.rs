@@ -1,4 +1,4 @@
-//! Reads a header with libclang, and decides for each function and struct what its declaration is, or why there is none.
+//! Parses a header with libclang, and finds the declaration of each function and struct, or the reason for its lack.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,12 +12,12 @@ use super::rust::type_name;
 use super::{Declarations, Function, LeftOut, Struct};
 use crate::error::Error;
 
-/// More parameters has no reflected function.
+/// Maximum number of parameters of a reflected function.
 const MOST: usize = 8;
-/// Members of structs are packed at so many bytes at most.
+/// Maximum packing of struct members, in bytes.
 const PACK: usize = 4;
 
-/// What is declared of the functions in a header.
+/// Returns the declarations of the functions in a header.
 pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, Error> {
     let wrong = |message: String| {
         let file = header.display();
@@ -31,7 +31,7 @@ pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, 
     let index = Index::new(&clang, false, false);
     let mut all = vec!["-x".to_owned(), "c".to_owned()];
     all.extend_from_slice(arguments);
-    // Without the compiler's own package, libclang has none of the headers that a compiler brings along.
+    // Without the compiler's own package, libclang lacks the compiler's builtin headers.
     all.extend(folder_of_the_compiler().map(|folder| format!("-idirafter{folder}")));
     let unit = index.parser(header).arguments(&all).parse().map_err(|error| wrong(error.to_string()))?;
     let errors = unit.get_diagnostics();
@@ -58,13 +58,12 @@ fn folder_of_the_compiler() -> Option<String> {
 #[derive(Default)]
 struct Reader {
     all: Declarations,
-    /// Those that were looked at, by their names in C: declared, or why not.
+    /// Visited structs by their names in C: the declaration, or the reason for its lack.
     structs: BTreeMap<String, Result<Struct, String>>,
-    /// Which was whole first.
+    /// Order in which structs were completed.
     order: Vec<String>,
 }
 
-/// A value as C has it.
 enum CType<'tu> {
     Void,
     Number(&'static str),
@@ -72,7 +71,7 @@ enum CType<'tu> {
     Text,
     /// A struct of this name, and its type.
     Struct(String, Type<'tu>),
-    /// A struct of which the header has the name only.
+    /// A struct that the header only declares.
     Opaque,
     Array(Type<'tu>, usize),
     Pointer(Type<'tu>),
@@ -193,12 +192,12 @@ impl Reader {
         }
     }
 
-    /// The declaration of a struct, or why there is none.
+    /// Returns the declaration of a struct, or the reason for its lack.
     fn structure(&mut self, name: &str, ty: Type<'_>) -> Result<Struct, String> {
         if let Some(known) = self.structs.get(name) {
             return known.clone();
         }
-        // A struct that leads to itself is found here.
+        // Detects a struct that contains itself.
         self.structs.insert(name.to_owned(), Err("has itself in it".to_owned()));
         let found = self.laid_out(name, ty);
         self.structs.insert(name.to_owned(), found.clone());
@@ -238,7 +237,7 @@ impl Reader {
         Ok(of)
     }
 
-    /// The Rust type of a field, and whether it has no memory beside it.
+    /// Returns the Rust type of a field; the flag is set if its values own no memory.
     fn field(&mut self, ty: Type<'_>) -> Result<(String, bool), String> {
         match c_type(ty) {
             CType::Number(number) => Ok((number.to_owned(), true)),
@@ -265,7 +264,7 @@ impl Reader {
     }
 }
 
-/// What `{ T* data; int32_t num; int32_t max; }` is a row of.
+/// Returns the element type of `{ T* data; int32_t num; int32_t max; }`.
 fn row(ty: Type<'_>) -> Option<Type<'_>> {
     let fields = ty.get_canonical_type().get_fields()?;
     let [data, num, max] = fields.as_slice() else { return None };
@@ -276,12 +275,12 @@ fn row(ty: Type<'_>) -> Option<Type<'_>> {
     }
 }
 
-/// What a type is, behind its names.
+/// Classifies a type after resolving its typedefs.
 fn c_type(ty: Type<'_>) -> CType<'_> {
     known(ty).unwrap_or_else(|| CType::Other(format!("`{}`", ty.get_display_name())))
 }
 
-/// What a type is; none for a type without a place here.
+/// Classifies a type; none for an unsupported type.
 fn known(ty: Type<'_>) -> Option<CType<'_>> {
     let sized = |two, four, eight| match ty.get_sizeof() {
         Ok(2) => Some(CType::Number(two)),
@@ -295,7 +294,7 @@ fn known(ty: Type<'_>) -> Option<CType<'_>> {
         TypeKind::Elaborated => c_type(ty.get_elaborated_type()?),
         TypeKind::Typedef if name().as_deref() == Some("char16_t") => CType::Text,
         TypeKind::Typedef => match c_type(declaration?.get_typedef_underlying_type()?) {
-            // A struct without a name of its own is called as its type.
+            // An anonymous struct has the name of its typedef.
             CType::Struct(own, of) if !is_word(&own) => CType::Struct(name().unwrap_or(own), of),
             found => found,
         },

@@ -1,4 +1,4 @@
-//! Writes declarations as Rust source. The same declarations give the same bytes.
+//! Writes declarations as Rust source. Equal declarations give equal bytes.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use alcedo_glue::is_keyword;
 
 use super::{Declarations, Function, Struct};
 
-/// The module with a class that is bound to `library`.
+/// Returns the source of a module with a class that is bound to `library`.
 pub(super) fn source(declarations: &Declarations, header: &str, library: &str, package: &str) -> String {
     let class = type_name(library);
     let mut source = format!(
@@ -26,7 +26,7 @@ pub(super) fn source(declarations: &Declarations, header: &str, library: &str, p
         source += "\n// Left out:\n";
     }
     for left_out in &declarations.left_out {
-        // To a text a write never fails.
+        // Writing to a string cannot fail.
         let _ = writeln!(source, "// * `{}`: {}.", left_out.name, left_out.why);
     }
     source
@@ -63,13 +63,13 @@ fn function(function: &Function) -> String {
     format!("{doc}{remarks}    #[dll_import{words}]\n    fn {}(&self{params}){result};\n", word(&rust))
 }
 
-/// The comment of the header, or the name in C where it has none.
+/// Returns the comment of the header, or the name in C without one.
 fn doc(indent: &str, text: &str, name: &str) -> String {
     let text = if text.is_empty() { format!("`{name}` in C.") } else { text.to_owned() };
     text.lines().map(|line| format!("{indent}/// {}\n", line.trim())).collect()
 }
 
-/// `CallDLL1` becomes `call_dll1`.
+/// Converts to snake case: `CallDLL1` becomes `call_dll1`.
 fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut snake = String::new();
@@ -88,7 +88,7 @@ fn snake(name: &str) -> String {
     snake
 }
 
-/// The name of a type: `test-dll` becomes `TestDll`.
+/// Converts to the name of a type: `test-dll` becomes `TestDll`.
 pub(super) fn type_name(name: &str) -> String {
     let words = name.split(['_', '-']).filter(|word| !word.is_empty());
     let name: String = words
@@ -100,7 +100,7 @@ pub(super) fn type_name(name: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("Lib{name}") } else { name }
 }
 
-/// A name that Rust takes.
+/// Returns a valid Rust identifier.
 fn word(name: &str) -> String {
     if is_keyword(name) || name == "this" { format!("{name}_") } else { name.to_owned() }
 }

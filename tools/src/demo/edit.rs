@@ -1,16 +1,15 @@
-//! The edits the demo makes, as an author would: a few lines of a source file become others. Text in, text out.
+//! The edits of the demo: replacements of a few lines in a source file. Text in, text out.
 
 use anyhow::anyhow;
 use similar::{ChangeTag, TextDiff};
 
 use crate::error::Error;
 
-/// One place of a file, found by its text.
+/// A replacement in a file, located by its text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
-    /// What stands there; it must stand there exactly once.
+    /// Old text; must occur exactly once.
     pub(crate) from: &'static str,
-    /// What shall stand there.
     pub(crate) to: &'static str,
 }
 
@@ -26,20 +25,19 @@ pub(crate) fn apply(source: &str, edits: &[Edit]) -> Result<String, Error> {
     })
 }
 
-/// A line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// It stays; shown as context of the place.
+    /// An unchanged line, printed as context.
     Same(String),
-    /// It goes.
+    /// A removed line.
     Out(String),
-    /// It comes.
+    /// An added line.
     In(String),
-    /// Lines that stay are left out here.
+    /// Omitted unchanged lines.
     Gap,
 }
 
-/// What an edit changes, with `around` lines of what it does not; empty ones show nothing and are left out.
+/// Returns the diff of an edit with `around` lines of context; empty context lines are omitted.
 pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
     let diff = TextDiff::from_lines(old, new);
     let mut lines: Vec<Line> = Vec::new();
@@ -60,7 +58,7 @@ pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
     lines
 }
 
-/// A diff as other programs read it.
+/// Returns a unified diff for other programs.
 pub(crate) fn unified(file: &str, old: &str, new: &str) -> String {
     TextDiff::from_lines(old, new).unified_diff().context_radius(3).header(file, file).to_string()
 }

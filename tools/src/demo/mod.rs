@@ -1,5 +1,5 @@
-//! `alcedo demo`: the same session as in `dev`, but the edits are made here, and after each of them the world is asked
-//! whether all is as it should be. `steps.rs` has the edits and the questions; this file has the stage they play on.
+//! `alcedo demo`: a session like `dev`, but with scripted edits, and a check of the world after each of them.
+//! `steps.rs` has the edits and the checks; this file has their environment.
 
 mod edit;
 mod scratch;
@@ -29,24 +29,24 @@ use edit::Edit;
 use scratch::{PLUGIN, Scratch};
 use voice::{Check, Edited, Reloaded, Summary, Told, Voice};
 
-/// The class whose objects live through the edits.
+/// Class whose objects live through the edits.
 const CUBE: &str = "/Script/Game.MagicCube";
-/// The first build may compile everything a plugin is made of.
+/// Time limit of the first build, which may compile all dependencies of a plugin.
 const FIRST_BUILD: Duration = Duration::from_secs(900);
-/// For what takes longer than this, a progress message is printed.
+/// Minimum duration before a progress message is printed.
 const PROGRESS: Duration = Duration::from_secs(3);
-/// The others compile one small crate.
+/// Time limit of the other builds, which compile one small crate.
 const BUILD: Duration = Duration::from_secs(180);
 
-/// Edits a scratch copy of an example plugin four times, and shows what becomes of a living world.
+/// Edits a scratch copy of an example plugin four times, and prints the effect on a living world.
 ///
-/// Ends with 0 only if every step did what it should.
+/// Exits with 0 only if every step had the expected result.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
-    /// How many objects live through the edits.
+    /// Number of objects that live through the edits.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
     objects: u64,
-    /// One JSON object a line on standard output, and nothing else there.
+    /// Print one JSON object per line on standard output, and nothing else.
     #[arg(long)]
     json: bool,
     /// For tests of the demo: a host that reruns a class constructor in each reload, which the demo must notice.
@@ -54,11 +54,11 @@ pub(crate) struct Wish {
     planted_rerun: bool,
 }
 
-/// Plays all steps with `objects` cubes, in a host that is broken on purpose if `planted_rerun` says so.
+/// Runs all steps with `objects` cubes; `planted_rerun` plants a fault in the host.
 pub(crate) fn run(&Wish { objects, json, planted_rerun }: &Wish) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let voice = if json { Voice::Json } else { Voice::Text(paint) };
-    // What plugins log is not part of the play.
+    // Log messages of plugins are not part of the demo's output.
     log_to(&Screen::new(false), "warn", false);
     let mut summary = Summary { objects, ..Summary::default() };
     let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects, user_code: None, planted_rerun };
@@ -69,7 +69,7 @@ pub(crate) fn run(&Wish { objects, json, planted_rerun }: &Wish) -> Result<ExitC
     Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Plays, and sums up as far as it came.
+/// Runs the steps, and sums up the completed ones.
 fn play(host: &HostOptions, voice: Voice, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
     let signals = Input::signals()?;
     let scratch = Scratch::new()?;
@@ -83,23 +83,22 @@ fn play(host: &HostOptions, voice: Voice, paint: Paint, summary: &mut Summary) -
     played
 }
 
-/// A world full of cubes, the source of their plugin, and what was seen so far.
+/// A world of cubes, the source of their plugin, and the results so far.
 struct Stage {
     session: Session<Local>,
     signals: Input,
     voice: Voice,
     source: PathBuf,
     cubes: Vec<ObjectHandle>,
-    /// Cubes that were there after every reload.
+    /// Cubes that existed after every reload.
     kept: BTreeSet<ObjectHandle>,
-    /// Counts so far.
     counts: Summary,
     failed_routine: u64,
     step: u32,
 }
 
 impl Stage {
-    /// Builds the plugin and fills the world. Every cube gets a label of its own, by which it is known later.
+    /// Builds the plugin and fills the world. Every cube gets a unique label, which identifies it later.
     fn open(scratch: &Scratch, host: &HostOptions, signals: Input, voice: Voice, paint: Paint) -> Result<Self, Error> {
         let target_dir = Some(scratch.target().to_owned());
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
@@ -132,13 +131,13 @@ impl Stage {
         self.session.seen_world().runtime()
     }
 
-    /// Begins a chapter.
+    /// Starts a chapter.
     fn chapter(&mut self, title: &str) {
         self.step += 1;
         self.voice.tell(&Told::Step { step: self.step, title });
     }
 
-    /// Changes the plugin's source, as an author who saves it, and waits for what comes of it.
+    /// Changes the plugin's source, as if an author saved it, and waits for the result.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
         let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(file("read", &self.source))?;
         let new = edit::apply(&old, edits)?;
@@ -149,7 +148,7 @@ impl Stage {
         Ok(live)
     }
 
-    /// Counts what a reload did, on the host's word and on our own.
+    /// Records the effects of a reload, from the host's report and from own checks.
     fn note(&mut self, live: &Live) {
         self.voice.tell(&Told::Reload(Reloaded(live)));
         if live.report.is_committed() {
@@ -162,17 +161,17 @@ impl Stage {
         self.kept.retain(|cube| alive.contains(cube));
     }
 
-    /// States something about the world.
+    /// Compares a value of the world with the expected value.
     fn check<T: PartialEq + Display>(&mut self, name: impl Into<String>, expected: T, found: T) {
         self.tell_check(name.into(), expected, found, false);
     }
 
-    /// States something that is stated after every reload; a person reads of it only if it is not true.
+    /// Compares a value after every reload; printed for a person only if the check fails.
     fn routine<T: PartialEq + Display>(&mut self, name: &str, expected: T, found: T) {
         self.tell_check(name.to_owned(), expected, found, true);
     }
 
-    /// Sums up the statements of the routine since the last time.
+    /// Sums up the routine checks since the last call.
     fn end_routine(&mut self, name: &str) {
         let failed = std::mem::take(&mut self.failed_routine);
         self.check(name, 0, failed);
@@ -195,7 +194,7 @@ impl Stage {
         }
     }
 
-    /// The living cubes, in the order of their construction.
+    /// Returns the living cubes, in the order of their construction.
     fn all_cubes(&self) -> Vec<ObjectHandle> {
         let runtime = self.runtime();
         let is_cube = |object: &ObjectHandle| runtime.objects().class_of(*object).is_some_and(|class| class == CUBE);
@@ -208,7 +207,7 @@ impl Stage {
             Event::Refused { error: found, .. } => Err(unexpected("a first generation", &found)),
             _ => Ok(None),
         })
-        // Behind the start come the constructions, which are reported at once.
+        // The start is followed by the constructions, which are reported in one message.
         .and_then(|started| self.populated().map(|()| started))
     }
 
@@ -230,7 +229,7 @@ impl Stage {
         })
     }
 
-    /// Prints how far a build is that takes longer than `due`. Returns how long it may take before the next message.
+    /// Prints the progress of a build that takes longer than `due`. Returns the time of the next message.
     fn progress(&self, elapsed: Duration, due: Duration) -> Duration {
         match self.session.compiled() {
             Some(compiled) if elapsed >= due => {
@@ -241,7 +240,7 @@ impl Stage {
         }
     }
 
-    /// Runs the world until `wanted` finds what it waits for.
+    /// Runs the world until `wanted` returns a result.
     fn until<T>(
         &mut self,
         what: &'static str,
@@ -292,12 +291,12 @@ impl Stage {
     }
 }
 
-/// The world of the demo differs from its needs.
+/// Creates the error for a world that differs from the demo's expectation.
 fn unexpected(expected: &str, found: &str) -> Error {
     anyhow!("the demo expected {expected}, but found {found}: the example plugin and the demo do not fit each other")
 }
 
-/// What a cube is known by.
+/// Returns the label that identifies a cube.
 fn label(number: usize) -> String {
     format!("cube {number}")
 }

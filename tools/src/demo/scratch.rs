@@ -1,5 +1,5 @@
-//! A copy of the example plugins to be edited, and one target folder for all copies that ever were: what the plugins
-//! are made of is the same every time and is compiled once, the copy itself is not and is swept out again.
+//! An editable copy of the example plugins, and a target folder shared by all copies: the dependencies of the plugins
+//! are compiled once; artifacts of the copy itself are removed again.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -14,20 +14,20 @@ use crate::error::{Error, file};
 use crate::figures::lexical;
 use crate::install::checkout;
 
-/// The plugin the demo edits.
+/// The plugin that the demo edits.
 pub(super) const PLUGIN: &str = "magic-cube";
 
-/// The copy. It goes when this is dropped.
+/// The copy, deleted on drop.
 #[derive(Debug)]
 pub(super) struct Scratch {
     dir: TempDir,
     target: PathBuf,
-    /// Open as long as this demo builds: two at once would load each other's libraries.
+    /// Lock held while this demo builds: concurrent demos would load each other's libraries.
     _turn: File,
 }
 
 impl Scratch {
-    /// Copies the example plugins of the repository that this program was built from. Waits for a demo that runs.
+    /// Copies the example plugins of the repository that this program was built from. Waits for a running demo.
     pub(super) fn new() -> Result<Self, Error> {
         let repository = checkout();
         let examples = repository.join("example-plugins");
@@ -38,7 +38,7 @@ impl Scratch {
             );
         }
         let built = match std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
-            // As cargo understands it: relative to where the user stands.
+            // Relative to the user's working directory, as in cargo.
             Some(dir) => std::path::absolute(&dir).map_err(file("find", Path::new(&dir)))?,
             None => repository.join("target"),
         };
@@ -51,12 +51,10 @@ impl Scratch {
         Ok(Self { dir, target, _turn: turn })
     }
 
-    /// The folder of the plugin.
     pub(super) fn plugin(&self) -> PathBuf {
         self.dir.path().join(PLUGIN)
     }
 
-    /// Where it is built.
     pub(super) fn target(&self) -> &Path {
         &self.target
     }
@@ -69,7 +67,7 @@ impl Drop for Scratch {
         for folder in [".fingerprint", "build", "deps", "incremental"] {
             for path in entries(&profile.join(folder)) {
                 if path.file_name().is_some_and(|name| is_of(&name.to_string_lossy(), &crates)) {
-                    // What cannot be removed only takes room.
+                    // A file that cannot be removed only uses space.
                     let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
                 }
             }
@@ -81,14 +79,14 @@ fn take_turn(path: &Path) -> Result<File, Error> {
     let options = File::options().create(true).truncate(false).write(true).open(path);
     let turn = options.map_err(file("create", path))?;
     if turn.try_lock().is_err() {
-        // Standard error, so that JSON on standard output stays JSON.
+        // Standard error, so that JSON on standard output stays valid.
         let _ = writeln!(std::io::stderr(), "alcedo: another demo is running; this one waits for it");
         turn.lock().map_err(file("lock", path))?;
     }
     Ok(turn)
 }
 
-/// Copies sources: neither what was built of them nor what is hidden.
+/// Copies sources, without build artifacts and hidden files.
 fn copy(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
     fs::create_dir_all(to).map_err(file("create", to))?;
     for path in entries(from) {
@@ -115,8 +113,8 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path()).collect()
 }
 
-/// Makes a manifest from `dir` readable elsewhere: paths that lead out of `root` become absolute, those within it are copied along and
-/// stay.
+/// Rewrites a manifest of `dir` for another location: paths outside of `root` become absolute, paths within it are copied along and
+/// stay relative.
 fn make_absolute(manifest: &mut toml::Table, dir: &Path, root: &Path) {
     for (key, value) in manifest {
         match value {
@@ -137,7 +135,7 @@ fn crate_name(dir: &Path) -> Option<String> {
     dir.join("Cargo.toml").is_file().then(|| name.replace('-', "_"))
 }
 
-/// Whether cargo made a file or folder of this name for one of `crates`.
+/// Returns true if cargo created a file or folder of this name for a crate of `crates`.
 fn is_of(name: &str, crates: &[String]) -> bool {
     let name = name.replace('-', "_");
     let bare = name.strip_prefix("lib").unwrap_or(&name);
@@ -149,7 +147,7 @@ fn is_of(name: &str, crates: &[String]) -> bool {
     })
 }
 
-/// Cargo's hashes have 16 digits, those of the compiler's own folders 13 or so letters and digits.
+/// Cargo's hashes have 16 digits, hashes of the compiler's own folders about 13 letters and digits.
 fn is_hash(text: &str) -> bool {
     text.len() >= 12 && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
 }

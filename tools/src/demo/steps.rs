@@ -1,5 +1,5 @@
-//! What is edited, and what must be true after it. Each step asks the host what it claims, and then the objects
-//! themselves: by reading their properties, calling their functions, and letting the world tick.
+//! The edits, and the checks after each of them. Each step checks the host's report, and then the objects themselves:
+//! by reading their properties, calling their functions, and ticking the world.
 
 use alcedo_runtime::{ObjectHandle, Outcome, Value};
 
@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::figures::number;
 use crate::session::Live;
 
-/// Ticks in which a cube bobs up and down once.
+/// Number of ticks in one period of a cube's bobbing.
 const BOB_TICKS: u32 = 120;
 const TICKS_A_SECOND: f64 = 60.0;
 
-/// Speeds that some cubes are given by hand, so that they differ from the default.
+/// Speeds set by hand on some cubes, so that they differ from the default.
 const BY_HAND: [f64; 3] = [90.0, 120.0, 360.0];
 
 const HIGHER: [Edit; 1] = [Edit { from: "const BOB_HEIGHT: f64 = 20.0;", to: "const BOB_HEIGHT: f64 = 60.0;" }];
@@ -23,7 +23,7 @@ const FASTER_AND_GLOWING: [Edit; 1] = [Edit {
     to: "default = 240.0)]\n    rotation_speed: f64,\n    /// How brightly it glows.\n    #[uproperty(edit_anywhere, default = 0.5)]\n    glow: f64,\n",
 }];
 
-/// Fine for a cube that turns at an ordinary speed; the fastest of ours is beyond the end.
+/// Works for a cube of ordinary speed; the fastest of ours is out of bounds.
 const BROKEN: [Edit; 1] = [Edit {
     from: "    fn new(_this: This<Self>) -> Self {\n",
     to: "    fn new(this: This<Self>) -> Self {\n        let paces = vec![\"slow\", \"steady\", \"fast\"];\n        let pace = paces[(this.rotation_speed() / 90.0) as usize];\n        tracing::trace!(pace, \"here it turns\");\n",
@@ -34,8 +34,8 @@ const MENDED: [Edit; 1] = [Edit {
     to: "        let pace = paces.get((this.rotation_speed() / 90.0) as usize).unwrap_or(&\"wild\");\n",
 }];
 
-/// All steps, one after the other. A check that fails is reported and counted; only what makes the rest pointless ends
-/// it.
+/// Runs all steps in order. A failed check is reported and counted; only errors that make the remaining steps pointless
+/// stop the demo.
 pub(super) fn play(stage: &mut Stage) -> Result<(), Error> {
     constant(stage)?;
     default(stage)?;
@@ -88,7 +88,7 @@ fn default(stage: &mut Stage) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives how often each cube has said hello.
+/// Returns the number of greetings of each cube.
 fn broken(stage: &mut Stage) -> Result<Vec<u32>, Error> {
     stage.greet()?;
     stage.runtime().objects().call(stage.cubes[0], "say_hello", &[])?;
@@ -127,7 +127,7 @@ fn mended(stage: &mut Stage, greetings: &[u32]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The world before an edit.
+/// State of the world before an edit.
 struct World {
     generation: u64,
     objects: u64,
@@ -140,7 +140,7 @@ impl World {
 }
 
 impl Stage {
-    /// What must be true after every reload that is committed.
+    /// Checks conditions of every committed reload.
     fn check_commit(&mut self, live: &Live, before: &World) {
         let report = &live.report;
         let cubes = self.cubes.len() as u64;
@@ -152,7 +152,7 @@ impl Stage {
         self.check_cubes(before);
     }
 
-    /// What must be true after every reload, whatever its end.
+    /// Checks conditions of every reload, committed or not.
     fn check_cubes(&mut self, before: &World) {
         let cubes = self.cubes.len();
         let same = self.cubes.iter().enumerate().filter(|(number, cube)| self.is_labeled(**cube, *number)).count();
@@ -171,13 +171,13 @@ impl Stage {
             .is_ok_and(|found| matches!(found, Value::Text(text) if text == label(number)))
     }
 
-    /// The cubes that are changed by hand, spread over all, with their speeds.
+    /// Returns cubes changed by hand, evenly distributed, with their speeds.
     fn by_hand(&self) -> Vec<(ObjectHandle, f64)> {
         let quarter = self.cubes.len() / 4;
         (1..).zip(BY_HAND).map(|(at, speed)| (self.cubes[at * quarter], speed)).collect()
     }
 
-    /// How many cubes reach `height`, and not more, when they bob up and down once.
+    /// Counts cubes whose maximum height in one period is `height`.
     fn count_bobbing(&self, height: f64) -> Result<usize, Error> {
         let mut highest = vec![f64::MIN; self.cubes.len()];
         for _ in 0..BOB_TICKS {
@@ -186,11 +186,11 @@ impl Stage {
                 *highest = highest.max(self.field(*cube, "location", "z")?);
             }
         }
-        // The ticks do not meet the top exactly.
+        // The ticks may miss the exact maximum.
         Ok(highest.into_iter().filter(|highest| (highest - height).abs() < 0.1).count())
     }
 
-    /// By how many degrees one tick turns a cube.
+    /// Returns the rotation of a cube in one tick, in degrees.
     fn turned(&self, cube: ObjectHandle) -> Result<f64, Error> {
         let before = self.field(cube, "rotation", "yaw")?;
         self.session.seen_world().tick();
@@ -198,7 +198,7 @@ impl Stage {
         Ok(rounded((after - before).rem_euclid(360.0)))
     }
 
-    /// Every cube says hello.
+    /// Calls `say_hello` on every cube.
     fn greet(&self) -> Result<(), Error> {
         for cube in &self.cubes {
             self.runtime().objects().call(*cube, "say_hello", &[])?;
@@ -206,7 +206,7 @@ impl Stage {
         Ok(())
     }
 
-    /// How often each cube said hello, by its own count.
+    /// Returns the number of greetings of each cube, by its own counter.
     fn greetings(&self) -> Result<Vec<u32>, Error> {
         let count = |cube: &ObjectHandle| match self.runtime().objects().call(*cube, "greeting_count", &[])? {
             Some(Value::U32(count)) => Ok(count),
@@ -215,7 +215,7 @@ impl Stage {
         self.cubes.iter().map(count).collect()
     }
 
-    /// How many cubes have `value` in a property.
+    /// Counts cubes with `value` in a property.
     fn count(&self, property: &str, value: f64) -> Result<usize, Error> {
         self.cubes.iter().try_fold(0, |count, cube| Ok(count + usize::from(self.float(*cube, property)? == value)))
     }
@@ -227,7 +227,7 @@ impl Stage {
         }
     }
 
-    /// One field of a property that is a struct.
+    /// Reads a field of a struct property.
     fn field(&self, cube: ObjectHandle, property: &str, field: &str) -> Result<f64, Error> {
         let value = self.runtime().objects().get(cube, property)?;
         let Value::Struct(fields) = &value else { return Err(unexpected("a struct", &value)) };
@@ -242,7 +242,7 @@ fn unexpected(expected: &str, found: &impl std::fmt::Debug) -> Error {
     super::unexpected(expected, &format!("{found:?}"))
 }
 
-/// One more hello from everyone.
+/// Returns the sum after one more greeting of each cube.
 fn added(greetings: &[u32]) -> u64 {
     sum(greetings) + greetings.len() as u64
 }
@@ -251,7 +251,7 @@ fn sum(greetings: &[u32]) -> u64 {
     greetings.iter().copied().map(u64::from).sum()
 }
 
-/// The world reckons in `f32` seconds, so the last places are not ours.
+/// The world computes in `f32` seconds, so the last digits are imprecise.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

@@ -1,4 +1,4 @@
-//! What the demo says: to a person in few aligned lines, to a program as one JSON object a line.
+//! Output of the demo: a few aligned lines for a person, one JSON object per line for a program.
 
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
@@ -13,30 +13,29 @@ use crate::paint::{Paint, for_terminal};
 use crate::session::Live;
 use crate::telling;
 
-/// Everything the demo reports.
+/// An event of the demo's output.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Told<'a> {
-    /// The first build is under way, which is all that a plugin is made of; for a person only.
+    /// The first build is running, which compiles all dependencies of a plugin; for a person only.
     #[serde(skip)]
     Building { plugin: &'a str, compiled: usize, seconds: u64 },
-    /// The world is there.
+    /// The world exists.
     Start { plugin: &'a str, generation: u64, objects: u64, build_ms: f64 },
     /// A new chapter.
     Step { step: u32, title: &'a str },
     /// A source file was changed.
     Edit(Edited<'a>),
-    /// Cargo has ended.
+    /// Cargo has exited.
     Build { outcome: &'static str, build_ms: Option<f64>, message: &'a str },
     /// A reload has ended.
     Reload(Reloaded<'a>),
-    /// A statement about the world, and whether it is true.
+    /// Result of a check of the world.
     Check(&'a Check),
-    /// The end, always the last.
+    /// The end, always the last event.
     Summary(&'a Summary),
 }
 
-/// A change of a source file.
 #[derive(Debug, Serialize)]
 pub(super) struct Edited<'a> {
     pub(super) file: &'a str,
@@ -51,11 +50,11 @@ impl<'a> Edited<'a> {
     }
 }
 
-/// A reload: what the loop measured, then what the host reports.
+/// A reload: measurements of the loop, then the host's report.
 #[derive(Debug)]
 pub(super) struct Reloaded<'a>(pub(super) &'a Live);
 
-/// The fields of a report that a program reads; more may come.
+/// Fields of a report for programs; more may be added.
 const REPORTED: [&str; 15] = [
     "outcome",
     "phase",
@@ -92,24 +91,22 @@ impl Serialize for Reloaded<'_> {
     }
 }
 
-/// Milliseconds to three places: what is behind them is noise.
+/// Rounds milliseconds to three decimal places: further digits are noise.
 pub(super) fn micros(ms: f64) -> f64 {
     (ms * 1000.0).round() / 1000.0
 }
 
-/// A statement about the world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Check {
     pub(super) name: String,
     pub(super) ok: bool,
     pub(super) expected: String,
     pub(super) found: String,
-    /// Whether it is stated after every reload, so that a person need not read of it each time.
+    /// Set for a check after every reload, which is not printed for a person if it passes.
     #[serde(skip)]
     pub(super) routine: bool,
 }
 
-/// How it all went.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Summary {
     pub(super) ok: bool,
@@ -121,7 +118,7 @@ pub(super) struct Summary {
     pub(super) class_constructors_rerun: u64,
 }
 
-/// The reader: a person or a program.
+/// Recipient of the output: a person or a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Voice {
     Text(Paint),
@@ -137,14 +134,14 @@ impl Voice {
         };
         if let Some(said) = said {
             let mut out = stdout().lock();
-            // The reader has closed the output: there is nothing to do.
+            // The reader has closed the output: the event is dropped.
             let _ = writeln!(out, "{said}").and_then(|()| out.flush());
         }
     }
 }
 
 fn as_json(told: &Told<'_>) -> String {
-    // All keys are text and no number is unbounded, so there is nothing JSON could not say.
+    // All keys are text and no number is unbounded, so JSON can represent every event.
     serde_json::to_string(told).expect("what is told is plain data")
 }
 
@@ -161,7 +158,7 @@ fn text(told: &Told<'_>, paint: Paint) -> Option<String> {
         ),
         Told::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
         Told::Edit(edited) => edited.lines.iter().map(|line| diff_line(line, paint)).collect::<Vec<_>>().join("\n"),
-        // A failed build ends the demo, and its message is that of the end.
+        // A failed build ends the demo, whose final error has the message.
         Told::Build { outcome: "failed", .. } | Told::Build { message: "", .. } => return None,
         Told::Build { message, .. } => message.trim_end().to_owned(),
         Told::Reload(reloaded) => telling::reload(reloaded.0, paint),

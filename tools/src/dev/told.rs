@@ -1,4 +1,4 @@
-//! What the user reads of a session. Events in, text out.
+//! Messages of a session for the user. Events in, text out.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -11,16 +11,16 @@ use crate::session::{Event, Live, Mode, Status};
 use crate::telling;
 use crate::world::News;
 
-/// The words for one session.
+/// Formats the messages of a session.
 pub(super) struct Telling {
     paint: Paint,
-    /// Whether there is a status line, which shows that a build runs; a pipe has only lines.
+    /// Set if there is a status line, which indicates a running build; a pipe has only lines.
     is_live: bool,
-    /// Whether the world is the sample engine's.
+    /// Set if the world is the sample engine.
     is_sample: bool,
     /// Set if several plugins are loaded together.
     several: bool,
-    /// Remarks of reloads that were printed: the same ones again would hide new ones.
+    /// Printed remarks of reloads: repeating them would hide new ones.
     remarks: HashSet<String>,
 }
 
@@ -38,7 +38,7 @@ impl Telling {
         self.paint
     }
 
-    /// What to print of an event, if anything; `running` says whether there is plugin code.
+    /// Returns the message of an event, if any; `running` is set if there is plugin code.
     pub(super) fn told(&mut self, event: &Event, running: bool) -> Option<String> {
         let paint = self.paint;
         let goes_on = if running { "the old code keeps running" } else { "nothing runs yet" };
@@ -110,7 +110,7 @@ impl Telling {
                  `.development()` in its builder and a loop"
                     .to_owned()
             }
-            // They are printed where they come.
+            // Printed lines are output directly.
             Event::Printed(_) | Event::Over { failed: false } => return None,
         };
         Some(text)
@@ -121,7 +121,7 @@ impl Telling {
         match news {
             News::Host(FromHost::Restored { objects, age, text }, _) => {
                 let head = format!("the world is back as it was {} ago", short_time(*age));
-                // The first line of it says no more than this one.
+                // The first line repeats this message.
                 let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
                 Some(format!("{head}: {} objects with their values{rest}", number(*objects)))
             }
@@ -134,12 +134,12 @@ impl Telling {
             News::Host(FromHost::Answer { text }, _) => Some(text.clone()),
             News::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
             News::Panicked(panic) => Some(paint.dim(&format!("panicked at {} · t shows its calls", panic.place))),
-            // The session makes events of the others, or prints them where they come.
+            // The session converts the others to events, or prints them directly.
             _ => None,
         }
     }
 
-    /// A reload, without remarks that were printed before.
+    /// Formats a reload, without remarks that were printed before.
     fn reload(&mut self, live: &Live) -> String {
         let mut live = live.clone();
         if telling::is_unchanged(&live.report) {
@@ -157,7 +157,7 @@ impl Telling {
     }
 }
 
-/// A remark as it is known again: generations count up.
+/// Returns a remark without digits, since generation numbers change.
 fn without_numbers(remark: &str) -> String {
     remark.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
@@ -167,7 +167,6 @@ fn names(paths: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// How things are, in one line.
 pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
     let mut words = match status.running {
         true => vec![format!("generation {}", status.world.generation)],

@@ -1,5 +1,5 @@
-//! `alcedo doctor`: what of a folder and of this machine is as plugins and hosts need it, and what is not, with the lines to
-//! copy. `rules.rs` decides about manifests; this file asks the system and prints.
+//! `alcedo doctor`: checks a folder and this machine for the needs of plugins and hosts, and prints fixes. `rules.rs` checks
+//! manifests; this file queries the system and prints.
 
 mod rules;
 
@@ -17,24 +17,22 @@ use serde::Serialize;
 use crate::described::{LARGEST_MANIFEST, described, hosts};
 use crate::install::{installing, is_in_path};
 
-/// How much something matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
-    /// As it should be.
+    /// Correct.
     Fine,
-    /// Not needed, and good to know.
+    /// Optional, but useful to know.
     Note,
-    /// Something will not work.
+    /// Prevents some function.
     Wrong,
 }
 
-/// One thing that was looked at.
 #[derive(Debug, Serialize)]
 struct Finding {
     state: State,
     what: String,
-    /// Lines for a manifest or a shell; empty where there is nothing to copy.
+    /// Lines to copy into a manifest or a shell; empty if there are none.
     copy: String,
 }
 
@@ -52,20 +50,20 @@ impl Finding {
     }
 }
 
-/// Says what of a workspace and of this machine is not as plugins and hosts need it, and which lines to copy.
+/// Checks a workspace and this machine, and prints fixes.
 ///
-/// Ends with 0 if nothing is wrong.
+/// Exits with 0 if nothing is wrong.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// The folder of a plugin, a host, or a workspace.
     #[arg(value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// One JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
 }
 
-/// Looks at a folder and at this machine. The code is 1 if something is wrong.
+/// Checks a folder and this machine. The exit code is 1 if something is wrong.
 pub(crate) fn run(wish: &Wish) -> ExitCode {
     let Wish { dir, json } = wish;
     let mut findings = vec![compiler(dir), linker()];
@@ -74,7 +72,7 @@ pub(crate) fn run(wish: &Wish) -> ExitCode {
     findings.push(command());
     findings.extend(workspace(dir));
     for finding in &findings {
-        // The reader has closed the output: there is nothing to report to.
+        // The reader has closed the output: the finding is dropped.
         let _ = writeln!(stdout(), "{}", if *json { as_json(finding) } else { as_text(finding) });
     }
     let is_wrong = findings.iter().any(|finding| finding.state == State::Wrong);
@@ -98,7 +96,6 @@ fn as_json(finding: &Finding) -> String {
     serde_json::to_string(finding).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }
 
-/// What the manifests say.
 fn workspace(dir: &Path) -> Vec<Finding> {
     let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
     if !manifest.is_file() {
@@ -115,7 +112,7 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     let text = |path: &Path| plain_file::read_text(path, LARGEST_MANIFEST);
     let table = text(root.as_std_path()).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
     let mut findings = rules::findings(&metadata, &table, &|path| text(path).ok());
-    // What `alcedo dev` would run.
+    // Finds the host that `alcedo dev` would run.
     match find_host(None, &[dir.to_owned()]) {
         Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.package))),
         Ok(None) => {
@@ -130,13 +127,13 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Whether the compiler of that folder is new enough for the plugin API.
+/// Checks that the compiler of that folder is new enough for the plugin API.
 fn compiler(dir: &Path) -> Finding {
     const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
     let rustc = std::env::var_os("RUSTC").filter(|rustc| !rustc.is_empty()).unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(rustc);
     if dir.is_dir() {
-        // A toolchain may be chosen for the folder.
+        // The folder may select a toolchain.
         command.current_dir(dir);
     }
     let said = command.arg("--version").output().ok().filter(|output| output.status.success());
@@ -156,7 +153,7 @@ fn runs(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// What rustc links with, where nothing else is configured.
+/// Checks the default linker of rustc.
 fn linker() -> Finding {
     if runs("cc") {
         return Finding::fine("cc links".into());
@@ -168,7 +165,7 @@ fn linker() -> Finding {
     )
 }
 
-/// The folder into which a host copies libraries before it maps them, by way of a host.
+/// Checks the folder into which a host copies libraries before it maps them, with a real host.
 fn temporary() -> Vec<Finding> {
     let base = std::env::temp_dir();
     let before = stages(&base);
@@ -198,7 +195,7 @@ fn temporary() -> Vec<Finding> {
     findings
 }
 
-/// The folders of hosts, living and dead.
+/// Returns the folders of running and ended hosts.
 fn stages(base: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(base).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let is_stage =
@@ -206,7 +203,7 @@ fn stages(base: &Path) -> Vec<PathBuf> {
     entries.filter(is_stage).collect()
 }
 
-/// Checks that shells find the command, which READMEs of new workspaces name.
+/// Checks that shells find the command, which READMEs of new workspaces use.
 fn command() -> Finding {
     match is_in_path("alcedo") {
         true => Finding::fine("shells find `alcedo`".into()),
@@ -214,7 +211,7 @@ fn command() -> Finding {
     }
 }
 
-/// Not needed: crashes are shown without it.
+/// Checks for a debugger, which is optional: crash reports do not need it.
 fn debugger() -> Vec<Finding> {
     if !runs("gdb") {
         return vec![Finding::note(

@@ -1,5 +1,5 @@
-//! What is right and wrong about the manifests of a workspace with a host and plugins. Decided here, from what cargo and the
-//! manifest say; `mod.rs` asks and prints.
+//! Rules for the manifests of a workspace with a host and plugins. Pure functions of cargo's metadata and the manifest;
+//! `mod.rs` queries and prints.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::new::{CRATES, relative};
 const PLUGIN_API: &str = "alcedo-plugin-api";
 const RUNTIME: &str = "alcedo-runtime";
 
-/// What a host is built from and a debug build has to optimize, and how far.
+/// Dependencies of a host that a debug build must optimize, with the level.
 pub(super) const OPTIMIZED: [(&str, i64); 11] = [
     ("abi_stable", 2),
     ("alcedo-base", 1),
@@ -29,7 +29,7 @@ pub(super) const OPTIMIZED: [(&str, i64); 11] = [
     ("xxhash-rust", 3),
 ];
 
-/// What is to be said about the packages of a workspace and its own manifest; `source` reads a source file.
+/// Checks the packages of a workspace and its own manifest; `source` reads a source file.
 pub(super) fn findings(
     metadata: &Metadata,
     manifest: &Table,
@@ -87,7 +87,7 @@ pub(super) fn findings(
     findings
 }
 
-/// Dependencies by paths without a package, and by absolute paths, which work on this machine only.
+/// Checks for path dependencies without a package, and absolute paths, which work on this machine only.
 fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
     let (mut missing, mut absolute) = (String::new(), String::new());
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
@@ -127,12 +127,12 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
     findings
 }
 
-/// Whether the package is a plugin, that is, a library to be loaded: a glue crate has no `cdylib` and is none.
+/// Returns true if the package is a plugin, a loadable library; a glue crate has no `cdylib`.
 fn is_plugin(package: &Package) -> bool {
     uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_cdylib)
 }
 
-/// The file, if there is one, in which a library that uses the plugin API says that it is a plugin: a glue crate does not.
+/// Returns the source file in which a library that uses the plugin API calls `module!`, if any: a glue crate has none.
 fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
     uses(package, PLUGIN_API).then_some(())?;
     let is_library = |target: &&Target| {
@@ -142,8 +142,8 @@ fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<Stri
     has_module(&source(library.src_path.as_std_path())?).then(|| library.src_path.file_name()).flatten()
 }
 
-/// Whether a source calls `module!`, as a line of its own. What is in a comment, a text or a macro of the author's is not
-/// looked for.
+/// Returns true if a source calls `module!` on a line of its own. Comments, strings and the author's macros are not
+/// searched.
 fn has_module(source: &str) -> bool {
     let calls = |line: &str| {
         let name = line.trim_start().strip_prefix("alcedo_plugin_api::").unwrap_or(line.trim_start());
@@ -208,7 +208,7 @@ fn host(package: &Package) -> Vec<Finding> {
     }
 }
 
-/// A module that aborts at a panic is refused by every host.
+/// Checks for `panic = "abort"`: every host rejects such modules.
 fn panics(manifest: &Table) -> Vec<Finding> {
     let profiles = manifest.get("profile").and_then(Value::as_table).into_iter().flatten();
     let aborting = profiles.filter(|(_, profile)| profile.get("panic").and_then(Value::as_str) == Some("abort"));
@@ -225,7 +225,7 @@ fn panics(manifest: &Table) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether debug builds of a host optimize what each reload spends its time in.
+/// Checks that debug builds of a host optimize the crates in which reloads spend their time.
 fn optimized(manifest: &Table) -> Finding {
     let profile = manifest.get("profile").and_then(|profiles| profiles.get("dev"));
     let level = |of: Option<&Value>| of.and_then(|of| of.get("opt-level")).map(is_optimizing);

@@ -1,53 +1,52 @@
-//! With which build a development session goes on after its world has crashed. The session notes what becomes of its
-//! builds; what follows from that is decided here.
+//! Selects the build with which a development session continues after its world has crashed. The session records the
+//! events of its builds; this file decides.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A build that has lived for so long before its first crash is as good as any: the crash has a reason of its own.
+/// A build that runs this long before its first crash counts as good: the crash has another cause.
 const PROVEN: Duration = Duration::from_secs(10);
 
-/// What becomes of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BuildLife {
-    /// It is about to be loaded.
+    /// The build is about to be loaded.
     Tried(u64),
-    /// It is live.
+    /// The build is live.
     Live(u64),
-    /// It was tried and refused; what was live before goes on.
+    /// The build was rejected; the previous one continues.
     Refused(u64),
-    /// The world has crashed, or hung and was ended.
+    /// The world has crashed, or was killed after a hang.
     Crashed,
-    /// The world was ended at the user's request, and no build is to blame.
+    /// The world was ended at the user's request, without fault of a build.
     Stopped,
 }
 
-/// What to do when the world has ended.
+/// Action after the end of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// Go on with this build.
+    /// Continue with this build.
     With(u64),
-    /// Go on without any, until there is a new one.
+    /// Continue without a build, until there is a new one.
     Waiting,
-    /// Not at all: the host crashes without plugins as well.
+    /// Stop: the host crashes without plugins as well.
     No,
 }
 
-/// What became of the builds of a session, in order, with the time since its start.
+/// Events of the builds of a session, in order, with the time since its start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildLives(Vec<(BuildLife, Duration)>);
 
 impl BuildLives {
-    /// This happened now.
+    /// Records an event.
     pub(crate) fn note(&mut self, life: BuildLife, now: Duration) {
         self.0.push((life, now));
     }
 
-    /// Decides, the last thing that happened being an end of the world.
+    /// Decides on the action; the last event must be an end of the world.
     pub(crate) fn decide(&self) -> Again {
         let mut trying = None;
         let mut live: Option<(u64, Duration)> = None;
-        // By build: when it was live last, for how long, and whether it crashed then.
+        // By build: time of the last live event, its duration, and whether the build crashed then.
         let mut known: BTreeMap<u64, (Duration, Duration, bool)> = BTreeMap::new();
         let mut any = false;
         for (life, at) in self.0.iter().copied() {
@@ -62,7 +61,7 @@ impl BuildLives {
                 BuildLife::Stopped => (trying, live, any) = (None, None, true),
                 BuildLife::Crashed => {
                     any = trying.is_some() || live.is_some();
-                    // What crashes while it is tried was never good.
+                    // A build that crashes while it is loaded was never good.
                     let (build, since) = match (trying.take(), live.take()) {
                         (Some(build), _) => (build, at),
                         (None, Some(live)) => live,
@@ -89,7 +88,7 @@ mod tests {
     use super::{Again, BuildLife, BuildLives};
     use std::time::Duration;
 
-    /// `tried 1 5`: what happened to which build in which second.
+    /// Parses `tried 1 5`: event, build and second.
     fn life(line: &str) -> (BuildLife, Duration) {
         let mut words = line.split(' ');
         let (word, build, at) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
@@ -113,7 +112,7 @@ mod tests {
     fn the_last_build_that_did_not_crash_is_taken() {
         check(&["tried 1 0", "live 1 1", "tried 2 5", "live 2 6", "crashed 0 7"], Again::With(1));
         check(&["live 1 1", "live 2 6", "live 3 7", "crashed 0 8"], Again::With(2));
-        // One that went back is what was live last.
+        // A build that was restored counts as the last live build.
         check(&["live 1 1", "live 2 2", "live 1 3", "live 3 4", "crashed 0 8"], Again::With(1));
     }
 

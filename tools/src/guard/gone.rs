@@ -1,32 +1,32 @@
-//! Whether a crash leads into an image that is gone, and what is sure about it. Of an address nothing is said but which
-//! images were there; if something is mapped there again, not even that. Decided here, from what was written down.
+//! Attributes a crash address to unmapped images. Only the images that were mapped there are reported, and none if the
+//! range is mapped again. Based on the recorded notes alone.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::words::{Noted, Words};
 
-/// So many modules are named for one address, and so many generations of one.
+/// Maximum number of modules reported for an address, and of generations per module.
 const MOST: usize = 4;
 
-/// What was at an address where nothing is mapped any more.
+/// Former images at an address that is no longer mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Was {
-    /// Its name and what is known of when it went.
+    /// Description with name and time of unmapping.
     pub(super) told: String,
-    /// The only image that was there; none if there were several, or one may be forgotten.
+    /// The only image at the address; none if there were several, or one may be forgotten.
     pub(super) alone: Option<Noted>,
 }
 
-/// What was at an address. Nothing if something is there now, if nothing ever was, or if it is unknown.
+/// Returns the former images at an address. None if the address is mapped now, was never mapped, or is unknown.
 pub(super) fn was_at(words: &Words, address: u64) -> Option<Was> {
-    // Without a list of what was mapped, all would seem to be gone.
+    // Without a list of mappings, every address would seem unmapped.
     if words.taken.is_empty() || words.taken.iter().any(|range| range.contains(&address)) {
         return None;
     }
     let mut there: Vec<_> =
         words.images.iter().filter(|image| image.ranges.iter().any(|range| range.contains(&address))).collect();
-    // The last one first. One without a record of its end was ending just then.
+    // Last first. An image without a recorded end was being unmapped.
     there.sort_by_key(|image| std::cmp::Reverse(image.gone.unwrap_or(Duration::MAX)));
     let last = there.first()?;
     let is_alone = there.len() == 1;
@@ -38,14 +38,13 @@ pub(super) fn was_at(words: &Words, address: u64) -> Option<Was> {
     Some(Was { told, alone: (is_alone && words.forgotten == 0).then(|| (*last).clone()) })
 }
 
-/// The address that a fault was about, if an image that is gone was there. Only where the code that ran is still there: else
-/// [`was_at`] its own address says more.
+/// Returns the former images at the faulting address. Only if the executing code is still mapped: otherwise [`was_at`] for
+/// the program counter is more precise.
 pub(super) fn touched(words: &Words) -> Option<Was> {
     let is_fault = !words.sent && [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS].contains(&words.signal);
     (is_fault && words.address != words.pc).then(|| was_at(words, words.address)).flatten()
 }
 
-/// How one image is named.
 fn named(image: &Noted) -> String {
     let file = || image.copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
     image.module.as_ref().map_or_else(file, |(name, _)| name.clone())
@@ -56,7 +55,7 @@ fn with_generation(image: &Noted) -> String {
     named(image) + &generation.unwrap_or_default()
 }
 
-/// Several that were at one place, one after the other.
+/// Describes several images that were mapped at one address in turn.
 fn of_several(there: &[&Noted]) -> String {
     let mut generations: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut order = Vec::new();
@@ -85,7 +84,7 @@ fn cut(row: &[String], between: &str) -> String {
     if more == 0 { told } else { format!("{told}{between}one of {more} more") }
 }
 
-/// `, unmapped 3 s ago`.
+/// Formats `, unmapped 3 s ago`.
 fn ago(image: &Noted, now: Option<Duration>) -> String {
     match (image.gone, now) {
         (None, _) => " being unmapped just then".to_owned(),
@@ -161,7 +160,7 @@ mod tests {
         check(both(), 0x8000, Some(told));
         assert_eq!(was_at(&words(both()), 0x8000).unwrap().alone, None);
         assert_eq!(was_at(&words(both()), 0x7000).unwrap().alone, Some(cube(1, 90)));
-        // Two modules may have one generation number, and one name in two contexts.
+        // Two modules may have equal generation numbers, and equal names in two contexts.
         check(vec![cube(1, 90), cube(1, 95)], 0x7000, Some("cube, generation 1 or 1, the last unmapped 5 s ago"));
     }
 

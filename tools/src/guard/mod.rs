@@ -1,8 +1,8 @@
-//! The crash guard: a process that supervises a host, and reports where that crashed once it has. It shares the host's
-//! terminal and prints nothing before. `words.rs` reads what the host wrote down in its last moment, `trace.rs`
-//! makes a stack of calls of it, `gone.rs` says which images were at an address, `calls.rs` decides in which order
-//! these are printed, `panics.rs` does the same for panics while the host runs, and `again.rs` decides with which build
-//! a development host goes on.
+//! The crash guard: a process that supervises a host, and reports the location of a crash. It shares the host's
+//! terminal and prints nothing before. `words.rs` reads the files that the host wrote during the crash, `trace.rs`
+//! turns them into a backtrace, `gone.rs` finds unmapped images at an address, `calls.rs` orders the frames for output,
+//! `panics.rs` does this for panics while the host runs, and `again.rs` selects the build with which a development host
+//! continues.
 
 pub(crate) mod again;
 mod calls;
@@ -46,32 +46,31 @@ use panics::Panics;
 use trace::Trace;
 use words::Words;
 
-/// How often a host's panics are read.
+/// Polling interval for a host's panics.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// How a host ended.
+/// Outcome of a host's process.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// By itself: with an exit status.
+    /// A normal exit, with a status.
     Ordered(ExitStatus),
-    /// By a fatal signal.
     Crashed(Box<Crash>),
-    /// Unknown: what the system says instead.
+    /// Unknown, with the error of the system.
     Lost(String),
 }
 
 impl End {
-    /// Whether the host has returned from its `main` with success.
+    /// Returns true if the host has returned from its `main` with success.
     pub(crate) fn is_orderly(&self) -> bool {
         matches!(self, Self::Ordered(status) if status.success())
     }
 
-    /// Whether it was ended by force, as [`Watched::kill`] does.
+    /// Returns true if the host was killed, as by [`Watched::kill`].
     pub(crate) fn is_killed(&self) -> bool {
         matches!(self, Self::Ordered(status) if status.signal() == Some(SIGKILL))
     }
 
-    /// The same end, of which is known that memory was exhausted, in the words of the program.
+    /// Returns this end with the message about exhausted memory that the program printed.
     pub(crate) fn out_of_memory(self, text: String) -> Self {
         match self {
             Self::Crashed(mut crash) => {
@@ -82,7 +81,7 @@ impl End {
         }
     }
 
-    /// As lines, for a host that was not asked to end.
+    /// Formats the end as lines, for a host that exited unexpectedly.
     pub(crate) fn told(&self, paint: Paint) -> String {
         let ended = |how: String| format!("{} {how}", paint.red("the host ended:"));
         match self {
@@ -102,35 +101,35 @@ impl End {
     }
 }
 
-/// A crash, for a person.
+/// A crash report for a person.
 #[derive(Debug)]
 pub(crate) struct Crash {
-    /// The signal, and what else is known of the moment.
+    /// The signal, with further details.
     what: String,
-    /// Innermost first; empty when the host could not say.
+    /// Innermost first; empty if the host could not record them.
     calls: Vec<Call>,
-    /// What is known of an image that is gone and that the crash leads to.
+    /// Relation of the crash to an unmapped image.
     gone: Gone,
 }
 
-/// What a crash has to do with an image that is gone.
+/// Relation of a crash to an unmapped image.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Gone {
-    /// Nothing, or it is unknown.
+    /// No relation, or unknown.
     #[default]
     Nothing,
-    /// Code of it was about to run: what it was, and through which caller, as a whole sentence.
+    /// Code of an unmapped image was about to run: image and caller, as a sentence.
     Ran(String),
-    /// Code that is there accessed something in it.
+    /// Mapped code accessed the address range of an unmapped image.
     Touched(String),
 }
 
 impl Crash {
-    /// As lines.
+    /// Formats the crash as lines.
     pub(crate) fn told(&self, paint: Paint) -> String {
         let mut text = format!("{} {}", paint.red("the host crashed:"), self.what);
         match (&self.gone, calls::culprit(&self.calls)) {
-            // The code that made that call got the address from code that may be long gone.
+            // The caller may have received the address from code that is unmapped.
             (Gone::Ran(sentence), _) => text += &format!("\n  {}", paint.bold(sentence)),
             (_, Some(call)) => match calls::innermost_stranger(&self.calls, call) {
                 None => text += &format!("\n  {}", paint.bold(&format!("in {call}"))),
@@ -150,7 +149,7 @@ impl Crash {
     }
 }
 
-/// What a crash has to do with an image that is gone.
+/// Determines the relation of a crash to an unmapped image.
 fn gone(words: &Words, trace: &Trace) -> Gone {
     if let Some(was) = gone::was_at(words, words.pc) {
         let through = trace.calls.get(1).filter(|_| trace.has_jumped).map(|call| match &call.module {
@@ -166,21 +165,21 @@ fn gone(words: &Words, trace: &Trace) -> Gone {
     touched.map_or(Gone::Nothing, |was| Gone::Touched(format!("at {:#x} there was {}", words.address, was.told)))
 }
 
-/// Runs any host, and reports in which module and function it crashed if it does.
+/// Runs any host, and reports the module and function of a crash.
 ///
-/// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the calls of each panic
-/// in plugin code are reported as well.
+/// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the backtrace of each
+/// panic in plugin code is reported as well.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// The host.
     #[arg(value_name = "PROGRAM")]
     program: PathBuf,
-    /// What it is called with.
+    /// Arguments of the host.
     #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
 
-/// Runs a host to its end and reports a crash. For a host that arms its guard itself.
+/// Runs a host to its end and reports a crash. The host must arm its guard itself.
 pub(crate) fn run(Wish { program, args }: &Wish) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
     pass_signals_on(Arc::clone(&guard.current)).map_err(terminal("listen for Ctrl-C"))?;
@@ -195,17 +194,17 @@ pub(crate) fn run(Wish { program, args }: &Wish) -> Result<ExitCode, Error> {
     }
 }
 
-/// The code of a process that has ended, for ours.
+/// Converts the status of an ended process to our exit code.
 pub(crate) fn code(status: ExitStatus) -> ExitCode {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// The guarded host, for the thread that passes signals on.
+/// The guarded host, for the thread that forwards signals.
 #[derive(Debug, Default)]
 struct Host {
     process: Option<Arc<OwnedFd>>,
-    /// Signals that came before the start.
+    /// Signals received before the start.
     waiting: Vec<Signal>,
 }
 
@@ -217,7 +216,7 @@ impl Host {
 
     fn send(&mut self, signal: Signal) {
         match &self.process {
-            // Fails without effect for a process that has ended.
+            // Has no effect on a process that has exited.
             Some(process) => drop(pidfd_send_signal(process, signal)),
             None => self.waiting.push(signal),
         }
@@ -226,7 +225,7 @@ impl Host {
 
 type Current = Arc<Mutex<Host>>;
 
-/// Looks after one host after the other.
+/// Supervises one host after the other.
 pub(crate) struct Guard {
     dir: TempDir,
     current: Current,
@@ -235,46 +234,47 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// # Errors
-    /// What the system says.
+    /// Fails with the error of the system.
     pub(crate) fn new() -> Result<Self, Error> {
-        // For this user only: what a host holds is in its last words, and its world goes through here.
+        // Accessible for this user only: crash files contain data of the host, and its world passes through this
+        // folder.
         let private = fs::Permissions::from_mode(0o700);
         let dir = tempfile::Builder::new().prefix("alcedo-guard-").permissions(private).tempdir();
         let dir = dir.map_err(file("create a folder for crashes in", &std::env::temp_dir()))?;
         Ok(Self { dir, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
     }
 
-    /// A folder that is there for as long as the guard.
+    /// Returns a folder that exists as long as the guard.
     pub(crate) fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Runs a host to its end. It has our terminal meanwhile, and we have it back afterwards, whatever became of it.
+    /// Runs a host to its end. The host uses our terminal, whose mode is restored afterwards.
     ///
     /// # Errors
-    /// What the system says.
+    /// Fails with the error of the system.
     pub(crate) fn watch(&self, command: Command) -> Result<End, Error> {
         let (sender, receiver) = bounded(1);
         let program = PathBuf::from(command.get_program());
-        // We hold the other end.
+        // This process holds the other end.
         let on_panic = wants_panics(false).then_some(|panic: Panic| {
             eprintln!("{}", for_terminal(&panic.told(Paint::for_stdout())));
         });
         let _watched = self.start(command, on_panic, move |end| drop(sender.send(end)))?;
         let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         let end = end.map_err(file("wait for", &program))?;
-        // A host that crashed has left the terminal as it used it.
+        // A crashed host does not restore the terminal's mode.
         if let (End::Crashed(_), Some(terminal)) = (&end, &self.terminal) {
             let _restored = tcsetattr(io::stdin(), OptionalActions::Now, terminal);
         }
         Ok(end)
     }
 
-    /// Starts a host and returns; `on_end` is called on another thread with how it ended, and `on_panic` with panics in
-    /// plugin code, as soon as their calls are known.
+    /// Starts a host and returns; another thread calls `on_end` with its end, and `on_panic` with panics in plugin
+    /// code, as soon as their backtraces are known.
     ///
     /// # Errors
-    /// What the system says.
+    /// Fails with the error of the system.
     pub(crate) fn start(
         &self,
         mut command: Command,
@@ -282,7 +282,7 @@ impl Guard {
         on_end: impl FnOnce(io::Result<End>) + Send + 'static,
     ) -> Result<Watched, Error> {
         let folder = tempfile::tempdir_in(self.dir()).map_err(file("create a folder in", self.dir()))?;
-        // Until the end is reported: the calls are read from the copies of its libraries.
+        // Until the end is reported: backtraces are read from the copies of its libraries.
         let kept = keep_copies(folder.path()).map_err(file("lock the folder", folder.path()))?;
         let program = PathBuf::from(command.get_program());
         if on_panic.is_some() {
@@ -290,7 +290,7 @@ impl Guard {
         }
         let mut child = command.env(FOLDER, folder.path()).spawn().map_err(file("start", &program))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        // Without it signals end this process and not the host, which then sees its input end.
+        // Without a pidfd, signals end this process and not the host, which then reads the end of its input.
         let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
         lock(&self.current).started(process.clone());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -305,7 +305,7 @@ impl Guard {
             let status = child.wait();
             lock(&current).process = None;
             drop(over);
-            // It reads what is in the folder.
+            // The follower reads files of the folder.
             let _followed = follower.map(thread::JoinHandle::join);
             on_end(status.map(|status| end(status, folder.path())));
             drop(kept);
@@ -314,18 +314,18 @@ impl Guard {
     }
 }
 
-/// A host that runs, and what it writes, where that was requested.
+/// A running host, with its requested output streams.
 #[derive(Debug)]
 pub(crate) struct Watched {
     process: Option<Arc<OwnedFd>>,
-    /// Its input, if that was requested: it ends when this is dropped.
+    /// Input of the host, if requested: closed on drop.
     _stdin: Option<ChildStdin>,
     pub(crate) stdout: Option<ChildStdout>,
     pub(crate) stderr: Option<ChildStderr>,
 }
 
 impl Watched {
-    /// Ends it, whatever it does. Without effect on one that has ended.
+    /// Kills the host. Has no effect on an ended host.
     pub(crate) fn kill(&self) {
         if let Some(process) = &self.process {
             let _gone = pidfd_send_signal(process, Signal::KILL);
@@ -333,7 +333,7 @@ impl Watched {
     }
 }
 
-/// Hands on what panics until the host is over, and what it left then.
+/// Forwards panics until the host has ended, and then the remaining ones.
 fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()>) {
     let mut on_panic = on_panic;
     loop {
@@ -345,12 +345,12 @@ fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()
     }
 }
 
-/// Whether the calls of panics are to be printed: as the user's variable says, or as `usual` where it says nothing.
+/// Returns true if backtraces of panics are to be printed: by the user's variable, or `usual` if it is unset.
 pub(crate) fn wants_panics(usual: bool) -> bool {
     std::env::var_os(BACKTRACE).map_or(usual, |value| value == "1")
 }
 
-/// How a host ended that left its last words in `folder`.
+/// Returns the end of a host that wrote its crash files to `folder`.
 fn end(status: ExitStatus, folder: &Path) -> End {
     let Some(signal) = status.signal().filter(|signal| is_fatal(*signal)) else { return End::Ordered(status) };
     let words = Words::read(folder);
@@ -367,7 +367,7 @@ fn lock(current: &Current) -> std::sync::MutexGuard<'_, Host> {
     current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Signals that end or instruct a host, with the form in which they are sent.
+/// Signals that end or instruct a host, in the form that is sent.
 const PASSED_ON: [(i32, Signal); 6] = [
     (SIGINT, Signal::INT),
     (SIGTERM, Signal::TERM),
@@ -377,8 +377,8 @@ const PASSED_ON: [(i32, Signal); 6] = [
     (SIGUSR2, Signal::USR2),
 ];
 
-/// Passes on what was sent to this process alone. What a terminal sends has reached the host already. A signal before the start of
-/// the host waits for the host.
+/// Forwards signals that were sent to this process alone. Signals of a terminal reach the host directly. A signal before the start
+/// of the host is sent after the start.
 fn pass_signals_on(current: Current) -> io::Result<()> {
     let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON.map(|(number, _)| number))?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -392,13 +392,13 @@ fn pass_signals_on(current: Current) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a process that ends by this signal has brought that on itself.
+/// Returns true if the signal is caused by the process itself.
 fn is_fatal(signal: i32) -> bool {
     [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT].contains(&signal)
 }
 
 fn what(signal: i32, words: Option<&Words>) -> String {
-    // The first signal is the cause; a handler that was there before may have ended the process by another.
+    // The first signal is the cause; an earlier handler may have ended the process by another.
     let signal = words.map_or(signal, |words| words.signal);
     let mut what = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
     let Some(words) = words else { return what };
@@ -415,14 +415,14 @@ fn what(signal: i32, words: Option<&Words>) -> String {
     what
 }
 
-/// Removes what a host that crashed could not remove itself: private copies of libraries.
+/// Removes private copies of libraries that a crashed host left.
 fn sweep(words: &Words) {
     let is_ours = |dir: &&PathBuf| {
         let name = dir.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| name.starts_with("alcedo-stage-"))
     };
     for dir in words.stages.iter().filter(is_ours) {
-        // What stays is a file too many in the folder for temporary files.
+        // A remaining file only uses space in the temporary folder.
         let _swept = fs::remove_dir_all(dir);
     }
 }

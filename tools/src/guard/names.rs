@@ -1,6 +1,6 @@
-//! Names and places of the code of one file, by its table of symbols and its debug information. The loader that comes with
-//! `addr2line` also reads compressed sections and split debug information, for nine crates more in every first build; here
-//! such files give names of functions without lines.
+//! Function names and source locations of the code of a file, from its symbol table and debug information. The loader of
+//! `addr2line` also reads compressed sections and split debug information, at the cost of nine more crates in every first
+//! build; here such files have function names without lines.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use alcedo_runtime::development::plain_file;
 use gimli::{Dwarf, EndianArcSlice, Error, LittleEndian};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
-/// What is known of the code of a file.
+/// Symbols and debug information of a file.
 pub(super) struct Names {
     lines: Option<Context<EndianArcSlice<LittleEndian>>>,
     /// By address.
@@ -20,7 +20,7 @@ pub(super) struct Names {
 
 struct Symbol {
     address: u64,
-    /// Zero where the table does not say it.
+    /// Zero if the table does not state it.
     size: u64,
     name: String,
 }
@@ -31,7 +31,7 @@ pub(super) fn read_image(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl Names {
-    /// What a file says; nothing where it cannot be read.
+    /// Reads a file; none if it cannot be parsed.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let bytes = read_image(path).ok()?;
         let file = object::File::parse(bytes.as_slice()).ok()?;
@@ -47,7 +47,7 @@ impl Names {
         Some(Self { lines: lines(&file), symbols })
     }
 
-    /// The function that the table of symbols has at an address.
+    /// Returns the function at an address from the symbol table.
     pub(super) fn symbol(&self, address: u64) -> Option<String> {
         let behind = self.symbols.partition_point(|symbol| symbol.address <= address);
         let symbol = &self.symbols[behind.checked_sub(1)?];
@@ -55,8 +55,8 @@ impl Names {
         is_within.then(|| demangle_auto(symbol.name.as_str().into(), None).into_owned())
     }
 
-    /// The functions at an address, one and those that it was inlined into behind it, each with its place, as far as the
-    /// debug information has them.
+    /// Returns the functions at an address, each followed by the functions that it was inlined into, with their source
+    /// locations, as far as the debug information has them.
     pub(super) fn frames(&self, address: u64) -> Vec<(Option<String>, Option<Location<'_>>)> {
         let mut found = Vec::new();
         let frames = self.lines.as_ref().map(|lines| lines.find_frames(address).skip_all_loads());

@@ -1,4 +1,4 @@
-//! Panics in plugin code of a host that runs: what `alcedo_sys::panics` writes in there becomes calls in here.
+//! Panics in plugin code of a running host: converts the files of `alcedo_sys::panics` to backtraces.
 
 use std::collections::HashSet;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -11,31 +11,31 @@ use super::trace;
 use super::words::Words;
 use crate::paint::Paint;
 
-/// A panic, for a person.
+/// A panic report for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Panic {
-    /// File, line and column, as the compiler calls them.
+    /// File, line and column, as recorded by the compiler.
     pub(crate) place: String,
     thread: String,
-    /// From the one that panicked outwards.
+    /// Innermost first.
     calls: Vec<Call>,
 }
 
 impl Panic {
-    /// As lines.
+    /// Formats the panic as lines.
     pub(crate) fn told(&self, paint: Paint) -> String {
         let head = format!("{} {}, thread {}", paint.red("panicked at"), self.place, self.thread);
         head + &calls::told(&self.calls)
     }
 }
 
-/// The panics of one host, as they are written down.
+/// The recorded panics of a host.
 pub(super) struct Panics {
     folder: PathBuf,
-    /// How much of the list was read.
+    /// Number of bytes of the list that were read.
     read: u64,
-    /// A place that goes on panicking is read once in each life of a module: where it stands, and how many modules there
-    /// were.
+    /// Panics that were read: location, and number of modules at that time. A repeated panic is read once per loaded
+    /// module.
     known: HashSet<(String, u64)>,
 }
 
@@ -44,9 +44,8 @@ impl Panics {
         Self { folder: folder.to_owned(), read: 0, known: HashSet::new() }
     }
 
-    /// Those that are new.
     pub(super) fn new_ones(&mut self) -> Vec<Panic> {
-        // Without one there was no panic, or the host writes none down.
+        // Without a list there was no panic, or the host records none.
         let list = self.unread().unwrap_or_default();
         slots(&list).into_iter().filter_map(|slot| self.panic(slot)).collect()
     }
@@ -71,7 +70,8 @@ impl Panics {
     }
 }
 
-/// The slots that a piece of the list names, each once. Each line is written at once, so there is no half of one.
+/// Returns the slots that a part of the list names, without duplicates. Lines are written atomically, so none is
+/// partial.
 fn slots(list: &str) -> Vec<u32> {
     let mut slots = Vec::new();
     for slot in list.lines().filter_map(|line| line.strip_prefix("panic ")?.parse().ok()) {
@@ -82,7 +82,7 @@ fn slots(list: &str) -> Vec<u32> {
     slots
 }
 
-/// The calls without those that only wrote them down.
+/// Removes the frames of the panic hook.
 fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
     let hook = calls.iter().position(|call| call.function.ends_with("alcedo_rt::trap::hook"));
     calls.split_off(hook.map_or(0, |hook| hook + 1))

@@ -1,5 +1,5 @@
-//! From registers, a stack and the files that were mapped to the calls that had not returned. All of it is done here,
-//! after the end of the process: nothing had to work in there any more.
+//! Unwinds from registers, a stack and the mapped files to a backtrace. Runs after the end of the process, so no code
+//! of the process needs to work.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,27 +15,25 @@ use super::names::{Names, read_image};
 use super::words::{Mapped, Noted, Words};
 use crate::install::checkout;
 
-/// A stack that is full has thousands of frames, all alike.
+/// An overflowing stack has thousands of equal frames.
 const MOST: usize = 256;
 
-/// A file that code was mapped from.
+/// A mapped file with code.
 struct Image<'a> {
     code: &'a Mapped,
-    /// From addresses of the file to those of the process.
+    /// Difference between addresses of the process and of the file.
     bias: u64,
     names: Option<Names>,
 }
 
-/// The calls that had not returned.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     /// Innermost first.
     pub(super) calls: Vec<Call>,
-    /// Whether the first is no code and the second has certainly called it, by an instruction that was found there.
+    /// Set if the first frame is not code and the second has certainly called it, by a call instruction found there.
     pub(super) has_jumped: bool,
 }
 
-/// Follows them.
 pub(super) fn trace(words: &Words) -> Trace {
     let mut unwinder = UnwinderNative::<Vec<u8>, MayAllocateDuringUnwind>::new();
     let mut images: BTreeMap<&Path, Image<'_>> = BTreeMap::new();
@@ -49,7 +47,7 @@ pub(super) fn trace(words: &Words) -> Trace {
     let (mut pc, mut sp) = (words.pc, words.sp);
     if !is_code(pc) {
         trace.calls.push(nowhere(pc, words));
-        // Nothing of it has run, so all is as the caller left it.
+        // The callee has not run any instruction, so registers are as the caller left them.
         if let Some((caller, its_sp)) = caller(words, &images) {
             (pc, sp) = (caller, its_sp);
             trace.has_jumped = true;
@@ -62,13 +60,13 @@ pub(super) fn trace(words: &Words) -> Trace {
     let mut cache = CacheNative::new();
     let mut read = |address| words.word_at(address).ok_or(());
     let mut frames = unwinder.iter_frames(pc, registers, &mut cache, &mut read);
-    // Where a stack cannot be followed any further, the calls found so far are kept.
+    // At a frame that cannot be unwound, the frames found so far are kept.
     while let Ok(Some(frame)) = frames.next() {
         let address = frame.address_for_lookup();
         let image = images.values().find(|image| image.code.range.contains(&address));
         match image {
             Some(image) => trace.calls.extend(named(image, address, words)),
-            // That of code which was unmapped under a call of its own.
+            // Return address of code that was unmapped during its own call.
             None if matches!(frame, FrameAddress::ReturnAddress(_)) => {
                 trace.calls.extend(was_at(words, address).map(|_| nowhere(address, words)));
             }
@@ -81,8 +79,8 @@ pub(super) fn trace(words: &Words) -> Trace {
     trace
 }
 
-/// The instruction that has called what the program counter stands at, and the stack pointer before it did; nothing unless
-/// there is a call at that place.
+/// Returns the address of the call instruction whose callee is at the program counter, and the stack pointer before the
+/// call; none unless there is a call instruction.
 fn caller(words: &Words, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64, u64)> {
     #[cfg(target_arch = "x86_64")]
     let (back, sp) = (words.word_at(words.sp)?, words.sp.wrapping_add(8));
@@ -96,10 +94,10 @@ fn caller(words: &Words, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64, u6
     ends_with_a_call(before).then_some((back - 1, sp))
 }
 
-/// So many bytes hold each instruction that calls.
+/// Maximum length of a call instruction, in bytes.
 const LONGEST_CALL: usize = 7;
 
-/// Whether code ends with an instruction that calls.
+/// Returns true if code ends with a call instruction.
 #[cfg(target_arch = "x86_64")]
 fn ends_with_a_call(code: &[u8]) -> bool {
     let is_direct = code.len() >= 5 && code[code.len() - 5] == 0xe8;
@@ -119,7 +117,7 @@ fn ends_with_a_call(code: &[u8]) -> bool {
     is_direct || (2..=LONGEST_CALL).any(is_indirect)
 }
 
-/// Whether code ends with an instruction that calls.
+/// Returns true if code ends with a call instruction.
 #[cfg(target_arch = "aarch64")]
 fn ends_with_a_call(code: &[u8]) -> bool {
     let Some(last) = code.last_chunk() else { return false };
@@ -127,7 +125,7 @@ fn ends_with_a_call(code: &[u8]) -> bool {
     last & 0xfc00_0000 == 0x9400_0000 || last & 0xffff_fc1f == 0xd63f_0000
 }
 
-/// What the unwinder has to know of a mapped file, and its bias.
+/// Returns the unwind information of a mapped file, and its bias.
 fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     let bytes = read_image(&code.path).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
@@ -140,7 +138,8 @@ fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     })?;
     let (offset, _) = segment.file_range();
     let bias = code.range.start.wrapping_sub(segment.address().wrapping_sub(offset.wrapping_sub(code.offset)));
-    // Not what is mapped of the file: a program that prints a backtrace maps it once more, elsewhere, to read its names.
+    // Computed from the segments and not from the mappings: a program that prints a backtrace maps its file again,
+    // elsewhere, to read names.
     let begin = file.segments().map(|segment| segment.address() & !0xfff).min()?.wrapping_add(bias);
     let end = file.segments().map(|segment| segment.address() + segment.size()).max()?.wrapping_add(bias);
     let section = |name: &str| {
@@ -168,7 +167,7 @@ fn is_executable(flags: SegmentFlags) -> bool {
     matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & object::elf::PF_X.0 != 0)
 }
 
-/// The functions at an address: one, and those that were inlined into it before it.
+/// Returns the functions at an address: inlined functions first.
 fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
     let path = &image.code.path;
     let module = words.module(path);
@@ -186,13 +185,13 @@ fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
     let probe = address.wrapping_sub(image.bias);
     let symbol = || image.names.as_ref()?.symbol(probe);
     let mut found = image.names.as_ref().map(|names| names.frames(probe)).unwrap_or_default();
-    // The table of symbols has whole paths, also where the debug information has line tables only.
+    // The symbol table has qualified names, even if the debug information has line tables only.
     let (function, at) = found.pop().unwrap_or_default();
     found.push((symbol().or(function), at));
     found.into_iter().map(|(function, at)| call(function, at.as_ref())).collect()
 }
 
-/// A jump to where there is no code any more, or never was.
+/// Returns the frame of a jump to an address without code.
 fn nowhere(address: u64, words: &Words) -> Call {
     let was = was_at(words, address);
     let function = was.as_ref().and_then(|was| function_of(was.alone.as_ref()?, address));
@@ -201,8 +200,8 @@ fn nowhere(address: u64, words: &Words) -> Call {
     Call { function, place: None, of: Owner::Library, image, module: None }
 }
 
-/// The function of an image that is gone. Its copy is never replaced by another one under the same name, so if it is still
-/// there it is the right one.
+/// Returns the function of an unmapped image. Its copy is never replaced by another file of that name, so an existing copy
+/// is the right one.
 fn function_of(image: &Noted, address: u64) -> Option<String> {
     let bytes = read_image(&image.copy).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
@@ -211,7 +210,7 @@ fn function_of(image: &Noted, address: u64) -> Option<String> {
     Names::of(&image.copy)?.symbol(address.wrapping_sub(bias))
 }
 
-/// A path below the current folder without that.
+/// Shortens a path below the current folder.
 fn short(file: &str) -> String {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     Path::new(file).strip_prefix(here).map_or_else(|_| file.to_owned(), |rest| rest.display().to_string())

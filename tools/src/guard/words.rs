@@ -1,4 +1,4 @@
-//! The last words of a host that crashed, as `alcedo_sys::crash` writes them, and those of a panic, which are written alike.
+//! The files that a crashed host wrote by `alcedo_sys::crash`, and those of a panic, in the same format.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -8,23 +8,23 @@ use std::time::Duration;
 
 use alcedo_runtime::development::plain_file;
 
-/// The most bytes of a file that the crash guard of a host writes.
+/// Maximum size of a file that a host's crash guard writes.
 const LARGEST: u64 = 1 << 28;
 
-/// An image that the host has mapped in its life, or was about to.
+/// An image that the host has mapped, or was about to map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Noted {
-    /// The copy it was mapped from.
+    /// Copy that was mapped.
     pub(super) copy: PathBuf,
-    /// Name and generation, unless it is no module.
+    /// Name and generation, if it is a module.
     pub(super) module: Option<(String, u64)>,
-    /// Where it was, segment by segment; empty until it was mapped.
+    /// Address ranges by segment; empty until it was mapped.
     pub(super) ranges: Vec<Range<u64>>,
-    /// When it went, by the clock of [`Words::time`].
+    /// Time of unmapping, by the clock of [`Words::time`].
     pub(super) gone: Option<Duration>,
 }
 
-/// A file, or a part of it, that was mapped.
+/// A mapped file or part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mapped {
     pub(super) range: Range<u64>,
@@ -33,53 +33,51 @@ pub(super) struct Mapped {
     pub(super) path: PathBuf,
 }
 
-/// What was written down.
+/// Contents of the files.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pub(super) signal: i32,
-    /// Whether it was sent, by `abort` for one, rather than caused by an instruction.
+    /// Set if the signal was sent, for instance by `abort`, rather than caused by an instruction.
     pub(super) sent: bool,
     pub(super) address: u64,
     pub(super) pc: u64,
     pub(super) sp: u64,
     pub(super) fp: u64,
-    /// Of machines that have it.
+    /// Link register, on machines that have it.
     pub(super) lr: u64,
     pub(super) thread: String,
-    /// The address of the first byte of the stack.
+    /// Address of the first byte of the stack.
     pub(super) stack_begin: u64,
     pub(super) stack: Vec<u8>,
-    /// Files that were mapped.
     pub(super) maps: Vec<Mapped>,
-    /// All that was mapped, in order; empty if unknown.
+    /// All mapped ranges, in order; empty if unknown.
     pub(super) taken: Vec<Range<u64>>,
-    /// How many bytes the list of what was mapped had in the host.
+    /// Length of the list of mappings in the host, in bytes.
     pub(super) maps_len: Option<usize>,
-    /// When that was, by a clock of the host's.
+    /// Time of the crash, by a clock of the host.
     pub(super) time: Option<Duration>,
-    /// Images, those that went first being first; of these the last ones only.
+    /// Images in the order of unmapping; only the last ones.
     pub(super) images: Vec<Noted>,
-    /// How many modules more there were, of which nothing is known any more.
+    /// Number of earlier modules whose records were dropped.
     pub(super) forgotten: u64,
-    /// Folders of copies.
     pub(super) stages: Vec<PathBuf>,
-    /// Which end of whose buffer was left, where a buffer was fenced.
+    /// Side and owner of the buffer, for a fault at a fence.
     pub(super) fence: Option<String>,
     /// The module whose thread-local was being dropped.
     pub(super) local: Option<String>,
     /// Of a panic: file, line and column.
     pub(super) at: (String, u32, u32),
-    /// Whether all was written.
+    /// Set if the file is complete.
     pub(super) is_whole: bool,
 }
 
 impl Words {
-    /// Reads them; nothing if the host did not get to its first word.
+    /// Reads the files of a crash; none if the host wrote none.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         Self::read_files(folder, "")
     }
 
-    /// Reads those of a panic; nothing if the host is writing over them.
+    /// Reads the files of a panic; none if the host is overwriting them.
     pub(super) fn read_panic(folder: &Path, slot: u32) -> Option<Self> {
         let ending = format!("-{slot:02}");
         let crash = || plain_file::read(&folder.join(format!("crash{ending}")), LARGEST).ok();
@@ -124,7 +122,7 @@ impl Words {
                 _ => {}
             }
         }
-        // What is not on a list that is cut short may be there all the same.
+        // A truncated list does not prove that an address is unmapped.
         if words.maps_len != Some(maps.len()) {
             words.taken.clear();
         }
@@ -132,7 +130,7 @@ impl Words {
         words
     }
 
-    /// Takes a line of the notes in. One that is not whole, or makes no sense, says nothing.
+    /// Parses a line of the notes. Incomplete or invalid lines are ignored.
     fn note(&mut self, line: &str) {
         let fields: Vec<_> = line.split(' ').collect();
         match fields[..] {
@@ -159,8 +157,8 @@ impl Words {
         }
     }
 
-    /// The image of that copy. No two copies have one name, but a library of the system that came along and went may come
-    /// again. Most lines are about one of the last.
+    /// Returns the image of a copy. Copies have unique names, but a library of the system may be unloaded and loaded
+    /// again. Searches from the end, since most lines concern a recent image.
     fn image(&mut self, copy: PathBuf) -> &mut Noted {
         let is_it = |image: &Noted| image.copy == copy && image.gone.is_none();
         let at = self.images.iter().rposition(is_it).unwrap_or_else(|| {
@@ -170,25 +168,24 @@ impl Words {
         &mut self.images[at]
     }
 
-    /// Name and generation of the module of which a file is the copy.
+    /// Returns name and generation of the module whose copy a file is.
     pub(super) fn module(&self, copy: &Path) -> Option<&(String, u64)> {
         self.images.iter().rev().find(|image| image.copy == copy)?.module.as_ref()
     }
 
-    /// A number that changes with each module that is loaded.
+    /// Returns a number that changes with each loaded module.
     pub(super) fn modules(&self) -> u64 {
         self.forgotten + self.images.iter().filter(|image| image.module.is_some()).count() as u64
     }
 
-    /// Whether the stack was full: what was touched lies just about where the stack pointer stands, and nothing is
-    /// mapped there.
+    /// Returns true for a stack overflow: the accessed address is near the stack pointer, and unmapped.
     pub(super) fn is_overflow(&self) -> bool {
         const NEAR: u64 = 64 * 1024;
         let is_fault = !self.sent && self.signal == signal_hook::consts::SIGSEGV;
         is_fault && self.address.abs_diff(self.sp) < NEAR && self.stack_begin > self.address
     }
 
-    /// The eight bytes at an address of the stack.
+    /// Reads eight bytes at an address of the stack.
     pub(super) fn word_at(&self, address: u64) -> Option<u64> {
         let at = usize::try_from(address.checked_sub(self.stack_begin)?).ok()?;
         let bytes = self.stack.get(at..at.checked_add(8)?)?;
@@ -196,7 +193,7 @@ impl Words {
     }
 }
 
-/// `<begin>-<end>`, both in hex.
+/// Parses `<begin>-<end>`, both in hex.
 fn range(text: &str) -> Option<Range<u64>> {
     let hex = |text: &str| u64::from_str_radix(text, 16).ok();
     let (begin, end) = text.split_once('-')?;
@@ -207,7 +204,7 @@ fn path(word: &str) -> Option<PathBuf> {
     unescaped(word).map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
 }
 
-/// The bytes that a word of the notes stands for: `\` and two digits are one byte.
+/// Decodes a word of the notes: `\` and two digits are one byte.
 fn unescaped(word: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word.bytes();
@@ -222,7 +219,7 @@ fn unescaped(word: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A line of the maps that stands for a file.
+/// Parses a line of the maps that has a file.
 fn mapped(line: &str) -> Option<Mapped> {
     let mut fields = line.splitn(6, ' ');
     let range = range(fields.next()?)?;
@@ -320,7 +317,7 @@ mod tests {
         let strange = Noted { copy: "/s x/ü.so".into(), module: Some(("a b\n".into(), 2)), ..Noted::default() };
         assert_eq!(images(notes), [cube, strange]);
         assert_eq!(Words::parse("", "", notes).modules(), 42);
-        // Whatever is cut, nothing is read that was not written, and nothing panics.
+        // For any truncation, no data is invented, and the parser does not panic.
         for len in 0..notes.len() {
             for image in images(&notes[..len]) {
                 let whole = images(notes);
@@ -330,7 +327,7 @@ mod tests {
                 assert!(image.gone.is_none() || image.gone == written.gone, "{len}: {image:?}");
                 assert!(image.module.is_none() || image.module == written.module, "{len}: {image:?}");
             }
-            // A line that goes on behind a piece of another is no line.
+            // A line appended to a partial line is invalid.
             let joined = format!("{}gone 7 /s/other.so .\n", &notes[..len]);
             let ends_a_line = len == 0 || notes[..len].ends_with('\n');
             let other = images(&joined).into_iter().any(|image| image.copy == Path::new("/s/other.so"));

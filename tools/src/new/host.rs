@@ -1,5 +1,5 @@
 //! Reads the glue and the sources of a host: the class that a new plugin extends, its events, and the package of plugins. The glue is
-//! text as `alcedo glue` writes it; nothing is built for it.
+//! parsed as text in the format of `alcedo glue`; no build is needed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,42 +9,40 @@ use alcedo_runtime::development::plain_file;
 
 use crate::described::LARGEST_SOURCE;
 
-/// The package of plugins, where the sources of the host name none.
+/// Package of plugins, if the sources of the host name none.
 const PACKAGE: &str = "Game";
-/// Types that a test can write a value of, which are those of `Value` in lower case.
+/// Types for which a test can write a value: lower-case names of the variants of `Value`.
 const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
 
-/// The facts about a host that a new plugin depends on.
+/// Facts about a host that a new plugin depends on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Host {
-    /// The class that a plugin extends; `Object` without one.
+    /// Class that a plugin extends; `Object` without a class.
     pub(super) base: Option<String>,
     pub(super) events: Vec<Event>,
-    /// Set if the glue has none of the classes that the host lets plugins extend.
+    /// Set if the glue lacks all classes that the host permits plugins to extend.
     pub(super) has_old_glue: bool,
-    /// The package in which plugins declare their types.
+    /// Package in which plugins declare their types.
     pub(super) package: String,
     /// Set if tests can build the host: its library has a function `builder`.
     pub(super) has_builder: bool,
-    /// The names in the glue, which a member of the plugin must not have.
+    /// Names in the glue, which a member of the plugin must not have.
     names: BTreeSet<String>,
-    /// Types that the glue declares.
     types: BTreeSet<String>,
 }
 
 /// A function of the host that plugins override.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Event {
-    /// The class that declares it.
+    /// Declaring class.
     owner: String,
     name: String,
     /// Names and types.
     params: Vec<(String, String)>,
-    /// The type of the result; empty without a result.
+    /// Result type; empty without a result.
     result: String,
 }
 
-/// A class of the glue.
 #[derive(Debug, Default)]
 struct Class {
     name: String,
@@ -78,7 +76,7 @@ impl Host {
         }
     }
 
-    /// A name that no member of the glue has.
+    /// Returns a name that no member of the glue has.
     pub(super) fn free(&self, name: &str) -> String {
         let mut free = name.to_owned();
         while self.names.contains(&free) {
@@ -87,7 +85,7 @@ impl Host {
         free
     }
 
-    /// Types of the glue that the source of the plugin names.
+    /// Returns types of the glue that the source of the plugin names.
     pub(super) fn imports(&self) -> BTreeSet<&str> {
         let named = self.events.iter().flat_map(|event| {
             let params = event.params.iter().flat_map(|(_, ty)| words(ty));
@@ -96,7 +94,7 @@ impl Host {
         named.chain(self.base.as_deref()).filter(|name| self.types.contains(*name)).collect()
     }
 
-    /// A call of the first event whose arguments a test can write.
+    /// Returns a call of the first event whose arguments a test can write.
     pub(super) fn call(&self) -> Option<String> {
         let is_plain = |event: &&Event| event.params.iter().all(|(_, ty)| argument(ty).is_some());
         let event = self.events.iter().find(is_plain)?;
@@ -106,7 +104,7 @@ impl Host {
 }
 
 impl Event {
-    /// The override of a new plugin.
+    /// Returns the source of the override in a new plugin.
     pub(super) fn source(&self) -> String {
         let Self { owner, name, params, result } = self;
         let params: String =
@@ -123,7 +121,7 @@ impl Event {
     }
 }
 
-/// A value of a type, as a test writes it.
+/// Returns a value of a type, as a test writes it.
 fn argument(ty: &str) -> Option<String> {
     match ty {
         "bool" => Some("Value::Bool(true)".to_owned()),
@@ -133,7 +131,7 @@ fn argument(ty: &str) -> Option<String> {
     }
 }
 
-/// All Rust sources of a package.
+/// Returns all Rust sources of a package.
 pub(super) fn sources(package: &Path) -> String {
     let mut files: Vec<_> =
         fs::read_dir(package.join("src")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -142,7 +140,7 @@ pub(super) fn sources(package: &Path) -> String {
     files.iter().filter_map(|path| plain_file::read_text(path, LARGEST_SOURCE).ok()).collect()
 }
 
-/// A source without the lines that are comments.
+/// Removes comment lines from a source.
 fn code(source: &str) -> String {
     source.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
 }
@@ -151,21 +149,21 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty())
 }
 
-/// The types that a source declares for others.
+/// Returns the public types that a source declares.
 fn types(source: &str) -> BTreeSet<String> {
     let items = ["pub struct ", "pub enum ", "pub trait ", "pub type "];
     let named = items.iter().flat_map(|item| source.split(item).skip(1)).filter_map(|rest| words(rest).next());
     named.map(str::to_owned).collect()
 }
 
-/// The arguments of each attribute of this name, with the source behind the attribute.
+/// Returns the arguments of each attribute of this name, with the source after the attribute.
 fn attributes<'a>(source: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     let begun = format!("#[{name}(");
     let behind = source.match_indices(&begun).map(|(at, _)| &source[at + begun.len()..]);
     behind.filter_map(|rest| rest.split_once(")]")).collect()
 }
 
-/// The item behind an attribute: its name, if the item begins with `keyword`, and what follows the name.
+/// Parses the item after an attribute: its name, if the item begins with `keyword`, and the source after the name.
 fn item<'a>(behind: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
     let mut rest = behind.trim_start();
     while rest.starts_with("#[") {
@@ -176,7 +174,7 @@ fn item<'a>(behind: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
     Some((name, &rest[name.len()..]))
 }
 
-/// The imported classes of a glue, in its order.
+/// Returns the imported classes of a glue, in its order.
 fn classes(glue: &str) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     for (arguments, behind) in attributes(glue, "uclass").into_iter().filter(|(words, _)| words.starts_with("imported"))
@@ -195,7 +193,7 @@ fn classes(glue: &str) -> Vec<Class> {
     classes
 }
 
-/// The events of a class and of its bases in the glue, as far as a plugin can be written for them.
+/// Returns the events of a class and of its bases in the glue that a plugin can override.
 fn events(classes: &[Class], class: &Class) -> Vec<Event> {
     let mut events = class.events.clone();
     if let Some(base) = classes.iter().find(|base| base.name == class.base && base.name != class.name) {
@@ -204,14 +202,14 @@ fn events(classes: &[Class], class: &Class) -> Vec<Event> {
     events
 }
 
-/// A declaration with the attribute of an event, as the event of `owner`.
+/// Parses a declaration with an event attribute as an event of `owner`.
 fn event(owner: &str, function: &str) -> Option<Event> {
     let is_event =
         ["blueprint_native_event", "blueprint_implementable_event"].iter().any(|word| function.contains(word));
     let (head, rest) = function.split_once("fn ").filter(|_| is_event)?.1.split_once('(')?;
     let (params, result) = closed(rest)?;
     let result = result.trim().trim_start_matches("->").trim();
-    // A plugin that cannot fail returns the value alone.
+    // A plugin whose override cannot fail returns the plain value.
     let result =
         result.strip_prefix("Result<").map_or(result, |inner| inner.rsplit_once(',').map_or(inner, |(value, _)| value));
     let result = if result == "()" { "" } else { result };
@@ -227,7 +225,7 @@ fn event(owner: &str, function: &str) -> Option<Event> {
     is_simple.then_some(event)
 }
 
-/// The text before the parenthesis that closes it, and behind.
+/// Splits the text at the closing parenthesis.
 fn closed(text: &str) -> Option<(&str, &str)> {
     let mut depth = 1;
     let end = text.char_indices().find(|(_, letter)| {
@@ -237,7 +235,7 @@ fn closed(text: &str) -> Option<(&str, &str)> {
     end.map(|(at, _)| (&text[..at], &text[at + 1..]))
 }
 
-/// Parameters, which commas within brackets do not part.
+/// Splits parameters at commas outside of brackets.
 fn split(params: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for letter in params.chars() {
@@ -254,7 +252,7 @@ fn split(params: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// The classes that the sources of a host open to scripts, and so to plugins.
+/// Returns the classes that the sources of a host open to scripts, and so to plugins.
 fn blueprintable(host: &str) -> BTreeSet<String> {
     let classes = attributes(host, "uclass")
         .into_iter()
@@ -262,7 +260,7 @@ fn blueprintable(host: &str) -> BTreeSet<String> {
     classes.filter_map(|(_, behind)| Some(item(behind, "struct ")?.0.to_owned())).collect()
 }
 
-/// The package that the builder of a host admits: a literal or a constant.
+/// Returns the package that the builder of a host permits: a literal or a constant.
 fn package(host: &str) -> Option<String> {
     let literal = |text: &str| Some(text.trim_start().strip_prefix('"')?.split_once('"')?.0.to_owned());
     let argument = host.split_once(".package(")?.1;

@@ -19,12 +19,12 @@ use place::{Around, Checkout};
 pub(crate) use place::{CRATES, relative};
 use templates::{ADDED, ALONE, PLUGIN, WORKSPACE, Words, filled};
 
-/// What can be made.
+/// Kind of project to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kind {
-    /// A plugin: in a workspace that one of the others has made, else by itself, for the sample engine.
+    /// A plugin: in a workspace of `alcedo new`, or standalone, for the sample engine.
     Plugin,
-    /// A host with a class of its own, and the glue crate by which plugins know it.
+    /// A host with a class of its own, and the glue crate that declares it for plugins.
     Host,
     /// A host, its glue, and a first plugin.
     Workspace,
@@ -43,23 +43,23 @@ impl Kind {
 /// Writes a plugin, a host, or a workspace of both that builds, runs under `alcedo dev`, and passes its own tests.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
-    /// What to write.
+    /// Kind of project.
     kind: Kind,
-    /// How it is called: its folder here, its packages and its modules.
+    /// Name of its folder, packages and modules.
     #[arg(value_name = "NAME", allow_hyphen_values = true)]
     name: String,
-    /// The checkout of Alcedo that it uses, instead of ALCEDO_CHECKOUT or the one that this program was built from.
+    /// Checkout of Alcedo to use, instead of ALCEDO_CHECKOUT or the checkout that this program was built from.
     #[arg(long, value_name = "DIR")]
     alcedo: Option<PathBuf>,
-    /// The repository of Alcedo that it uses, instead of a checkout on this machine.
+    /// Repository of Alcedo to use, instead of a checkout on this machine.
     #[arg(long, value_name = "URL", conflicts_with = "alcedo")]
     git: Option<String>,
 }
 
-/// Writes something new into the working folder, and says what to do with it.
+/// Writes a new project into the working folder, and prints the next commands.
 ///
 /// # Errors
-/// When it cannot be called that, is there already, or cannot be written. Nothing is written then.
+/// Fails if the name is invalid, the project exists already, or cannot be written. Then no file is written.
 pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let Wish { kind, name, alcedo, git } = wish;
     let name = Name::parse(kind.word(), &name)?;
@@ -78,7 +78,7 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Something by itself.
+/// Creates a standalone project.
 fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(), Error> {
     let made = here.join(name.text());
     let mut words = words(name);
@@ -105,7 +105,7 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
         };
         files.extend(filled(PLUGIN, &folder, &plugin_words(&first, &members, checkout, &made.join(&folder))?));
     }
-    // The versions that Alcedo itself is tested with, so that the first build needs nothing that is not there.
+    // The versions that Alcedo itself is tested with, so that the first build needs no unavailable version.
     files.extend(checkout.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     place::write(&made, here, &files)?;
     let next = match kind {
@@ -120,7 +120,7 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
     Ok(())
 }
 
-/// A plugin in a workspace that has a host: it extends a class of that host.
+/// Adds a plugin to a workspace that has a host: it extends a class of that host.
 fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) -> Result<(), Error> {
     name.differs_from(&around.packages)?;
     let made = around.root.join("plugins").join(name.text());
@@ -172,17 +172,16 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
     Ok(())
 }
 
-/// The version of Rust that everything new needs.
+/// Version of Rust that new projects need.
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// The packages that a plugin of a workspace is built with.
+/// Packages that a plugin of a workspace is built with.
 struct Members<'a> {
     host: (String, PathBuf),
     glue: (String, PathBuf),
     base: &'a str,
     /// Set if its tests load it into the host.
     has_tests: bool,
-    /// The manifest of the workspace.
     workspace: &'a toml::Table,
 }
 
@@ -238,7 +237,7 @@ fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &
 }
 
 fn tell(line: &str) {
-    // The reader has closed the output: there is nothing to report to.
+    // The reader has closed the output: the line is dropped.
     let _ = writeln!(stdout(), "{line}");
 }
 

@@ -1,5 +1,5 @@
-//! How something new may be called. A name becomes a package, a folder, a crate, a module and a part of class names, so it
-//! has to be good for all of them: cargo's rules and the grammar of modules, with a way out for whatever breaks one.
+//! Names of new projects. A name becomes a package, a folder, a crate, a module and a part of class names, so it must be
+//! valid for all of them: cargo's rules and the grammar of modules, with a hint for each violation.
 
 use std::path::Path;
 
@@ -12,25 +12,25 @@ use crate::error::Error;
 const RULE: &str =
     "it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes";
 
-/// So that what is derived of it (`…-host`, `…-patrol`) is the name of a module as well.
+/// Leaves room for derived module names (`…-host`, `…-patrol`).
 const LONGEST: usize = LONGEST_MODULE_NAME - 16;
 
 const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
 
-/// Folders that cargo makes beside programs.
+/// Folders that cargo creates next to programs.
 const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
 
 const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
 
-/// A name that is good for all it is used for.
+/// A name that is valid for all its uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(String);
 
 impl Name {
-    /// The name as it was said, if it is one for a `kind`.
+    /// Parses a name for a `kind`.
     ///
     /// # Errors
-    /// When it is none, with the way out.
+    /// Fails for an invalid name, with a hint.
     pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, Error> {
         if text.is_empty() {
             bail!("the name is empty: say how it is called, as in `alcedo new workspace my-game`");
@@ -60,17 +60,17 @@ impl Name {
         }
     }
 
-    /// The package and the folder.
+    /// Returns the name of package and folder.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    /// The crate and the module.
+    /// Returns the name of crate and module.
     pub(crate) fn module(&self) -> String {
         self.0.replace('-', "_")
     }
 
-    /// The beginning of class names.
+    /// Returns the prefix of class names.
     pub(crate) fn camel(&self) -> String {
         let word = |word: &str| {
             let mut letters = word.chars();
@@ -80,15 +80,15 @@ impl Name {
         self.0.split(['-', '_']).map(word).collect()
     }
 
-    /// This name with something behind it.
+    /// Returns this name with a suffix.
     pub(crate) fn with(&self, suffix: &str) -> Self {
         Self(format!("{}-{suffix}", self.0))
     }
 
-    /// Refuses the name where a package of a workspace has the same module name.
+    /// Checks that no package of a workspace has the same module name.
     ///
     /// # Errors
-    /// When one has.
+    /// Fails if a package has it.
     pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), Error> {
         let module = self.module();
         match packages.iter().find(|package| package.replace('-', "_") == module) {
@@ -101,7 +101,7 @@ impl Name {
     }
 }
 
-/// What of a text no module may have.
+/// Returns the part of a text that is invalid in a module name.
 fn offence(text: &str) -> Option<String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     if let Some(letter) = text.chars().find(|letter| !is_fine(*letter)) {
@@ -113,7 +113,7 @@ fn offence(text: &str) -> Option<String> {
     (text.len() > LONGEST).then(|| format!("its {} bytes", text.len()))
 }
 
-/// The text with what no module may have left out or replaced, if that is a name.
+/// Returns the text with invalid parts removed or replaced, if the result is a valid name.
 fn nearest(text: &str) -> Option<String> {
     let mut near = String::new();
     let mut was_lower = false;

@@ -1,5 +1,5 @@
-//! Where something new goes: the checkout it uses, the workspace around it, and the folder, which is there as a whole or
-//! not at all.
+//! Location of a new project: the checkout it uses, the enclosing workspace, and the folder, which is created completely
+//! or not at all.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
@@ -17,21 +17,21 @@ use crate::error::{Error, file};
 use crate::figures::lexical;
 use crate::install::checkout;
 
-/// Which checkout to use, where the call names none.
+/// Variable with the checkout to use by default.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
-/// What the templates use of a checkout.
+/// Crates of a checkout that the templates use.
 pub(crate) const CRATES: [&str; 5] =
     ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/engine", "tools/build"];
 
-/// The sources of Alcedo that something new uses: a checkout on this machine, or the repository that is named.
+/// Sources of Alcedo for a new project: a checkout on this machine, or a repository.
 pub(super) struct Checkout {
     dir: PathBuf,
     git: Option<String>,
 }
 
 impl Checkout {
-    /// The one that is named by the call, by the environment, or that this program was built from.
+    /// Returns the checkout that is named by the call, by the environment, or that this program was built from.
     pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, Error> {
         let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let path = named.or_else(from_environment).unwrap_or_else(checkout);
@@ -63,7 +63,7 @@ impl Checkout {
         Ok(words)
     }
 
-    /// The source of one crate, as a manifest in `from` names it.
+    /// Returns the source of one crate, as a manifest in `from` names it.
     pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, Error> {
         Ok(match &self.git {
             Some(url) => format!("git = {}", toml::Value::from(url.as_str())),
@@ -71,7 +71,7 @@ impl Checkout {
         })
     }
 
-    /// Which versions of other crates it is tested with. A copy of the sources may be without.
+    /// Returns the lock file with tested versions of other crates. A copy of the sources may lack it.
     pub(super) fn lock_file(&self) -> Result<Option<String>, Error> {
         let path = self.dir.join("Cargo.lock");
         if !path.is_file() {
@@ -81,21 +81,21 @@ impl Checkout {
     }
 }
 
-/// A workspace for Alcedo, which takes a plugin in.
+/// A workspace for Alcedo that a plugin can be added to.
 pub(super) struct Around {
     pub(super) root: PathBuf,
-    /// The package of its host, and its folder.
+    /// Package of its host, and its folder.
     pub(super) host: (String, PathBuf),
     /// Set if the workspace names its host, so that `alcedo dev` runs it.
     pub(super) names_host: bool,
-    /// The package by which plugins see the host's classes, and its folder.
+    /// Package that declares the host's classes for plugins, and its folder.
     pub(super) glue: (String, PathBuf),
-    /// The names of its members.
+    /// Names of its members.
     pub(super) packages: Vec<String>,
 }
 
 impl Around {
-    /// Finds the workspace that `here` is in, if that names a host and its glue or has just one of each.
+    /// Finds the workspace of `here`, if it names a host and its glue or has exactly one of each.
     pub(super) fn find(here: &Path) -> Result<Option<Self>, Error> {
         let Some(manifest) = manifest_above(here) else { return Ok(None) };
         let metadata = described(&manifest).map_err(|message| {
@@ -144,7 +144,7 @@ impl Around {
         Ok(Some(Self { root, host, names_host, glue, packages }))
     }
 
-    /// Refuses a folder that would be no member. Returns the manifest of the workspace.
+    /// Checks that the folder would be a member. Returns the manifest of the workspace.
     pub(super) fn takes(&self, made: &Path) -> Result<toml::Table, Error> {
         let manifest = self.root.join("Cargo.toml");
         let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(file("read", &manifest))?;
@@ -161,19 +161,19 @@ impl Around {
     }
 }
 
-/// The name of a package, and its folder.
+/// Returns the name of a package, and its folder.
 fn member(package: &Package) -> (String, PathBuf) {
     let manifest = package.manifest_path.as_std_path();
     (package.name.to_string(), manifest.parent().unwrap_or(manifest).to_owned())
 }
 
-/// Checks whether a package declares the classes of a host for plugins. Plugins are left out.
+/// Returns true if a package declares the classes of a host for plugins. Plugins are excluded.
 fn is_glue(package: &Package) -> bool {
     let is_plugin = package.targets.iter().any(Target::is_cdylib);
     uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
 }
 
-/// Makes the folder `made` of these files. They are written beside it, in `beside`, and get there in one step.
+/// Creates the folder `made` with these files. They are written to a folder in `beside`, and moved in one step.
 pub(super) fn write(made: &Path, beside: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
     let exists = || anyhow!("{} is there already: take another name, or move it away first", made.display());
     if made.symlink_metadata().is_ok() {
@@ -181,7 +181,7 @@ pub(super) fn write(made: &Path, beside: &Path, files: &[(PathBuf, String)]) -> 
     }
     let scratch = tempfile::Builder::new().prefix(".alcedo-new-").tempdir_in(beside);
     let scratch = scratch.map_err(file("write into", beside))?;
-    // In a folder of its own: the temporary one is for this user's eyes only.
+    // In a separate folder: the temporary folder has private permissions.
     let whole = scratch.path().join("new");
     for (path, text) in files {
         let path = whole.join(path);
@@ -195,13 +195,14 @@ pub(super) fn write(made: &Path, beside: &Path, files: &[(PathBuf, String)]) -> 
     match renameat_with(CWD, &whole, CWD, made, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(exists()),
-        // A file system that cannot promise it: it was not there a moment ago, and a folder with files is never replaced.
+        // The file system does not support this flag: the folder did not exist a moment ago, and `rename` never replaces
+        // a folder with files.
         Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(file("write", made)),
         Err(error) => Err(file("write", made)(error.into())),
     }
 }
 
-/// The path of `to`, seen from the folder `from`. Both are absolute.
+/// Returns the path of `to`, relative to the folder `from`. Both are absolute.
 pub(crate) fn relative(from: &Path, to: &Path) -> PathBuf {
     let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
     let up = from.components().skip(common).map(|_| Component::ParentDir);

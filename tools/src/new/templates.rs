@@ -1,12 +1,12 @@
-//! The files that are written, as they lie in `templates`, and how words are put into them. `{{word}}` stands for one.
+//! The template files in `templates`, and the substitution of words: `{{word}}` is a placeholder.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A file to be: where, seen from the folder that is made, and what is in it.
+/// A template: path in the created folder, and contents.
 pub(super) type Template = (&'static str, &'static str);
 
-/// What every workspace has.
+/// Files of every workspace.
 pub(super) const WORKSPACE: &[Template] = &[
     ("Cargo.toml", include_str!("templates/workspace/Cargo.toml.in")),
     (".gitignore", include_str!("templates/workspace/gitignore.in")),
@@ -21,21 +21,21 @@ pub(super) const WORKSPACE: &[Template] = &[
     ("host/tests/robots.rs", include_str!("templates/host/tests/robots.rs")),
 ];
 
-/// A plugin in such a workspace.
+/// Files of a plugin in such a workspace.
 pub(super) const PLUGIN: &[Template] = &[
     ("Cargo.toml", include_str!("templates/plugin/Cargo.toml.in")),
     ("src/lib.rs", include_str!("templates/plugin/src/lib.rs")),
     ("tests/in_the_host.rs", include_str!("templates/plugin/tests/in_the_host.rs")),
 ];
 
-/// A plugin that is added to a workspace: it extends a class of the host there.
+/// Files of a plugin that is added to a workspace: it extends a class of the host there.
 pub(super) const ADDED: &[Template] = &[
     ("Cargo.toml", include_str!("templates/plugin/Cargo.toml.in")),
     ("src/lib.rs", include_str!("templates/added/src/lib.rs")),
     ("tests/in_the_host.rs", include_str!("templates/added/tests/in_the_host.rs")),
 ];
 
-/// A plugin by itself, for the sample engine.
+/// Files of a standalone plugin for the sample engine.
 pub(super) const ALONE: &[Template] = &[
     ("Cargo.toml", include_str!("templates/alone/Cargo.toml.in")),
     (".gitignore", include_str!("templates/workspace/gitignore.in")),
@@ -44,10 +44,10 @@ pub(super) const ALONE: &[Template] = &[
     ("tests/in_the_sample_engine.rs", include_str!("templates/alone/tests/in_the_sample_engine.rs")),
 ];
 
-/// What stands for what.
+/// Placeholders and their values.
 pub(super) type Words = BTreeMap<&'static str, String>;
 
-/// The files, below `folder`, with all words in place.
+/// Returns the files, below `folder`, with all placeholders replaced.
 pub(super) fn filled(templates: &[Template], folder: &str, words: &Words) -> Vec<(PathBuf, String)> {
     let file = |(path, text): &Template| (PathBuf::from(folder).join(path), fill(text, words));
     templates.iter().map(file).collect()

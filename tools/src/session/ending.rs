@@ -1,5 +1,4 @@
-//! What a session does when its world has ended unasked: it begins another one, with the last build
-//! that was good and the world as it was saved last.
+//! Restart of a session's world after an unexpected end: with the last good build and the last saved world.
 
 use std::time::Duration;
 
@@ -9,21 +8,21 @@ use crate::guard::again::{Again, BuildLife};
 use crate::session::history::BuildNumber;
 use crate::world::World;
 
-/// A world that ends sooner after it was brought back may have brought along what ends it.
+/// If a restored world ends sooner than this, the saved world itself may be the cause.
 const SOON: Duration = Duration::from_secs(5);
-/// So often the saved world has its chance, whatever build runs in it.
+/// Number of restores of the saved world, with any build.
 const CHANCES: u32 = 2;
 
-/// When the world began anew, and how it went.
+/// Times and results of restarts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Restarts {
     last: Option<Duration>,
-    /// Ends in a row that came soon after the saved world was brought back.
+    /// Number of consecutive ends soon after a restore.
     soon: u32,
 }
 
 impl Restarts {
-    /// The world has ended now: whether the saved one is to be brought back into the next.
+    /// Records an end of the world; returns true if the saved world may be restored into the next.
     pub(super) fn may_restore(&mut self, now: Duration) -> bool {
         let came_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
         self.soon = if came_soon { self.soon + 1 } else { 0 };
@@ -31,20 +30,20 @@ impl Restarts {
         self.soon < CHANCES
     }
 
-    /// Other code runs now: what ends it is not what was brought back.
+    /// Resets the counter for other code, whose end cannot be caused by the restored world.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
 }
 
 impl<W: World> Session<W> {
-    /// The world's process has ended, and not in order.
+    /// Handles an unexpected end of the world's process.
     pub(super) fn world_ended(&mut self, end: End) {
         let now = self.now();
         (self.hang, self.leaving) = (None, None);
         let printed: Vec<_> = self.world.printed().try_iter().collect();
         self.events.extend(printed.into_iter().map(Event::Printed));
-        // One that was to be ended by force may have crashed before.
+        // A process that was to be killed may have crashed before.
         let killed = self.killing.take().filter(|_| end.is_killed());
         self.is_running = false;
         if let Some(Candidate { build, origin, .. }) = self.loading.take() {
@@ -74,7 +73,7 @@ impl<W: World> Session<W> {
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
         let good = good.filter(|_| !libraries.is_empty());
         let good = good.map(|build| Candidate { build, libraries, origin: Origin::Again });
-        // Plugins that were built for a host of today belong to its first process.
+        // Plugins built for the host's current sources need its first process.
         match self.next.take_if(|_| is_wished).or(good) {
             Some(candidate) => {
                 self.begin_load(candidate);
@@ -105,7 +104,7 @@ mod tests {
         check(&mut restarts, 10, true);
         check(&mut restarts, 12, true);
         check(&mut restarts, 14, false);
-        // What came later has another reason.
+        // A later end has another cause.
         check(&mut restarts, 60, true);
         check(&mut restarts, 61, true);
         restarts.forget();

@@ -11,117 +11,113 @@ use crate::guard::End;
 use crate::input::Heard;
 use crate::world::{News, Population, Printed};
 
-/// What happened.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A build was begun, after these files had changed.
+    /// A build started after these files had changed.
     Building(Vec<PathBuf>),
-    /// The sources changed again, so the build that ran is no longer needed.
+    /// The sources changed again, so the running build was canceled.
     Canceled,
-    /// All is built.
+    /// The build succeeded.
     Built {
         /// Milliseconds of cargo.
         millis: f64,
-        /// What the compiler warned of, as it says it.
+        /// Warnings of the compiler, unchanged.
         warnings: String,
     },
-    /// It does not build. The code that runs goes on.
+    /// The build failed. The running code continues.
     NotBuilt(BuildError),
-    /// The build made what runs already.
+    /// The build produced the running code.
     Unchanged,
-    /// Files changed, which is only noted while paused.
+    /// Files changed while paused.
     Noted(Vec<PathBuf>),
-    /// Sources of the host changed, whose older program runs.
+    /// Sources of the host changed; its older program still runs.
     HostChanged(Vec<PathBuf>),
-    /// Glue was written again in these files, because its host or its module declares other types now.
+    /// Glue in these files was updated, because its host or its module declares other types.
     GlueWritten(Vec<PathBuf>),
     /// The first generation is live.
     Started {
-        /// Its number.
         generation: u64,
         /// Milliseconds of cargo.
         build_ms: f64,
     },
-    /// The world has begun anew with an earlier build; none if there was no good one.
+    /// The world was restarted with an earlier build; none if there was no good one.
     Restarted(Option<u64>),
-    /// The saved world was not brought back: the last ones ended right after it was.
+    /// The saved world was not restored: the last ones ended soon after the restore.
     LeftOut,
     /// A build was not loaded.
     Refused {
-        /// Why.
         error: String,
-        /// Whether a type of the host's is missing: the plugin may be made for another host.
+        /// Set if a type of the host is missing: the plugin may be for another host.
         lacks_type: bool,
         /// Set if the host's sources changed since its running program was built.
         host_is_older: bool,
-        /// Whether there is older code that goes on.
+        /// Set if older code continues.
         runs: bool,
     },
-    /// A reload came to its end.
+    /// A reload has ended.
     Reloaded(Box<Live>),
-    /// Objects were born.
+    /// Objects were created.
     Populated(Population),
-    /// Something does not return.
+    /// Some code does not return.
     Hang {
-        /// Thread, function, module and since when.
+        /// Thread, function, module and start time.
         text: String,
-        /// What it is that does not.
+        /// Kind of the hanging code.
         of: link::HangOf,
     },
-    /// What hung has returned.
+    /// The hanging code has returned.
     HangOver,
-    /// The world that hung was ended.
+    /// The hanging world was killed.
     HangEnded,
-    /// The world was ended by force: at the user's request, or because it sent what cannot be read.
+    /// The world was killed: at the user's request, or because of an unreadable message.
     Stopped,
-    /// The host has ended in order.
+    /// The host has exited normally.
     HostDone,
-    /// The world's process has ended otherwise, unasked.
+    /// The world's process has ended unexpectedly.
     WorldEnded(End),
     /// The world's process, or one that it started, printed a line.
     Printed(Printed),
-    /// What else the world reported.
+    /// Other news of the world.
     World(News),
-    /// Something else failed, and the world goes on.
+    /// An operation failed; the world continues.
     Failed(String),
-    /// There is nothing more to do.
+    /// The session is over.
     Over {
-        /// Whether the host cannot run at all.
+        /// Set if the host cannot run at all.
         failed: bool,
     },
 }
 
-/// A reload, with what came before it.
+/// A reload, with the preceding build.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     /// The host's report.
     pub(crate) report: Reload,
-    /// From the first change of a file to the moment the new code was live; none if it never was, or no file was saved.
+    /// Time from the first change of a file to the moment the new code was live; none if it never was, or no file was
+    /// saved.
     pub(crate) edit_to_live_ms: Option<f64>,
-    /// Milliseconds of cargo; none when the libraries were there already.
+    /// Milliseconds of cargo; none if the libraries existed already.
     pub(crate) build_ms: Option<f64>,
-    /// The earlier generation whose code this is.
+    /// Earlier generation that had this code.
     pub(crate) code_of: Option<u64>,
 }
 
-/// Why [`Session::wait`](super::Session::wait) returned.
+/// Reason for the return of [`Session::wait`](super::Session::wait).
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Something happened.
+    /// An event occurred.
     Event(Event),
-    /// A command of the user.
     Heard(Heard),
-    /// Time went by.
+    /// Timeout.
     Tick,
 }
 
-/// How things are.
 #[derive(Clone, Debug)]
 pub(crate) struct Status {
     pub(crate) world: link::Status,
     pub(crate) mode: Mode,
     pub(crate) building: bool,
     pub(crate) running: bool,
-    /// What does not return.
+    /// Description of hanging code.
     pub(crate) hang: Option<String>,
 }

@@ -1,6 +1,5 @@
-//! Which generation ran which build, so that one can go back. The libraries of a build are copied away before they
-//! are loaded, because cargo writes the next ones in their place. `Shelf` decides what is kept; `History` has the
-//! files.
+//! Builds of generations, so that the user can go back. The libraries of a build are copied before they are loaded,
+//! because cargo overwrites them with the next ones. `Shelf` decides which builds are kept; `History` has the files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,21 +11,21 @@ use tempfile::TempDir;
 use crate::error::{Error, file};
 use crate::scripts;
 
-/// How many builds are kept. Debug libraries are large, and the folder for temporary files is often in memory.
+/// Number of builds kept. Debug libraries are large, and the folder for temporary files is often in memory.
 const KEPT: usize = 20;
 
-/// One build that was copied away.
+/// Id of a copied build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildNumber(pub(crate) u64);
 
-/// Which generation ran which build.
+/// Builds of generations.
 #[derive(Debug, Default)]
 struct Shelf {
     builds: BTreeMap<u64, BuildNumber>,
 }
 
 impl Shelf {
-    /// `generation` runs `build` now. Gives the builds that are no longer kept.
+    /// Records that `generation` runs `build`. Returns the builds that are no longer kept.
     fn bind(&mut self, generation: u64, build: BuildNumber, keep: usize) -> Vec<BuildNumber> {
         self.builds.insert(generation, build);
         let mut dropped = Vec::new();
@@ -57,7 +56,7 @@ impl Shelf {
     }
 }
 
-/// The libraries of recent generations, in a folder that goes with the session.
+/// The libraries of recent generations, in a folder that is deleted with the session.
 #[derive(Debug)]
 pub(crate) struct History {
     dir: TempDir,
@@ -72,19 +71,19 @@ impl History {
         Ok(Self { dir, next: 1, shelf: Shelf::default() })
     }
 
-    /// The libraries of a build; none if they are not kept any more.
+    /// Returns the libraries of a build; none if they are no longer kept.
     pub(crate) fn libraries(&self, build: BuildNumber) -> Vec<PathBuf> {
         libraries(&self.folder(build))
     }
 
-    /// Copies libraries away, with the seals that they were built with: if a build writes over one meanwhile, the copy's
-    /// does not fit.
+    /// Copies libraries, with the seals of their build: if a build overwrites a library during the copy, the seal of the
+    /// copy does not match.
     pub(crate) fn keep(&mut self, artifacts: &[Artifact]) -> Result<(BuildNumber, Vec<PathBuf>), Error> {
         let build = BuildNumber(self.next);
         self.next += 1;
         let mut copies = Vec::new();
         for (number, artifact) in artifacts.iter().enumerate() {
-            // Two plugins may give their libraries one name.
+            // Two plugins may have libraries of one name.
             let folder = self.folder(build).join(number.to_string());
             let copy = folder.join(artifact.path.file_name().unwrap_or_default());
             fs::create_dir_all(&folder).map_err(file("create", &folder))?;
@@ -98,20 +97,20 @@ impl History {
         Ok((build, copies))
     }
 
-    /// `generation` runs `build` now.
+    /// Records that `generation` runs `build`.
     pub(crate) fn bind(&mut self, generation: u64, build: BuildNumber) {
         for dropped in self.shelf.bind(generation, build, KEPT) {
             self.discard(dropped);
         }
     }
 
-    /// Throws away a build that no generation runs.
+    /// Deletes a build that no generation runs.
     pub(crate) fn discard(&self, build: BuildNumber) {
-        // What stays is removed with the whole folder at the end.
+        // Remaining files are deleted with the whole folder at the end.
         let _ = fs::remove_dir_all(self.folder(build));
     }
 
-    /// The libraries that `generation` ran.
+    /// Returns the libraries that `generation` ran.
     pub(crate) fn find(&self, generation: u64) -> Result<(BuildNumber, Vec<PathBuf>), String> {
         let build = self.shelf.find(generation)?;
         Ok((build, libraries(&self.folder(build))))
@@ -122,7 +121,7 @@ impl History {
     }
 }
 
-/// The files in the folders of `folder`.
+/// Returns the files in the folders of `folder`.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let entries = |dir: &Path| -> Vec<PathBuf> {
         let read = fs::read_dir(dir).into_iter().flatten();
@@ -137,7 +136,7 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::{BuildNumber, Shelf};
 
-    /// Binds `generation:build` pairs and tells what was dropped on the way and what is left.
+    /// Binds `generation:build` pairs and compares the dropped builds and the rest.
     fn check(script: &str, dropped: &[u64], left: &[u64]) {
         let mut shelf = Shelf::default();
         let mut gone = Vec::new();

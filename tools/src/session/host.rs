@@ -1,4 +1,4 @@
-//! The host of a session, where it is built from sources: their changes, the glue that describes it, and its restart.
+//! The host of a session that builds it from sources: source changes, its glue, and its restart.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,19 +12,19 @@ use crate::error::Error;
 use crate::glue;
 use crate::world::{HostProgram, World};
 
-/// Limits the time of the save before a restart.
+/// Time limit of the save before a restart.
 const SAVES: Duration = Duration::from_secs(3);
 
-/// The host, and how far its program is behind its sources.
+/// The host and the state of its program.
 #[derive(Debug)]
 pub(crate) struct HostSources {
     pub(super) package: HostCrate,
     program: HostProgram,
-    /// Restarts it after a change of its sources.
+    /// Set if a change of the sources restarts the host.
     restarts: bool,
-    /// Set by a change of its sources, until its program is built.
+    /// Set by a change of the sources, until the program is built.
     pub(super) is_stale: bool,
-    /// Restarts it as soon as all is built.
+    /// Set if the host restarts as soon as all is built.
     pub(super) is_due: bool,
 }
 
@@ -35,7 +35,8 @@ impl HostSources {
 }
 
 impl<W: World> Session<W> {
-    /// Restarts the world's process with the last good build. Builds a host whose sources changed, and its plugins, first.
+    /// Restarts the world's process with the last good build. If sources of the host changed, builds the host and its
+    /// plugins first.
     pub(crate) fn restart_world(&mut self) {
         match &mut self.host {
             Some(host) if host.is_stale && self.hang.is_none() => {
@@ -48,7 +49,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Has the world saved, and ends its process by force afterwards. A second call, or silence of the host, ends it without.
+    /// Requests a save of the world, and kills its process afterwards. A second call, or a timeout, kills it without a save.
     pub(super) fn leave(&mut self) {
         match self.leaving.take() {
             Some(_) => self.kill(Killing::Wish),
@@ -59,7 +60,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Ends the world's process by force if it is saved, or should have been long ago.
+    /// Kills the world's process after the save or its timeout.
     pub(super) fn left(&mut self, is_saved: bool) {
         let now = self.now();
         if self.leaving.take_if(|until| is_saved || *until <= now).is_some() {
@@ -67,7 +68,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Notes a change of the host among `affected` targets, and takes the host out of them unless it is to be built.
+    /// Records a change of the host among `affected` targets, and removes the host from them unless it is to be built.
     pub(super) fn note_host(&mut self, affected: &mut BTreeSet<usize>, changed: &[PathBuf]) {
         let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
         let Some(host) = &mut self.host else { return };
@@ -79,17 +80,16 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// The number of the host's target.
     pub(super) fn host_target(&self) -> Option<usize> {
         self.targets.iter().position(|target| target.is_host())
     }
 
-    /// The numbers of all targets but the host's.
+    /// Returns the indices of all targets except the host's.
     pub(super) fn plugin_targets(&self) -> BTreeSet<usize> {
         (0..self.targets.len()).filter(|at| !self.targets[*at].is_host()).collect()
     }
 
-    /// Writes glue of the host again where the host declares other types now. Returns whether any source has changed.
+    /// Updates glue of the host if the host declares other types. Returns true if any source has changed.
     pub(super) fn rewrite_glue(&mut self) -> bool {
         let Some(host) = &self.host else { return false };
         let program = &host.program;
@@ -98,13 +98,13 @@ impl<W: World> Session<W> {
         self.note_glue(written)
     }
 
-    /// Writes glue of a target's modules again whose types have changed since the last build. The watch reports these sources.
+    /// Updates glue of a target's modules whose types have changed since the last build. The watch reports these sources.
     pub(super) fn rewrite_module_glue(&mut self, target: usize) {
         for artifact in self.targets[target].artifacts.clone() {
             if !artifact.path.is_file() || artifact.fresh && self.declared.contains_key(&artifact.path) {
                 continue;
             }
-            // A library that cannot be read is refused when it is loaded.
+            // A library that cannot be read is rejected at load.
             let Ok((origin, declared)) = glue::of_module(&artifact.path) else { continue };
             let before = self.declared.insert(artifact.path, declared.clone());
             if before.is_some_and(|before| before != declared) {
@@ -135,7 +135,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// The host's program is that of its sources.
+    /// Marks the host's program as up to date.
     pub(super) fn host_built(&mut self) {
         if let Some(host) = &mut self.host {
             host.is_stale = false;

@@ -1,5 +1,5 @@
-//! A build of one or several folders, one after the other: cargo takes all cores for one of them anyway, and two that
-//! share a target folder would only wait for each other.
+//! Builds of several folders in sequence: one cargo uses all cores anyway, and two with a shared target folder would
+//! only wait for each other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -10,36 +10,34 @@ use crossbeam_channel::Receiver;
 use super::targets::Target;
 use crate::modules::BuildOptions;
 
-/// Why a build was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// The session begins.
+    /// Start of the session.
     Start,
-    /// Sources changed; the first of them at this time on the clock of the watch.
+    /// Sources changed; time of the first change on the clock of the watch.
     Edit(Duration),
     /// The user requested it.
     Hand,
 }
 
-/// A build under way. Dropping it cancels it.
+/// A running build. Dropping it cancels it.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) cause: Cause,
-    /// Milliseconds of the builds that have ended.
+    /// Milliseconds of the completed builds.
     pub(crate) millis: f64,
-    /// What the compiler warned of.
     pub(crate) warnings: String,
-    /// None when all is built.
+    /// The running build; none after the last one.
     running: Option<Running>,
     current: usize,
     waiting: VecDeque<usize>,
 }
 
-/// What makes the libraries of a target.
+/// Running step of a target.
 #[derive(Debug)]
 enum Running {
     Cargo(RunningBuild),
-    /// Nothing: its texts are what is loaded. The receiver has no sender.
+    /// No build: the sources themselves are loaded. The receiver has no sender.
     Scripts(Receiver<()>, Artifact),
 }
 
@@ -53,7 +51,7 @@ impl Running {
 }
 
 impl Job {
-    /// Starts to build the targets with these numbers; none when there are none.
+    /// Starts to build the targets with these indices; none if there are none.
     pub(crate) fn start(
         cause: Cause,
         which: &BTreeSet<usize>,
@@ -66,7 +64,7 @@ impl Job {
         Ok(Some(Self { cause, millis: 0.0, warnings: String::new(), running, current, waiting }))
     }
 
-    /// Disconnects when the running cargo has ended; none if nothing runs.
+    /// Returns a channel that disconnects when the running cargo has ended; none if none runs.
     pub(crate) fn finished(&self) -> Option<&Receiver<()>> {
         self.running.as_ref().map(|running| match running {
             Running::Cargo(cargo) => cargo.finished(),
@@ -74,18 +72,17 @@ impl Job {
         })
     }
 
-    /// How many crates the running cargo has compiled.
+    /// Returns the number of crates that the running cargo has compiled.
     pub(crate) fn compiled(&self) -> usize {
         if let Some(Running::Cargo(cargo)) = &self.running { cargo.compiled() } else { 0 }
     }
 
-    /// Returns whether all is built.
     pub(crate) fn is_over(&self) -> bool {
         self.running.is_none()
     }
 
-    /// Takes the libraries of the ended cargo, and starts the next cargo if there is one to start. Returns the number of the target, and
-    /// its libraries. After an error nothing else is built.
+    /// Takes the libraries of the ended cargo, and starts the next cargo, if any. Returns the index of the target, and its libraries.
+    /// After an error no further target is built.
     pub(crate) fn advance(
         &mut self,
         targets: &[Target],

@@ -1,9 +1,9 @@
-//! The way from a saved file to live code, as `dev` and `demo` go it: a world, a watch on the sources, a build that is
-//! canceled when it is stale, and a load as soon as the build has ended. Nothing on this way sleeps or waits for the world:
-//! the loop stands in one `select!` over sources, build, commands and the news of the world, so that a world that
-//! crashes or hangs is an event like any other.
+//! The loop from a saved file to live code, shared by `dev` and `demo`: a world, a watch on the sources, a build that is
+//! canceled when it is stale, and a load after the build. The loop never sleeps or waits for the world: it blocks in one
+//! `select!` over sources, build, commands and news of the world, so that a crash or hang of the world is an event like any
+//! other.
 //!
-//! It gives [`Event`]s and prints nothing itself.
+//! Returns [`Event`]s and prints no output itself.
 
 mod ending;
 mod event;
@@ -38,50 +38,48 @@ use targets::Target;
 pub(crate) use event::{Event, Live, Status, Step};
 pub(crate) use host::HostSources;
 
-/// When sources are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// When they change.
+    /// Build when sources change.
     Automatic,
-    /// At the user's request.
+    /// Build at the user's request.
     Paused,
 }
 
-/// Distinguishes one state of a file from the next.
+/// Distinguishes versions of a file.
 type Stamp = (PathBuf, Option<SystemTime>, u64);
 
-/// Libraries that are to be loaded, and why.
+/// Libraries to load, with their origin.
 struct Candidate {
     build: BuildNumber,
     libraries: Vec<PathBuf>,
     origin: Origin,
 }
 
-/// Why a world's process is ended by force.
+/// Reason for killing a world's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Killing {
     /// The user requested it.
     Wish,
-    /// It hangs.
     Hang,
-    /// It said what cannot be read.
+    /// The world sent an unreadable message.
     Unreadable,
 }
 
-/// Where the code of a load comes from.
+/// Origin of the code of a load.
 enum Origin {
-    /// From cargo, just now.
+    /// A build that has just completed.
     Built {
-        /// When the first of the sources changed, on the clock of the session.
+        /// Time of the first source change, on the clock of the session.
         edited: Option<Duration>,
         /// Milliseconds of cargo.
         build_ms: f64,
-        /// What the libraries are, as they came from cargo.
+        /// Versions of the libraries, as built by cargo.
         stamps: Vec<Stamp>,
     },
-    /// It is that of an earlier generation, at the user's request.
+    /// An earlier generation, at the user's request.
     Back(u64),
-    /// It is that of before a crash.
+    /// The code from before a crash.
     Again,
 }
 
@@ -89,14 +87,14 @@ enum Origin {
 pub(crate) struct Session<W: World> {
     dirs: Vec<PathBuf>,
     options: BuildOptions,
-    /// The host, where it is built from sources.
+    /// The host, if it is built from sources.
     host: Option<HostSources>,
     targets: Vec<Target>,
     /// Targets that changed since they were built.
     stale: BTreeSet<usize>,
-    /// Glue that the session wrote, as it was then.
+    /// Versions of the glue files that the session wrote.
     written: BTreeMap<PathBuf, Stamp>,
-    /// Glue of plugins that was written since the running build began. What was built before is not loaded.
+    /// Glue of plugins that was written since the running build began. Libraries built before are not loaded.
     rewritten: Vec<PathBuf>,
     watch: SourceWatch,
     settle: Settle,
@@ -108,33 +106,32 @@ pub(crate) struct Session<W: World> {
     history: History,
     lives: BuildLives,
     restarts: Restarts,
-    /// What the world is loading.
+    /// Build that the world is loading.
     loading: Option<Candidate>,
-    /// What it is to load next.
     next: Option<Candidate>,
-    /// Whether there is plugin code.
+    /// Set if there is plugin code.
     is_running: bool,
-    /// The generation that was live last; a world that stands still does not report it.
+    /// Last live generation; a hanging world does not report it.
     generation: u64,
-    /// What does not return, while the world stands still.
+    /// Description of the hanging code, while the world hangs.
     hang: Option<String>,
-    /// Why the world's process is being ended by force, while it is: its end is no news then.
+    /// Reason for the running kill of the world's process: its end is then expected.
     killing: Option<Killing>,
-    /// Until when the world may save itself before its process is ended, on the clock of the session.
+    /// Deadline of the world's save before its process is killed, on the clock of the session.
     leaving: Option<Duration>,
-    /// Types of modules by their libraries, as of the last build.
+    /// Types of modules by library, as of the last build.
     declared: BTreeMap<PathBuf, Declared>,
-    /// The libraries whose code is live, as they came from cargo.
+    /// Versions of the libraries whose code is live.
     loaded: Vec<Stamp>,
     started: Instant,
     events: VecDeque<Event>,
 }
 
 impl<W: World> Session<W> {
-    /// Watches the plugins in `dirs` and the sources of the host, whose program is built, and begins the first build of the plugins.
+    /// Watches the plugins in `dirs` and the sources of the host, whose program is built, and starts the first build of the plugins.
     ///
     /// # Errors
-    /// A folder without plugins, or anything the system refuses.
+    /// Fails for a folder without plugins, and for errors of the system.
     pub(crate) fn open(
         dirs: Vec<PathBuf>,
         options: BuildOptions,
@@ -178,13 +175,13 @@ impl<W: World> Session<W> {
         Ok(session)
     }
 
-    /// Runs the world until there is an event or a command, or the world was attended to.
+    /// Runs the world until there is an event, a command, or a timeout.
     pub(crate) fn wait(&mut self, wishes: &Receiver<Heard>) -> Step {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
             }
-            // The news that belongs to a line was mostly sent before the line was printed.
+            // News related to a line was usually sent before the line was printed.
             if let Ok(news) = self.world.news().try_recv() {
                 self.hear(news);
                 continue;
@@ -200,7 +197,7 @@ impl<W: World> Session<W> {
             };
             let patience = settled.min(self.world.rest()).min(GLANCE);
             let built = self.job.as_ref().and_then(Job::finished).cloned().unwrap_or_else(never);
-            // Ready channels go first, so a world that is too slow for its ticks still gets messages.
+            // Ready channels have priority, so a world that is too slow for its ticks still gets messages.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
                 recv(self.watch.receiver()) -> event => self.source_event(event),
@@ -221,7 +218,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Builds and loads now, whatever the mode and even if nothing has changed.
+    /// Builds and loads now, in any mode and even without changes.
     pub(crate) fn reload_by_hand(&mut self) {
         self.stale.extend(self.plugin_targets());
         self.edited = None;
@@ -229,7 +226,7 @@ impl<W: World> Session<W> {
         self.build(Cause::Hand, Vec::new());
     }
 
-    /// Changes the mode. What changed while paused is built as soon as it is automatic again.
+    /// Changes the mode. Sources changed while paused are built when the mode is automatic again.
     pub(crate) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         if mode == Mode::Automatic && !self.stale.is_empty() && self.job.is_none() {
@@ -245,7 +242,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Ends the world's process by force. Its end comes as an event.
+    /// Kills the world's process. Its end is reported as an event.
     fn kill(&mut self, why: Killing) {
         self.killing = Some(why);
         self.world.kill();
@@ -269,21 +266,22 @@ impl<W: World> Session<W> {
         &mut self.world
     }
 
-    /// How many crates the build that is under way has compiled.
+    /// Returns the number of crates that the running build has compiled.
     pub(crate) fn compiled(&self) -> Option<usize> {
         self.job.as_ref().map(Job::compiled)
     }
 
-    /// The same, to look at.
+    /// Returns the world by shared reference.
     pub(crate) fn seen_world(&self) -> &W {
         &self.world
     }
 
-    /// Ends the build and the world, and passes on what the world prints until its end. Returns what could not be ended.
+    /// Ends the build and the world, and passes on the world's output until its end. Returns modules that could not be
+    /// unloaded.
     pub(crate) fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         drop(self.job);
         if self.hang.is_some() {
-            // It cannot read the request to end.
+            // A hanging world cannot read the request to end.
             self.world.kill();
         }
         self.world.shutdown(print)
@@ -296,7 +294,7 @@ impl<W: World> Session<W> {
     fn source_event(&mut self, event: Result<SourceEvent, RecvError>) {
         // The watch lives as long as the session, so there is an event.
         if let Ok(event) = event {
-            // On our own clock: a watch that takes the place of this one has another.
+            // Converted to the session's clock: a replacement of this watch has another clock.
             let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
             self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
             self.settle.note(event.at, &event.path);
@@ -322,7 +320,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// A manifest may name other sources now. If it cannot be read, the build will say so in cargo's own words.
+    /// A manifest may name other sources now. If it cannot be read, the build reports cargo's error.
     fn find_again(&mut self) {
         let host = self.host.as_ref().map(|host| &host.package);
         let Ok(mut targets) = targets::find(host, &self.dirs) else { return };
@@ -339,10 +337,10 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Builds what uses the glue that the ended build made stale. The libraries of both builds are loaded together, as one edit.
+    /// Builds the targets whose glue the ended build made stale. The libraries of both builds are loaded together, as one edit.
     fn build_with_glue(&mut self, ended: Job) {
         let changed = std::mem::take(&mut self.rewritten);
-        // A target whose build had begun may contain the older glue.
+        // The build of a target may have used the older glue.
         self.stale.extend(targets::affected(&self.targets, &changed).intersection(&self.plugin_targets()));
         self.build(ended.cause, changed);
         if let Some(job) = &mut self.job {
@@ -350,12 +348,12 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Returns whether the file is glue as the session wrote it.
+    /// Returns true if the file is glue that the session wrote.
     fn is_own_glue(&self, path: &Path) -> bool {
         self.written.get(path).is_some_and(|written| *written == stamp_of(path))
     }
 
-    /// Begins to build what is stale. A build that runs is canceled first: its libraries would be stale, too.
+    /// Starts to build stale targets. A running build is canceled first: its libraries would be stale, too.
     fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
         if self.job.take().is_some() {
             self.events.push_back(Event::Canceled);
@@ -389,7 +387,7 @@ impl<W: World> Session<W> {
         if self.targets[target].is_host() {
             self.host_built();
         }
-        // New glue of the host has begun a build of all plugins.
+        // New glue of the host has started a build of all plugins.
         if let Some(ended) = ended.filter(|_| self.job.is_none()) {
             match self.rewritten.is_empty() {
                 true => self.all_built(ended),
@@ -429,8 +427,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Has the world load it, as soon as it can. A world that hangs is ended for it: it begins anew with the last good
-    /// build, as after a crash, and loads this one then.
+    /// Loads the candidate in the world as soon as possible. A hanging world is killed for it: it restarts with the
+    /// last good build, as after a crash, and loads the candidate then.
     fn offer(&mut self, candidate: Candidate) {
         if let Some(older) = self.next.replace(candidate) {
             self.throw_away(older.build, &older.origin);
@@ -455,7 +453,7 @@ impl<W: World> Session<W> {
         self.loading = Some(candidate);
     }
 
-    /// Removes a build that was never live, which is of no use.
+    /// Deletes a build that was never live.
     fn throw_away(&self, build: BuildNumber, origin: &Origin) {
         if matches!(origin, Origin::Built { .. }) {
             self.history.discard(build);
@@ -498,7 +496,7 @@ impl<W: World> Session<W> {
                 self.kill(Killing::Unreadable);
             }
             News::Done => {
-                // The author closed the window, or whatever ends the host.
+                // The host ended normally, for instance because its window was closed.
                 self.events.extend([Event::HostDone, Event::Over { failed: false }]);
             }
             News::Ended(end) => self.world_ended(end),
@@ -507,7 +505,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// The code that was being loaded is live, or its reload was rolled back.
+    /// Handles the result of a load: live, or rolled back.
     fn loaded(&mut self, generation: u64, reload: Option<(Box<alcedo_runtime::Reload>, Instant)>) {
         let Some(Candidate { build, origin, .. }) = self.loading.take() else { return };
         let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
@@ -539,14 +537,14 @@ impl<W: World> Session<W> {
                 self.restarts.forget();
             }
             Origin::Built { .. } => {}
-            // Whatever cargo has now, it is not what runs.
+            // Cargo's current libraries are not the running code.
             Origin::Back(_) | Origin::Again => self.loaded.clear(),
         }
         self.load_next();
     }
 }
 
-/// The status line is read by a person, so it need not change more often than this.
+/// Minimum interval between updates of the status line, which a person reads.
 pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
 fn stamp(artifact: &Artifact) -> Stamp {

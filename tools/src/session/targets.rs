@@ -1,5 +1,5 @@
-//! What is built: one cargo build per folder that was named. Which of them a saved file concerns is decided here, since
-//! a build that has nothing to do costs time on the way from a save to the new code running.
+//! Build targets: one cargo build per folder argument. Determines the targets that a saved file affects, since a build
+//! without changes delays the new code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use alcedo_build::{Artifact, BuildError, BuildRequest, HostCrate, PluginFolder};
 use crate::modules::BuildOptions;
 use crate::scripts;
 
-/// A folder of plugins, built as one, or a package of scripts, of which nothing is to be built.
+/// A folder of plugins, built as one, or a package of scripts, which needs no build.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Target {
     manifest: PathBuf,
-    /// The plugins of the folder, which are built by name.
+    /// Plugins of the folder, which are built by name.
     plugins: Vec<String>,
-    /// The package of scripts that it is; none where it is a crate.
+    /// The package of scripts; none for a crate.
     pub(crate) scripts: Option<Artifact>,
-    /// The package of the host that it is; none where it is a folder of plugins.
+    /// The package of the host; none for a folder of plugins.
     host: Option<String>,
     sources: Vec<PathBuf>,
-    /// The libraries of its last build.
+    /// Libraries of its last build.
     pub(crate) artifacts: Vec<Artifact>,
 }
 
-/// The host, which is built first, and the plugins in `dirs`.
+/// Returns the host, which is built first, and the plugins in `dirs`.
 ///
 /// # Errors
-/// A folder without plugins, or one that cargo cannot read.
+/// Fails for a folder without plugins, or a folder that cargo cannot read.
 pub(crate) fn find(host: Option<&HostCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
     let host = host.map(|HostCrate { manifest, package, source_dirs }| Target {
         manifest: manifest.clone(),
@@ -61,7 +61,6 @@ impl Target {
         self.host.is_some()
     }
 
-    /// The build of this folder.
     pub(crate) fn request(&self, options: &BuildOptions) -> BuildRequest<'_> {
         let request = BuildRequest::new(&self.manifest).release(options.release).color(options.color);
         let request = match &self.host {
@@ -75,14 +74,14 @@ impl Target {
     }
 }
 
-/// Every folder whose change means a build.
+/// Returns every folder whose change triggers a build.
 pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     let all: BTreeSet<_> = targets.iter().flat_map(|target| target.sources.iter().cloned()).collect();
     all.into_iter().collect()
 }
 
-/// Which targets are built from any of `changed`. A file outside all sources is a manifest or a build script above
-/// them, which may concern any target; the host only if its sources are below the folder of that file.
+/// Returns the targets that are built from any of `changed`. A file outside all sources is a manifest or a build script
+/// above them, which may affect any target; the host only if its sources are below the folder of that file.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))

@@ -1,5 +1,5 @@
-//! The sample world in this process. Nothing comes between it and its observer: the demo queries it, a
-//! debugger stops in it. A crash of a plugin ends it all.
+//! The sample world in this process, without isolation: the demo queries it directly, a debugger can stop in it. A
+//! crash of a plugin ends the process.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -16,12 +16,12 @@ use super::{HostOptions, News, Printed, World};
 use crate::error::Error;
 use crate::pace::Pace;
 
-/// The runtime and its world. It belongs to the thread that made it.
+/// The runtime and its world. Belongs to its creating thread.
 pub(crate) struct Local {
     runtime: Runtime,
     objects: u64,
     populated: Populated,
-    /// When a generation went live last.
+    /// Time at which the last generation became live.
     live: Rc<Cell<Option<Instant>>>,
     begun: Instant,
     pace: Pace,
@@ -31,7 +31,7 @@ pub(crate) struct Local {
 
 impl Local {
     /// # Errors
-    /// When the sample engine cannot be built.
+    /// Fails if the sample engine cannot be built.
     pub(crate) fn new(options: &HostOptions) -> Result<Self, Error> {
         let live = Rc::new(Cell::new(None));
         let stamp = Rc::clone(&live);
@@ -58,7 +58,7 @@ impl Local {
         &self.runtime
     }
 
-    /// One tick now, besides those that are due.
+    /// Runs a tick now, in addition to the scheduled ticks.
     pub(crate) fn tick(&self) {
         self.runtime.tick(Budget::frame());
     }
@@ -87,7 +87,7 @@ impl Local {
 }
 
 impl World for Local {
-    /// Between two ticks the game thread stands at a safe point, so it happens at once.
+    /// Between two ticks the game thread is at a safe point, so requests are handled immediately.
     fn ask(&mut self, request: ToHost) {
         match request {
             ToHost::Load { libraries } => self.load(&libraries),
@@ -96,7 +96,7 @@ impl World for Local {
                 let lines = self.runtime.complete(&line);
                 self.tell(FromHost::Completions { line, lines });
             }
-            // The world ends with this process, so it is saved nowhere.
+            // The world ends with this process, so a save is not needed.
             ToHost::Save => self.tell(FromHost::Saved),
             ToHost::Settings { .. } | ToHost::Restore { .. } | ToHost::End => {}
         }
@@ -106,7 +106,7 @@ impl World for Local {
         &self.news.1
     }
 
-    /// It prints by itself.
+    /// Always empty: this process prints directly.
     fn printed(&self) -> &Receiver<Printed> {
         &self.printed
     }
@@ -130,7 +130,7 @@ impl World for Local {
         }
     }
 
-    /// It is this thread that would hang.
+    /// Not supported: a hang would block this thread.
     fn kill(&mut self) {
         let text = "the world is in the tool's own process (--no-guard): q ends both".to_owned();
         self.tell(FromHost::Answer { text });
@@ -141,7 +141,7 @@ impl World for Local {
         Ok(())
     }
 
-    /// It is saved nowhere.
+    /// Does nothing, since the world is never saved.
     fn restore(&mut self) {}
 
     fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {

@@ -1,6 +1,6 @@
-//! Where the code of a session runs. `local.rs` is a world in this process, for the demo and for debuggers; `remote.rs` one
-//! in a process of its own, which may crash or hang without harm to the session; `sample.rs` is the program of such a
-//! process where the author names no host. The session sends requests, and gets the outcomes as [`News`].
+//! Worlds that run the code of a session. `local.rs` is a world in this process, for the demo and for debuggers;
+//! `remote.rs` a world in a separate process, which may crash or hang without harm to the session; `sample.rs` is the
+//! default program of such a process. The session sends requests, and receives the outcomes as [`News`].
 
 mod local;
 mod population;
@@ -22,60 +22,60 @@ pub(crate) use population::Population;
 pub(crate) use remote::{HostProgram, Remote};
 pub(crate) use sample::{Wish as SampleWish, run as run_sample};
 
-/// A world, as the session sees it. Every method returns at once.
+/// A world, as used by the session. No method blocks.
 pub(crate) trait World {
-    /// Sends a request, which news answer: a load by `Started`, `Reloaded` or `Refused`, unless the world ends before.
+    /// Sends a request, which is answered by news: a load by `Started`, `Reloaded` or `Refused`, unless the world ends
+    /// before.
     fn ask(&mut self, request: ToHost);
 
-    /// What has happened.
     fn news(&self) -> &Receiver<News>;
 
-    /// What is printed. The printing thread waits for the reader of this, so that news do not have to wait.
+    /// Returns the channel of printed lines. It is bounded and separate, so that the printing thread blocks without
+    /// delaying news.
     fn printed(&self) -> &Receiver<Printed>;
 
-    /// How long until [`World::attend`] is due.
+    /// Returns the time until [`World::attend`] is due.
     fn rest(&self) -> Duration;
 
-    /// Does what is due.
     fn attend(&mut self);
 
-    /// How it is, as far as is known.
+    /// Returns the status, as far as known.
     fn status(&mut self) -> Status;
 
-    /// Ends a world that hangs, whatever it does. `Ended` will come.
+    /// Kills a hanging world. `Ended` follows.
     fn kill(&mut self);
 
-    /// Begins anew after the world has ended; `saved` says whether the world that was saved last is kept for
-    /// [`World::restore`], or put aside.
+    /// Restarts after the world has ended; `saved` selects if the last saved world is kept for [`World::restore`] or
+    /// put aside.
     ///
     /// # Errors
-    /// When the program cannot be started.
+    /// Fails if the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
 
-    /// Brings the world back that was saved last, if there is one, as soon as what was requested before is done. One of
-    /// `Restored` and `NotRestored` will come then.
+    /// Restores the last saved world, if any, after the previous requests are done. One of `Restored` and `NotRestored`
+    /// follows.
     fn restore(&mut self);
 
-    /// Ends it in order, and passes on what is printed until the end. Returns what could not be ended.
+    /// Ends the world normally, and passes on its output until the end. Returns modules that could not be unloaded.
     fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
 
-/// What happened in a world.
+/// An event of a world.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// The host sent this then. A greeting and an orderly end are not passed on.
+    /// A message of the host with its time. A greeting and a normal end are not passed on.
     Host(FromHost, Instant),
-    /// Objects were born.
+    /// Objects were created.
     Populated(Population),
-    /// The process runs but takes no part: why, and the way out.
+    /// The process runs but did not connect: reason and hint.
     NotJoined(String),
-    /// The process said what cannot be read.
+    /// The process sent an unreadable message.
     Unreadable(String),
-    /// Plugin code has panicked, and goes on.
+    /// Plugin code has panicked; the world continues.
     Panicked(Panic),
-    /// The world's process has ended in order.
+    /// The world's process has exited normally.
     Done,
-    /// The world's process has ended otherwise, unasked.
+    /// The world's process has ended unexpectedly.
     Ended(End),
 }
 
@@ -84,21 +84,19 @@ pub(crate) enum News {
 pub(crate) struct Printed {
     /// The line, without its end.
     pub(crate) line: String,
-    /// Whether it came by the stream for errors, as logs do.
+    /// Set for a line of standard error, which has the logs.
     pub(crate) is_error: bool,
 }
 
-/// What the sample world is made of.
 #[derive(Clone, Debug)]
 pub(crate) struct HostOptions {
     /// Packages besides `Game`.
     pub(crate) packages: Vec<String>,
     /// Arguments for the main of every module.
     pub(crate) args: Vec<String>,
-    /// How many objects of each class of actor.
+    /// Number of objects of each actor class.
     pub(crate) objects: u64,
-    /// The folder with C libraries.
     pub(crate) user_code: Option<PathBuf>,
-    /// A host that is broken on purpose: it reruns a class constructor in each reload.
+    /// Plants a fault: the host reruns a class constructor in each reload.
     pub(crate) planted_rerun: bool,
 }

@@ -3,14 +3,13 @@
 use crate::figures::{number, short};
 use crate::paint::Paint;
 
-/// Objects of one class that were born.
+/// Created objects of one class.
 #[derive(Clone, Debug)]
 pub(crate) struct Population {
     /// `/Script/Game.MagicCube`.
     pub(crate) class: String,
-    /// How many.
     pub(crate) count: u64,
-    /// Why there are not more.
+    /// Error that prevented further objects.
     pub(crate) failure: Option<String>,
 }
 

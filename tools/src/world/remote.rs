@@ -1,5 +1,5 @@
-//! A world in a process of its own. Its program is the author's host or the sample engine; here are its socket, its output
-//! and its end, each read by a thread that makes news of it.
+//! A world in a separate process. Its program is the author's host or the sample engine; this file handles its socket, its
+//! output and its end, each read by a thread that converts it to news.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -22,48 +22,44 @@ use crate::error::{Error, file};
 use crate::guard::{End, Guard, Watched, wants_panics};
 use crate::paint::Paint;
 
-/// A host that takes part joins sooner after its start.
+/// Time limit for a supporting host to connect after its start.
 const JOINS: Duration = Duration::from_secs(10);
-/// So long a host may take to end in order.
+/// Time limit for a normal end of a host.
 const GRACE: Duration = Duration::from_secs(5);
-/// A line that is longer is cut there.
+/// Maximum length of a line; longer lines are cut.
 const LONGEST_LINE: u64 = 16 << 10;
-/// So many lines that it printed may wait to be shown; then it waits.
+/// Maximum number of printed lines that wait for output; then the host blocks.
 const LINES: usize = 256;
-/// How long its last lines are waited for when it has ended: a process that it started may print on.
+/// Time limit for the last lines of an ended host: a process that it started may continue to print.
 const LAST_LINES: Duration = Duration::from_millis(500);
-/// What a Rust program says before it ends for want of memory.
+/// Message of a Rust program before it aborts for lack of memory.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
 
-/// What runs the world.
 #[derive(Clone, Debug)]
 pub(crate) struct HostProgram {
-    /// The file.
     pub(crate) program: PathBuf,
-    /// What it is called with.
     pub(crate) args: Vec<OsString>,
 }
 
-/// The process and what was said to it and by it.
+/// The process and the channels to and from it.
 pub(crate) struct Remote {
     guard: Guard,
     host: HostProgram,
     paint: Paint,
-    /// How many processes there were.
+    /// Number of processes started.
     starts: u32,
     current: Option<Process>,
     news: (Sender<News>, Receiver<News>),
     printed: (Sender<Printed>, Receiver<Printed>),
     status: Arc<Mutex<Status>>,
-    /// What could not be ended, once the host has said that it ends in order.
+    /// Modules that could not be unloaded, after the host has announced its normal end.
     left: Arc<Mutex<Option<Vec<String>>>>,
 }
 
-/// The process that runs.
 struct Process {
     watched: Watched,
     orders: Sender<ToHost>,
-    /// Whether its end was reported, and all was read that it sent.
+    /// Set after its end was reported, and all its messages were read.
     is_over: Arc<AtomicBool>,
 }
 
@@ -71,7 +67,7 @@ impl Remote {
     /// Starts the host.
     ///
     /// # Errors
-    /// What the system says.
+    /// Fails with the error of the system.
     pub(crate) fn start(host: HostProgram, paint: Paint) -> Result<Self, Error> {
         let mut remote = Self {
             guard: Guard::new()?,
@@ -99,9 +95,9 @@ impl Remote {
         let mut command = Command::new(&self.host.program);
         command.args(&self.host.args).env(SOCKET, &socket);
         self.paint.pass_on(&mut command);
-        // A host may take the end of its input for the end of its day.
+        // A host may treat the end of its input as a request to exit.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // What a terminal sends is for this process, which ends the host in order.
+        // Signals of a terminal are for this process, which ends the host normally.
         command.process_group(0);
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
@@ -116,7 +112,7 @@ impl Remote {
             ended.store(true, Ordering::Release);
             let _all_read = all_read.recv_timeout(LAST_LINES);
             let end = end.unwrap_or_else(|error| End::Lost(error.to_string()));
-            // A plugin may have ended the process with success.
+            // A plugin may have exited the process with success.
             let is_done = end.is_orderly() && lock(&left).is_some();
             let text = lock(&exhausted).take();
             over.store(true, Ordering::Release);
@@ -133,7 +129,7 @@ impl Remote {
             read_lines(stderr, true, self.printed.0.clone(), memory, reading.clone());
         }
         let (orders, asked) = unbounded();
-        // The first message: nothing else is read before it.
+        // The host reads this message first.
         let _read = orders.send(ToHost::Settings { autosave: Some(self.saved_world()) });
         *lock(&self.status) = Status::default();
         let conversation = Conversation {
@@ -161,7 +157,6 @@ impl World for Remote {
         &self.news.1
     }
 
-    /// It ticks by itself.
     fn printed(&self) -> &Receiver<Printed> {
         &self.printed.1
     }
@@ -222,26 +217,26 @@ impl World for Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // A session that failed leaves no world behind.
+        // A failed session leaves no world running.
         self.kill();
     }
 }
 
-/// The talk with one process, on a thread of its own.
+/// The connection to one process, on a separate thread.
 struct Conversation {
     news: Sender<News>,
     status: Arc<Mutex<Status>>,
     left: Arc<Mutex<Option<Vec<String>>>>,
     has_ended: Arc<AtomicBool>,
     program: PathBuf,
-    /// The end of the process is reported when all was read that it sent.
+    /// Dropped after all messages were read, so that the end of the process is reported last.
     _reading: Sender<()>,
 }
 
 impl Conversation {
     fn hold(self, listener: UnixListener, socket: &Path, asked: Receiver<ToHost>) {
         let joined = self.joined(&listener);
-        // Only one host connects: a process that it starts, and that has its environment, finds no socket.
+        // Only one host connects: a process that it starts with its environment finds no socket.
         drop(listener);
         let _removed = fs::remove_file(socket);
         let Ok(Some(mut from)) = joined else { return };
@@ -257,7 +252,7 @@ impl Conversation {
             return;
         }
         let Ok(mut to) = from.try_clone() else { return };
-        // Ends when the world's owner drops the other end, or the host has gone.
+        // Ends when the world's owner drops the other end, or the host has ended.
         thread::spawn(move || asked.iter().try_for_each(|order| send(&mut to, &order)));
         loop {
             let news = match receive::<FromHost>(&mut from) {
@@ -273,7 +268,7 @@ impl Conversation {
                     News::Host(message, Instant::now())
                 }
                 Ok(None) => return,
-                // It has ended in the middle of a message, and its end is reported elsewhere.
+                // The process ended during a message; its end is reported elsewhere.
                 Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
                 Err(error) => {
                     let _heard = self.news.send(News::Unreadable(error.to_string()));
@@ -286,7 +281,7 @@ impl Conversation {
         }
     }
 
-    /// Waits until the host has joined; none if it has ended before.
+    /// Waits until the host has connected; none if it has ended before.
     fn joined(&self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
         listener.set_nonblocking(true)?;
         let (begun, mut is_late) = (Instant::now(), false);
@@ -312,14 +307,14 @@ impl Conversation {
     }
 }
 
-/// Listens for processes of this user only. No other may enter the folder of a guard either.
+/// Listens for processes of this user only. Other users cannot access the folder of a guard either.
 fn listen(socket: &Path) -> Result<UnixListener, Error> {
     let listener = UnixListener::bind(socket).map_err(file("listen at", socket))?;
     fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(file("close to others", socket))?;
     Ok(listener)
 }
 
-/// Hands on what is printed, line by line, and notes what is said of exhausted memory; `reading` ends with it.
+/// Forwards printed lines, and records a message about exhausted memory; `reading` is dropped at the end.
 fn read_lines(
     from: impl Read + Send + 'static,
     is_error: bool,
@@ -366,7 +361,7 @@ mod tests {
 
     use super::{Conversation, Guard, News, listen};
 
-    /// The news of a host that sends this after its greeting.
+    /// Returns the news of a host that sends this after its greeting.
     fn heard(said: Vec<u8>) -> Vec<News> {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("dev");

@@ -1,5 +1,5 @@
-//! The sample engine as a world: one `World`, and some objects of every class of actor that the plugins declare. It is what
-//! `alcedo dev` runs where the author names no host, in a process of its own.
+//! The sample engine as a world: one `World`, and some objects of every actor class that the plugins declare. The default
+//! host of `alcedo dev`, in a separate process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -16,10 +16,10 @@ use crate::error::Error;
 use crate::pace::Pace;
 use crate::paint::Paint;
 
-/// The package a plugin declares its types in unless it has reasons for another; a host must name all there may be.
+/// Default package for the types of a plugin; a host must name all permitted packages.
 const PACKAGE: &str = "Game";
 
-/// A builder with the sample engine and the packages of plugins.
+/// Returns a builder with the sample engine and the packages of plugins.
 pub(super) fn builder(options: &HostOptions) -> Builder {
     let packages = BTreeSet::from_iter(options.packages.iter().map(String::as_str).chain([PACKAGE]));
     let args: Vec<_> = options.args.iter().map(String::as_str).collect();
@@ -32,17 +32,17 @@ pub(super) fn builder(options: &HostOptions) -> Builder {
     packages.into_iter().fold(builder, |builder, package| builder.package(package))
 }
 
-/// How many objects of each class were spawned.
+/// Number of spawned objects of each class.
 #[derive(Debug, Default)]
 pub(super) struct Populated(BTreeMap<String, u64>);
 
 impl Populated {
-    /// Spawns objects of the actor classes that have fewer than `objects`. A class that fails has its next chance in the
-    /// next generation.
+    /// Spawns objects of the actor classes that have fewer than `objects`. A failed class is retried in the next
+    /// generation.
     pub(super) fn populate(&mut self, runtime: &Runtime, objects: u64) -> Vec<Population> {
         let mut populations = Vec::new();
         for class in runtime.types().dynamic_classes() {
-            // A world that was brought back has its objects already.
+            // A restored world has its objects already.
             let is_one = |object: &ObjectHandle| runtime.objects().class_of(*object).as_deref() == Some(&*class);
             let living = runtime.objects().all().iter().filter(|object| is_one(object)).count() as u64;
             let there = living.max(self.0.get(&class).copied().unwrap_or(0));
@@ -76,10 +76,10 @@ pub(crate) struct Wish {
     args: Vec<String>,
 }
 
-/// The program of the world's process.
+/// Runs the program of the world's process.
 ///
 /// # Errors
-/// When the host cannot be built.
+/// Fails if the host cannot be built.
 pub(crate) fn run(Wish { world, args }: Wish) -> Result<ExitCode, Error> {
     let WorldArgs { objects, packages, code } = world;
     let options = &HostOptions { packages, args, objects, user_code: code.user_code, planted_rerun: false };
@@ -92,7 +92,7 @@ pub(crate) fn run(Wish { world, args }: Wish) -> Result<ExitCode, Error> {
     while !runtime.is_asked_to_end() {
         let now = begun.elapsed();
         if runtime.wait(pace.rest(now)) {
-            // New code need not wait for the next frame.
+            // New code is loaded without waiting for the next frame.
             runtime.safe_point();
         }
         let now = begun.elapsed();
@@ -100,10 +100,10 @@ pub(crate) fn run(Wish { world, args }: Wish) -> Result<ExitCode, Error> {
             runtime.tick(Budget::frame());
             pace.ticked(begun.elapsed(), begun.elapsed() - now);
         }
-        // What was tried in vain has its next chance with the next generation.
+        // Failed classes are retried in the next generation.
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
             for population in populated.populate(&runtime, options.objects) {
-                // The tool prints what this process prints.
+                // The tool prints the output of this process.
                 let _ = writeln!(std::io::stdout(), "{}", population.line(paint));
             }
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use alcedo_runtime::dll_bind::UserCode;
 
-/// The C libraries in a folder that the command line names.
+/// Returns the C libraries in a folder that the command line names.
 pub(super) fn user_code(folder: &Path) -> UserCode {
     // SAFETY: the help of `--user-code` states that functions there run with all rights of the process; the user
     // who passes the option vouches for the libraries.

@@ -1,4 +1,4 @@
-//! The reader of a host and its glue, on texts.
+//! Tests of the parser of a host and its glue.
 
 use super::Host;
 

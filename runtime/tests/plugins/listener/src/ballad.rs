@@ -3,17 +3,17 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// Sings, and knows how often. A plugin listens to it: see runtime/tests/plugins/listener.
+/// Sings and counts songs. A plugin uses it: see runtime/tests/plugins/listener.
 #[uclass(imported, package = "Ballad", base = engine_glue::Actor)]
 pub struct Singer {
-    /// How many songs there were.
+    /// Number of songs.
     #[uproperty]
     songs: i32,
 }
 
 #[uclass(imported)]
 impl Singer {
-    /// Sings so many songs; gives how many there were in all.
+    /// Sings `times` songs; returns the number of all songs.
     #[ufunction(blueprint_native_event)]
     fn sing(&self, times: i32) -> i32;
 }

@@ -15,65 +15,65 @@ pub type MayScore = fn(points: i32) -> bool;
 #[udelegate(imported, sparse, of = Player)]
 pub type OnQuiet = fn();
 
-/// Somebody who hears of scores.
+/// Receives reports of scores.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Listener {
-    /// What it heard.
+    /// Log of the received reports.
     #[uproperty]
     heard: UArray<String>,
-    /// Who hears of it in its place.
+    /// Next listener in the chain of `pass_on`.
     #[uproperty]
     next: Obj<Listener>,
 }
 
 #[uclass(imported)]
 impl Listener {
-    /// Binds itself to all that a player has.
+    /// Binds the functions of this listener to all delegates of a player.
     #[ufunction]
     fn follow(&self, player: Obj<Player>) -> Result<(), CallError>;
-    /// Hears of a score.
+    /// Receives a score.
     #[ufunction]
     fn hear(&self, points: i32, by: Obj<Player>) -> Result<(), CallError>;
-    /// Hears that there was none.
+    /// Receives the report that no points were scored.
     #[ufunction]
     fn hear_nothing(&self) -> Result<(), CallError>;
-    /// Is asked before.
+    /// Called before each score.
     #[ufunction]
     fn allow(&self, points: i32) -> bool;
-    /// Hears of a score and panics.
+    /// Receives a score and panics.
     #[ufunction]
     fn burst(&self, points: i32, by: Obj<Player>);
-    /// Hears of a score, goes, takes the next one out, and has the one after that hear of the next score.
+    /// Receives a score, unbinds itself and the next listener, and binds the listener after that.
     #[ufunction]
     fn pass_on(&self, points: i32, by: Obj<Player>) -> Result<(), CallError>;
 }
 
-/// Somebody who scores.
+/// Scores points and reports them.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Player {
-    /// Is told of each score.
+    /// Broadcast after each score.
     #[uproperty]
     on_scored: OnScored,
-    /// Is asked before.
+    /// Called before each score.
     #[uproperty]
     may_score: MayScore,
-    /// Is told when there was none.
+    /// Broadcast if no points were scored.
     #[uproperty]
     on_quiet: OnQuiet,
-    /// Are all asked, too.
+    /// Further rules, all called before each score.
     #[uproperty]
     rules: UArray<MayScore>,
-    /// How much there is.
+    /// Points so far.
     #[uproperty]
     score: i32,
 }
 
 #[uclass(imported)]
 impl Player {
-    /// Scores if it may, and tells everybody.
+    /// Scores if the rules allow it, and broadcasts the score.
     #[ufunction]
     fn earn(&self, points: i32) -> Result<i32, CallError>;
-    /// Asks that rule, and keeps it.
+    /// Calls `rule` and stores it.
     #[ufunction]
     fn agree(&self, rule: MayScore, points: i32) -> Result<bool, CallError>;
 }

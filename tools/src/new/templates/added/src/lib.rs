@@ -6,10 +6,10 @@ use alcedo_plugin_api::prelude::*;
 {{imports}}
 module! { name: "{{module}}" }
 
-/// A `{{base}}` that counts what the host calls.
+/// A `{{base}}` that counts calls of the host.
 #[uclass(package = "{{plugins}}", base = {{base}}, blueprintable)]
 pub struct {{class}} {
-    /// Reflected: it lives in the host's object and survives every reload.
+    /// Reflected: stored in the host's object, survives every reload.
     #[uproperty(edit_anywhere, default = 1.0)]
     {{factor}}: f64,
     /// A field of the plugin: every reload resets it …

@@ -1,4 +1,4 @@
-//! An actor that turns and rises. Save this file while `alcedo dev` runs: it goes on with the new code.
+//! An actor that turns and rises. Save this file while `alcedo dev` runs: objects continue with the new code.
 
 #![forbid(unsafe_code)]
 
@@ -7,25 +7,25 @@ use engine_glue::{Actor, Rotator, Vector};
 
 module! { name: "{{module}}" }
 
-/// How high it rises before it begins anew.
+/// Height at which it returns to the ground.
 const CEILING: f64 = 10.0;
 
 /// An actor that turns and rises.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct {{camel}}Actor {
-    /// Degrees a second. Reflected: it lives in the host's object and survives every reload.
+    /// Degrees per second. Reflected: stored in the host's object, survives every reload.
     #[uproperty(edit_anywhere, default = 90.0)]
     turning: f64,
-    /// Ours: built anew in every reload …
+    /// A field of the plugin: every reload resets it …
     ticks: u32,
-    /// … unless we ask to keep it.
+    /// … unless it is kept.
     #[keep]
     flights: u32,
 }
 
 #[uclass]
 impl {{camel}}Actor {
-    /// Once in an object's life.
+    /// Runs once per object.
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
         this.set_can_tick(true);
@@ -44,25 +44,25 @@ impl {{camel}}Actor {
         this.set_location(Vector::up(z));
     }
 
-    /// How many ticks this code has seen.
+    /// Returns the number of ticks of this code.
     #[ufunction(blueprint_pure)]
     fn tick_count(&self) -> u32 {
         self.ticks
     }
 
-    /// How often it has been at the ceiling.
+    /// Returns the number of times it reached the ceiling.
     #[ufunction(blueprint_pure)]
     fn flight_count(&self) -> u32 {
         self.flights
     }
 }
 
-/// The next height: on the ground again behind the ceiling.
+/// Returns the next height: the ground above the ceiling.
 fn risen(z: f64, delta: f64) -> f64 {
     if z + delta > CEILING { 0.0 } else { z + delta }
 }
 
-// What needs no host is tested here; `tests` loads the library.
+// Tests without a host; `tests` loads the library.
 #[cfg(test)]
 mod tests {
     use super::{CEILING, risen};

@@ -1,4 +1,4 @@
-//! The library in the sample engine. A `cdylib` cannot be linked by a test: it is built and loaded, as it will be.
+//! Loads the library into the sample engine. A test cannot link a `cdylib`: it is built and loaded, as in production.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -3,26 +3,26 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// It stands on a line, and drives along it.
+/// A robot that drives along a line.
 #[uclass(imported, package = "Robots", base = Object)]
 pub struct Robot {
-    /// Where it is, in meters.
+    /// Position on the line, in meters.
     #[uproperty]
     position: f64,
-    /// How far it has driven in all.
+    /// Total distance driven, in meters.
     #[uproperty]
     odometer: f64,
 }
 
 #[uclass(imported)]
 impl Robot {
-    /// Drives so many meters; backward if they are negative.
+    /// Drives `distance` meters; backward if negative.
     #[ufunction]
     fn drive(&self, distance: f64);
-    /// How often it drove.
+    /// Returns the number of drives.
     #[ufunction]
     fn drives(&self) -> u64;
-    /// So many seconds went by.
+    /// Called every tick; `seconds` is the time since the last tick.
     #[ufunction(blueprint_native_event)]
     fn on_tick(&self, seconds: f32);
 }

@@ -1,5 +1,5 @@
-//! The host's classes, as plugins see them. `host.rs` is what `alcedo glue --host {{name}}-host -o glue/src/host.rs` writes: do that again
-//! when the host's classes have changed. While a plugin is loaded, the host compares each name, type and signature with its own.
+//! The host's classes for plugins. `alcedo glue --host {{name}}-host -o glue/src/host.rs` writes `host.rs`: run it again after a
+//! change of the host's classes. While a plugin is loaded, the host compares each name, type and signature with its own.
 
 #![forbid(unsafe_code)]
 

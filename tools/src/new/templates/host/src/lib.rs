@@ -1,29 +1,29 @@
-//! What this host declares: a class of robots, which stand on a line. The program and the tests begin with [`builder`].
+//! The declarations of this host: a class of robots on a line. The program and the tests start with [`builder`].
 
 #![forbid(unsafe_code)]
 
 use alcedo_runtime::native::{Class as _, This, uclass};
 use alcedo_runtime::{Builder, Runtime, natives};
 
-/// The package in which plugins declare theirs.
+/// Package in which plugins declare their types.
 pub const PLUGINS: &str = "Game";
 
-/// It stands on a line, and drives along it.
+/// A robot that drives along a line.
 #[uclass(package = "Robots", blueprintable)]
 pub struct Robot {
-    /// Where it is, in meters.
+    /// Position on the line, in meters.
     #[uproperty(edit_anywhere, blueprint_read)]
     position: f64,
-    /// How far it has driven in all.
+    /// Total distance driven, in meters.
     #[uproperty(edit_anywhere, blueprint_read)]
     odometer: f64,
-    /// A Rust field of the host: no plugin sees it, and it stays over reloads.
+    /// A Rust field of the host: plugins cannot access it, and reloads keep it.
     drives: u64,
 }
 
 #[uclass]
 impl Robot {
-    /// Drives so many meters; backward if they are negative.
+    /// Drives `distance` meters; backward if negative.
     #[ufunction(blueprint_callable)]
     fn drive(&mut self, this: This<Self>, distance: f64) {
         self.drives += 1;
@@ -31,28 +31,28 @@ impl Robot {
         this.set_odometer(this.odometer() + distance.abs());
     }
 
-    /// How often it drove.
+    /// Returns the number of drives.
     #[ufunction(blueprint_pure)]
     fn drives(&self) -> u64 {
         self.drives
     }
 
-    /// So many seconds went by.
+    /// Called every tick; `seconds` is the time since the last tick.
     #[ufunction(blueprint_native_event)]
     fn on_tick(&self, seconds: f32);
     fn on_tick_implementation(&mut self, _seconds: f32) {}
 }
 
-/// A host in the making, with all classes and without plugins.
+/// Returns a host builder with all classes and without plugins.
 pub fn builder() -> Builder {
     Runtime::builder().package(PLUGINS).natives(natives![Robot].ticker(tick))
 }
 
-/// Once in every tick: each robot's event. One that fails concerns only its robot.
+/// Calls the event of each robot, once per tick. A failure affects only its robot.
 fn tick(runtime: &Runtime, seconds: f32) {
     let objects = runtime.objects();
     for object in objects.all() {
-        // An event before may have destroyed it, and nothing happens to one whose class is gone for now.
+        // An earlier event may have destroyed this object; dormant objects are skipped.
         let Some(robot) = objects.as_a::<Robot>(object) else { continue };
         if objects.dormant_class(object).is_some() {
             continue;
@@ -63,7 +63,7 @@ fn tick(runtime: &Runtime, seconds: f32) {
     }
 }
 
-/// Gives each class of robot that plugins declare a robot, where there is none yet.
+/// Spawns a robot of each class that plugins declare, unless there is one already.
 pub fn populate(runtime: &Runtime) -> Result<(), alcedo_runtime::Error> {
     let objects = runtime.objects();
     let robots: Vec<_> = objects.all().into_iter().filter_map(|robot| objects.class_of(robot)).collect();

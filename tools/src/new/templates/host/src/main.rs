@@ -1,4 +1,5 @@
-//! The program. `alcedo dev` builds the plugins and runs it; alone it loads the libraries it is given, or those beside it.
+//! The program. `alcedo dev` builds the plugins and runs it; started directly it loads the libraries of its arguments, or
+//! those next to it.
 
 #![forbid(unsafe_code)]
 
@@ -15,9 +16,9 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 fn main() -> ExitCode {
-    // From here on new code is tried in a process of its own before it gets into this one.
+    // After this call, new code is tried in a separate process before it is loaded here.
     alcedo_runtime::canary::run_if_child();
-    // What plugins say with `tracing` and `log` comes here as well. `RUST_LOG=debug` shows more.
+    // Logs of plugins (`tracing` and `log`) are printed here as well. `RUST_LOG=debug` prints more.
     let asked_for = std::env::var("RUST_LOG").ok().and_then(|levels| levels.parse().ok());
     let shown = asked_for.unwrap_or_else(|| Targets::new().with_default(Level::INFO));
     let is_terminal = std::io::stderr().is_terminal();
@@ -33,15 +34,15 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    // `development` is this host's part in `alcedo dev`: that builds the plugins then, and says what is loaded. After a crash
-    // or a hang the world is as it was a few seconds before, so nothing here keeps handles of objects.
+    // `development` connects this host to `alcedo dev`, which builds the plugins and selects the libraries to load. After a
+    // crash or a hang the world is restored as it was a few seconds before, so this code keeps no handles of objects.
     let runtime = {{host}}::builder().development().build()?;
     runtime.create_master(&libraries()?)?;
-    // Without that tool, a build in another terminal is loaded when it is whole.
+    // Without that tool, a build in another terminal is loaded when it is complete.
     runtime.watch_changed()?;
     let mut told: Option<Instant> = None;
     while !runtime.is_asked_to_end() {
-        // What plugins do happens in here, and so does a reload.
+        // Runs the code of plugins, and reloads.
         runtime.tick(Budget::frame());
         for report in runtime.take_reloads() {
             eprintln!("{}", printable(&report.to_string()));
@@ -51,13 +52,13 @@ fn run() -> Result<(), Error> {
             {{host}}::populate(&runtime)?;
             tell(&runtime)?;
         }
-        // A server has nothing to do by itself: it would call `runtime.wait(timeout)` here.
+        // A server without work of its own would call `runtime.wait(timeout)` here.
         std::thread::sleep(Duration::from_millis(16));
     }
     runtime.shutdown().into_result()
 }
 
-/// Where the robots are.
+/// Prints the positions of the robots.
 fn tell(runtime: &Runtime) -> Result<(), Error> {
     let objects = runtime.objects();
     for robot in objects.all().into_iter().filter_map(|object| objects.as_a::<Robot>(object)) {
@@ -73,6 +74,6 @@ fn libraries() -> Result<Vec<PathBuf>, Error> {
     if !named.is_empty() {
         return Ok(named);
     }
-    // Leaves out libraries of plugins that were removed from the workspace.
+    // Omits libraries of plugins that were removed from the workspace.
     Ok(sibling_libraries(&std::env::current_exe().unwrap_or_default()))
 }

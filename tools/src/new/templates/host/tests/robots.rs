@@ -1,4 +1,4 @@
-//! The host by itself, without plugins.
+//! Tests of the host without plugins.
 
 use alcedo_runtime::Budget;
 use {{host}}::Robot;
@@ -8,7 +8,7 @@ fn a_robot_drives_and_keeps_count() {
     let runtime = {{host}}::builder().build().unwrap();
     let robot = runtime.objects().spawn_a::<Robot>().unwrap();
     runtime.objects().with(robot, |robot| [2.0, -0.5].map(|distance| robot.drive(distance))).unwrap();
-    // No plugin says what it does in a tick: nothing.
+    // Without a plugin, a tick does nothing.
     runtime.tick(Budget::seconds(1.0));
     let seen = runtime.objects().with(robot, |robot| (robot.position(), robot.odometer(), robot.drives())).unwrap();
     assert_eq!(seen, (1.5, 2.5, 2));

@@ -1,4 +1,4 @@
-//! What these robots do. Save this file while `alcedo dev` runs: they go on with the new code.
+//! The behavior of these robots. Save this file while `alcedo dev` runs: they continue with the new code.
 
 #![forbid(unsafe_code)]
 
@@ -7,18 +7,18 @@ use {{glue}}::Robot;
 
 module! { name: "{{module}}" }
 
-/// How far from its start a robot turns, in meters.
+/// Distance from its start at which a robot turns, in meters.
 const TRACK: f64 = 10.0;
 
-/// A robot that drives to and fro.
+/// A robot that drives back and forth.
 #[uclass(package = "Game", base = Robot, blueprintable)]
 pub struct {{camel}}Robot {
-    /// Meters a second. Reflected: it lives in the host's object and survives every reload.
+    /// Meters per second. Reflected: stored in the host's object, survives every reload.
     #[uproperty(edit_anywhere, default = 1.5)]
     speed: f64,
-    /// Ours: built anew in every reload …
+    /// A field of the plugin: every reload resets it …
     ticks: u32,
-    /// … unless we ask to keep it.
+    /// … unless it is kept.
     #[keep]
     turns: u32,
 }
@@ -38,20 +38,20 @@ impl {{camel}}Robot {
         }
     }
 
-    /// How many ticks this code has seen.
+    /// Returns the number of ticks of this code.
     #[ufunction(blueprint_pure)]
     fn tick_count(&self) -> u32 {
         self.ticks
     }
 
-    /// How often it has turned.
+    /// Returns the number of turns.
     #[ufunction(blueprint_pure)]
     fn turn_count(&self) -> u32 {
         self.turns
     }
 }
 
-/// The speed from here on: backward behind the end of the track, forward before its start.
+/// Returns the next speed: backward beyond the end of the track, forward before its start.
 fn turned(position: f64, speed: f64) -> f64 {
     match position {
         position if position > TRACK => -speed.abs(),
@@ -60,7 +60,7 @@ fn turned(position: f64, speed: f64) -> f64 {
     }
 }
 
-// What needs no host is tested here; `tests` loads the library.
+// Tests without a host; `tests` loads the library.
 #[cfg(test)]
 mod tests {
     use super::{TRACK, turned};
