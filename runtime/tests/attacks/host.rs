@@ -13,14 +13,14 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use super::verbs::{Tools, Touch, VERBS};
 use super::{ask, assert_goes_on, attacker, host, spawn, support};
 
-/// What is done in a line of the log, given its target.
+/// Action of the log subscriber; its argument is the target of the line.
 type Meanwhile = Rc<dyn Fn(&str)>;
 
-/// Where a listener of the log finds the host, once that is there.
+/// Slot in which the log subscriber finds the host after its construction.
 type Seat = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
 
 thread_local! {
-    /// What is done in each line that is logged on this thread.
+    /// Action for each line that is logged on this thread.
     static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
 }
 
@@ -57,7 +57,7 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     (host, Rc::new(Tools { holder, black, library, world }), folder)
 }
 
-/// What every verb said while a slice was out, by its name.
+/// Calls every verb while a slice is borrowed, and returns the results by name.
 fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
     let heard: Rc<RefCell<Vec<_>>> = Rc::default();
     let seat: Seat = Rc::default();
@@ -75,7 +75,7 @@ fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Resul
         (host, told)
     });
     assert_eq!(told, expected);
-    // What was asked for meanwhile is done or given up now, and the host goes on.
+    // Pending requests are executed or dropped now, and the host continues.
     drop((host.take_reloads(), host.take_unloads()));
     let heard = std::mem::take(&mut *heard.borrow_mut());
     assert_eq!(heard.len(), VERBS.len(), "the logger was called once, with the slice out");
@@ -167,7 +167,7 @@ fn a_redirect_that_would_close_a_circle_is_refused() {
     assert_goes_on(&host);
 }
 
-/// What a host does in its life, each step of it with lines in the log.
+/// Steps of a host's life cycle; each of them logs.
 fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
@@ -202,8 +202,8 @@ fn life(host: &Runtime, tools: &Tools) {
     let _waited = host.unloads().wait(std::time::Duration::from_secs(10));
 }
 
-/// The log of a host is somebody's code, who may know the host. In every single line, on whatever level, no store is
-/// borrowed, and each verb answers.
+/// A log subscriber is foreign code that may hold the host. At every line of every level no store is borrowed, and each verb returns a
+/// result.
 #[test]
 fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
     let seat: Seat = Rc::default();
@@ -241,7 +241,7 @@ fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Whoever listens to the log may reload in any line. What a line tells of has ended by then, or the reload would wait for it.
+/// A log subscriber may reload at any line. The subject of the line has ended by then; otherwise the reload would wait for it.
 #[test]
 fn a_failed_job_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for_nothing() {
     for in_turn in [true, false] {

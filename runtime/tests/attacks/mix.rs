@@ -110,10 +110,10 @@ fn a_callback_of_the_host_that_panics_leaves_a_host_that_goes_on() {
         let outcome = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
         let has_fired = FICKLE.replace("").is_empty();
         assert!(has_fired, "{which} was called");
-        // What is called by nobody but the host itself comes out where the host has called; all others are trapped.
+        // Panics in callbacks that only the host calls propagate to the call of the host; all others are caught.
         let comes_out = ["ticker", "native ticker", "before_destroy"].contains(&which);
         assert_eq!(outcome.is_err(), comes_out, "{which}");
-        // Whatever was cut short, the next time everything is done.
+        // After an interrupted step, the next run completes every step.
         let again = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
         assert!(again.is_ok(), "after {which}");
         if host.modules().is_empty() {
@@ -282,14 +282,14 @@ fn a_post_to_a_host_that_is_gone_is_dropped() {
 }
 
 thread_local! {
-    /// The host that is asked for a collection in the middle of each construction.
+    /// Host whose collection is started during each construction.
     static COLLECTING: RefCell<Option<Runtime>> = const { RefCell::new(None) };
 }
 
 #[test]
 fn a_collection_in_the_middle_of_a_construction_keeps_the_newborn_until_it_is_born() {
     let collect = |_world: &World, _object: ObjectHandle| {
-        // The class default object is born while the host is built.
+        // The class default object is created while the host is built.
         let Some(host) = COLLECTING.with_borrow(Clone::clone) else { return Ok(()) };
         host.collection().begin_in_slices();
         host.tick(Budget::frame());

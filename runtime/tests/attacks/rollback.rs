@@ -17,7 +17,7 @@ struct Scene {
     greedy: ObjectHandle,
     cube: ObjectHandle,
     actor: ObjectHandle,
-    /// How often the host's function ran.
+    /// Number of calls of the host's function.
     tally: Rc<Cell<u64>>,
 }
 
@@ -44,7 +44,7 @@ impl Scene {
         scene
     }
 
-    /// What the host offers by name.
+    /// Registers the host's named functions.
     fn offer(&self) {
         let signature = |text: &str| text.parse().expect("a signature");
         let tally = Rc::clone(&self.tally);
@@ -66,7 +66,7 @@ impl Scene {
         self.host.objects().call(object, function, &[]).unwrap_or_else(|error| panic!("{function}: {error}"))
     }
 
-    /// What only plugin parts and the host know.
+    /// State that only plugin parts and the host have.
     fn known(&self) -> (Option<Value>, u64) {
         (self.call(self.cube, "greeting_count"), self.tally.get())
     }
@@ -258,7 +258,7 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
     assert!(record.take().contains("post of the main ran"));
 }
 
-/// Who makes an object while the old code is told that it is about to be replaced.
+/// Creator of an object during the notification that the old code is about to be replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Maker {
     /// The old code, called by a listener.

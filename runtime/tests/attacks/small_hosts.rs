@@ -1,4 +1,4 @@
-//! Hosts that ask for much with one verb: posts, texts in the console, a folder of copies that goes away.
+//! Hosts that overload a single verb: posts, console input, a staging folder that is removed.
 
 use std::cell::{Cell, RefCell};
 use std::fs;

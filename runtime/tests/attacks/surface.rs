@@ -1,5 +1,5 @@
-//! What a module tells of itself when it is mapped: names, paths, types, bases, overrides, exports. A hostile one is refused
-//! with an error that names what is wrong with what, nothing of it is declared, and the old code goes on.
+//! Hostile declarations of a module: names, paths, types, bases, overrides, exports. The host rejects the module with an error that
+//! names item and reason, registers none of it, and continues with the old code.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl Scene {
         Self { host, steady, asked: 0 }
     }
 
-    /// The host refuses the library in words that have all of these, and goes on with the old code.
+    /// Checks that the host rejects the library with a message that contains all of `says`, and continues with the old code.
     fn refuses(&mut self, library: &Path, what: &str, says: &[&str]) {
         let before = (self.host.generation(), self.host.worlds().hash(), self.host.objects().all());
         let report = self.host.reload(&[library]).expect("there is a Master");
@@ -163,7 +163,7 @@ fn a_path_is_declared_once() {
     check("name-of-a-native", &["/Script/Engine.Actor is declared already"]);
 }
 
-/// How an error names a library's module.
+/// Title of a library's module in errors.
 fn title(library: &Path) -> String {
     let info = alcedo_runtime::ManifestInfo::peek(library).unwrap_or_else(|error| panic!("{error}"));
     format!("{} {} (build {:032x})", info.name, info.version, info.build_id)

@@ -1,8 +1,8 @@
-//! A plugin does random operations to values of every kind, while the host collects, reloads, and reloads in vain. A model of
-//! std types does the same operations, and has to agree with every answer and, again and again, about everything there is.
+//! A plugin applies random operations to values of every kind while the host collects, reloads and fails to reload. A model of std
+//! types applies the same operations and must agree with every answer and, at intervals, with the whole state.
 //!
-//! `CHURN_SEED` and `CHURN_OPERATIONS` say which and how many; a failure names the seed and the operation. With `CHURN_STEP=1`
-//! the two are compared after each operation, so that a failure shows the values as well; `CHURN_STEP_FROM` says from which on.
+//! `CHURN_SEED` and `CHURN_OPERATIONS` set the seed and the number of operations; a failure prints both. With `CHURN_STEP=1` the two
+//! are compared after each operation, so that a failure also shows the values; `CHURN_STEP_FROM` sets the first such operation.
 
 use crate::support;
 
@@ -29,7 +29,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
     text.parse().unwrap_or_else(|error| panic!("{name} is to be a number, not {text:?}: {error}"))
 }
 
-/// What the host does between operations, and how often.
+/// Counters of the operations of the plugin and of the host.
 #[derive(Default, Debug)]
 struct Done {
     operations: u64,
@@ -77,7 +77,7 @@ impl Churn {
         }
     }
 
-    /// Some operations, in one call, and a look at each answer.
+    /// Runs some operations in one call and checks each answer.
     fn operate(&mut self, count: u64) {
         let (seed, from) = (self.seed, self.done.operations);
         let arguments = [Value::U64(seed), Value::U64(from), Value::U32(count as u32)];
@@ -104,7 +104,7 @@ impl Churn {
         self.done.operations += count;
     }
 
-    /// What the host does next: mostly a tick, or something that a tick must be no different from.
+    /// Performs a random action of the host: mostly a tick, or an action that must be equivalent to a tick.
     fn intervene(&mut self) {
         let mut dice = Dice::new(!self.seed, self.done.operations);
         match dice.below(16) {
@@ -124,7 +124,7 @@ impl Churn {
         self.model.collected(&self.host, true);
     }
 
-    /// A collection whose mark sees a world that goes on changing.
+    /// Collects in slices, so that the world changes during marking.
     fn collect_in_slices(&mut self) {
         self.host.collection().begin_in_slices();
         loop {

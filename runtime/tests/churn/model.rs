@@ -1,4 +1,4 @@
-//! The yard as it has to be: things, what plugin code keeps, and who is kept by whom, in types of std.
+//! Expected state of the yard in std types: things, values owned by plugin code, and references.
 
 use std::array;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -57,7 +57,7 @@ macro_rules! models {
             }
         }
 
-        /// What plugin code keeps: some values of each kind.
+        /// Values owned by plugin code: some of each kind.
         struct Blacks {
             $($name: [Option<$model>; SLOTS as usize],)*
         }
@@ -167,7 +167,7 @@ fn on_value<T: Change>(
 pub(crate) struct Model {
     yard: Id,
     mirror: Id,
-    /// The path of whatever lies in the yard, without its name.
+    /// Path of the objects in the yard, without their names.
     inside: String,
     state: State,
     things: BTreeMap<Id, ThingModel>,
@@ -219,7 +219,7 @@ impl Model {
         format!("{}t{}t", self.inside, self.named)
     }
 
-    /// Does an operation; what its answer has to be. Of constructions the answer tells the handle, which is only looked at.
+    /// Applies an operation and returns the expected answer. Answers of constructions are new handles, which are only checked.
     pub(crate) fn apply(&mut self, op: Op, answer: u64) -> u64 {
         let thing = self.state.pool[op.thing];
         let other = self.state.pool[op.other];
@@ -341,12 +341,11 @@ impl Model {
         self.things.values_mut().for_each(|thing| thing.kept = 0);
     }
 
-    /// How many values plugin code owns.
     pub(crate) fn count_blacks(&self) -> u64 {
         self.blacks.count() + self.things.values().map(|thing| thing.kept).sum::<u64>()
     }
 
-    /// How many objects there are, the yard and its mirror included.
+    /// Number of objects, including the yard and its mirror.
     pub(crate) fn count_objects(&self) -> u64 {
         self.things.len() as u64 + 1
     }
@@ -367,8 +366,8 @@ impl Model {
         reached
     }
 
-    /// Some time since the last look, a collection may have been done: whoever is gone must have been unreachable. After
-    /// a collection of everything nobody else may be left.
+    /// Updates the model after a possible collection: destroyed objects must have been unreachable. After a full collection (`whole`)
+    /// only reachable objects may be left.
     pub(crate) fn collected(&mut self, host: &Runtime, whole: bool) {
         let reachable = self.reachable();
         let all: Vec<Id> = self.things.keys().copied().collect();
@@ -438,7 +437,7 @@ impl Model {
     }
 }
 
-/// The value without what leads to objects that are gone: a host may clear such references, or leave them.
+/// Removes references to destroyed objects from the value: a host may clear or keep them.
 fn living(value: Value, host: &Runtime) -> Value {
     let alive = |object: ObjectHandle| if host.objects().is_alive(object) { object } else { ObjectHandle::NONE };
     let all = |values: Vec<Value>| values.into_iter().map(|value| living(value, host)).collect();

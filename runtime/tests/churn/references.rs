@@ -1,5 +1,4 @@
-//! What references of every sort, and delegates, are in the model, and how operations change them: the counterpart of the
-//! plugin's `change_references.rs`.
+//! References of every kind and delegates in the model, and their operations: the counterpart of the plugin's `change_references.rs`.
 
 use std::marker::PhantomData;
 
@@ -12,11 +11,11 @@ use super::values::{Change, Id, Shown, State, number};
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct ClassPath<S>(String, PhantomData<S>);
 
-/// One that has to be there.
+/// Reference to a class that must be loaded.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Sub;
 
-/// One that may come later.
+/// Reference to a class that may be loaded later.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Soft;
 
@@ -129,7 +128,7 @@ macro_rules! references {
     )*};
 }
 references! {
-    /// A reference by an id, which is the host's secret: only where it leads to is compared.
+    /// Reference by an id of the host; only its target is compared.
     LazyRef |_| Value::Bool(true);
     /// A reference that keeps nothing alive.
     WeakRef Value::WeakObject;
@@ -231,15 +230,15 @@ impl Change for Decide {
     }
 }
 
-/// A delegate that tells.
+/// Delegate with a list of bound objects.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Told<S>(Vec<Bound>, PhantomData<S>);
 
-/// One that is an array.
+/// Delegate stored as an array.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Dense;
 
-/// One that is mostly nothing.
+/// Sparse delegate, mostly unbound.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Rare;
 

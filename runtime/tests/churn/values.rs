@@ -1,5 +1,5 @@
-//! What a value of each kind is in the model, and how operations change it: what `change.rs` of the plugin does to values in
-//! host memory is done here to values of std, with the same draws and the same answers.
+//! Values of each kind in the model and their operations: the counterpart of the plugin's `change.rs` with std types, the same draws
+//! and the same answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -9,17 +9,17 @@ use alcedo_runtime::{LocalText, ObjectHandle, Runtime, Value};
 
 use super::ops::{Dice, LONG, NOTHING, THINGS, digest};
 
-/// A thing, by the handle that it has for ever.
+/// Permanent handle of a thing.
 pub(crate) type Id = ObjectHandle;
 
-/// What changes may need beside the value, or change as well.
+/// State that operations read or change next to the value.
 #[derive(Default)]
 pub(crate) struct State {
-    /// Which things are kept in the places of the yard.
+    /// Things in the slots of the yard.
     pub(crate) pool: [Option<Id>; THINGS as usize],
-    /// What each thing that is there was told.
+    /// Digest of the delegate calls that each living thing received.
     pub(crate) heard: BTreeMap<Id, u64>,
-    /// Where each of them is.
+    /// Path of each living thing.
     pub(crate) paths: BTreeMap<Id, String>,
 }
 
@@ -35,14 +35,14 @@ impl State {
     }
 }
 
-/// As an answer says it.
+/// Encodes a thing for an answer.
 pub(crate) fn number(thing: Option<Id>) -> u64 {
     thing.map_or(0, |thing| thing.0)
 }
 
 /// A value that the host's reflection can show.
 pub(crate) trait Shown {
-    /// What the host should show.
+    /// Expected value in the host.
     fn value(&self, host: &Runtime) -> Value;
 
     /// Shows every thing that the value keeps.
@@ -51,15 +51,15 @@ pub(crate) trait Shown {
 
 /// A value that operations are done to.
 pub(crate) trait Change: Shown + Clone + Default + PartialEq {
-    /// As in the plugin.
+    /// Same as in the plugin.
     const COMPARES: bool = true;
-    /// As in the plugin.
+    /// Same as in the plugin.
     const PRINTS: bool = true;
 
-    /// Changes the value and says what came of it.
+    /// Changes the value and returns the answer.
     fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64;
 
-    /// What is left of it when it was printed and read again.
+    /// Value after printing and parsing.
     fn printed(&self) -> Self {
         self.clone()
     }
@@ -136,7 +136,7 @@ impl<T: Shown> Shown for Option<T> {
     }
 }
 
-/// How a kind of text is drawn and shown.
+/// Generator and display of a string kind.
 pub(crate) trait Letters: Clone + Default + PartialEq {
     fn word(dice: &mut Dice) -> String;
     fn show(text: String) -> Value;
@@ -221,7 +221,7 @@ impl Change for Label {
         digest(&self.shown) ^ digest(&self.key.0)
     }
 
-    /// What people see, which is not what it is translated by.
+    /// Keeps only the displayed string; the translation keys are lost.
     fn printed(&self) -> Self {
         Self { shown: self.shown.clone(), ..Self::default() }
     }

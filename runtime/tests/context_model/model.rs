@@ -1,9 +1,8 @@
-//! What the design says becomes of contexts, with nothing of the runtime in it: names and their generations, who holds and
-//! who lends what, and what follows from that. `program.rs` has the steps; `drive.rs` takes them and compares.
+//! Model of load contexts according to the design, without the runtime: names, generations, holders, lenders, and their consequences.
+//! `program.rs` defines the steps; `drive.rs` executes and compares them.
 //!
-//! A generation is alive, or leaving, or parked, or dead. One that is leaving is *held* when the model knows who keeps it:
-//! then it must be there. It *may be held* when a module was lent to a context whose modules do not need it. Otherwise it
-//! must come to its end, though nobody can say at which moment.
+//! A generation is alive, leaving, parked or dead. A leaving generation is *held* if the model knows a holder: then it must exist. It
+//! *may be held* if a module was lent to a context whose modules do not need it. Otherwise it must end, at an unspecified moment.
 
 mod loading;
 
@@ -15,7 +14,7 @@ use crate::program::{Answer, LETTERS, Lib, Module, Op};
 /// A generation of the model, by its place.
 type Gen = usize;
 
-/// How far a generation has come.
+/// State of a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
     Alive,
@@ -29,16 +28,16 @@ struct Generation {
     context: usize,
     number: u64,
     life: Life,
-    /// Its modules, dependencies first.
+    /// Own modules, dependencies first.
     own: Vec<Lib>,
-    /// What resolvers have found elsewhere.
+    /// Modules that resolvers have found in other contexts.
     lent: BTreeMap<Module, Found>,
 }
 
 /// A module that is loaded, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Found {
-    /// None is the Default.
+    /// Owner; `None` for the Default.
     home: Option<Gen>,
     lib: Lib,
 }
@@ -46,7 +45,7 @@ struct Found {
 #[derive(Clone, Debug)]
 struct Resolver {
     answer: Answer,
-    /// What the lender had when it was set.
+    /// Modules of the lender when the resolver was set.
     kept: Vec<Found>,
 }
 
@@ -62,7 +61,7 @@ struct Context {
     handlers: Vec<Resolver>,
 }
 
-/// What a thread holds.
+/// Kind of a holder on a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A scope, and where the thread was before it.
@@ -77,7 +76,7 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Holder {
-    /// None is the Default.
+    /// `None` for the Default.
     held: Option<Gen>,
     kind: Kind,
 }
@@ -101,12 +100,12 @@ struct Thread {
     here: Option<Gen>,
 }
 
-/// One generation keeps a module of another.
+/// Dependency of one generation on a module of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Edge {
     from: Gen,
     to: Gen,
-    /// Whether a module of `from` needs it.
+    /// True if a module of `from` needs the module of `to`.
     is_needed: bool,
 }
 
@@ -118,7 +117,7 @@ pub(crate) struct Model {
     edges: Vec<Edge>,
     threads: Vec<Thread>,
     default: Vec<Lib>,
-    /// Whether the design left open what a step did, so that only the rules that always hold are compared.
+    /// True if the design leaves the outcome of a step open; then only the invariants are compared.
     is_open: bool,
 }
 
@@ -134,15 +133,14 @@ impl Model {
         }
     }
 
-    /// Whether the thread has a handle of that name.
     pub(crate) fn has_handle(&self, thread: usize, name: usize) -> bool {
         self.handle(thread, name).is_some()
     }
 
-    /// Compares what a step came to, and goes on from there.
+    /// Compares the outcome of a step with the model and updates the model.
     ///
     /// # Errors
-    /// What should have been.
+    /// Describes the expected outcomes.
     pub(crate) fn check(&mut self, thread: usize, op: Op, outcome: &Outcome) -> Result<(), String> {
         if *outcome == Outcome::Skipped {
             return Ok(());
@@ -154,7 +152,7 @@ impl Model {
         }
     }
 
-    /// Takes the step; what it may come to, where nothing says that anything will do.
+    /// Executes the step in the model and returns the possible outcomes; an empty list permits any.
     fn step(&mut self, thread: usize, op: Op, outcome: &Outcome) -> Vec<Outcome> {
         match op {
             Op::Create(name) => self.create(thread, name, outcome),
@@ -316,7 +314,7 @@ impl Model {
         }
     }
 
-    /// Whether the model cannot say what a step comes to.
+    /// True if the model cannot predict the outcome of the step.
     pub(crate) fn is_left_out(&self, thread: usize, op: Op) -> bool {
         let context = |name| self.handle(thread, name);
         match op {
@@ -328,10 +326,10 @@ impl Model {
         }
     }
 
-    /// Compares what the host lists with what there must and may be.
+    /// Compares the contexts that the host lists with the required and permitted ones.
     ///
     /// # Errors
-    /// What is missing, is too much, or differs.
+    /// Names a missing, surplus or differing context.
     pub(crate) fn compare(&mut self, listed: &[Listed]) -> Result<(), String> {
         for at in 0..self.gens.len() {
             let (id, life) = (self.id(at), self.gens[at].life);
@@ -367,10 +365,10 @@ impl Model {
         }
     }
 
-    /// The thread has given up on what was leaving of a context: what is listed now stays, and the rest has gone.
+    /// Marks the leaving generations of a context that are still listed as parked, and the others as dead.
     ///
     /// # Errors
-    /// What was held and is not parked.
+    /// Names a held generation that is not parked.
     pub(crate) fn was_parked(&mut self, thread: usize, name: usize, listed: &[Listed]) -> Result<(), String> {
         let context = self.expect_handle(thread, name);
         for at in 0..self.gens.len() {
@@ -420,7 +418,7 @@ impl Model {
         named
     }
 
-    /// Whether every context of the program must have ended, once nobody holds anything.
+    /// True if every context of the program must end after the last holder is released.
     pub(crate) fn all_end(&self) -> bool {
         (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
     }
@@ -442,22 +440,22 @@ impl Model {
         (0..self.contexts.len()).for_each(|context| self.unload(context));
     }
 
-    /// Nobody holds anything any more.
+    /// Releases all holders.
     pub(crate) fn release_all(&mut self) {
         self.threads.iter_mut().for_each(|thread| thread.holders.clear());
     }
 
-    /// Whether the model knows who keeps it.
+    /// True if the model knows a holder.
     fn is_held(&self, at: Gen) -> bool {
         self.held(at, true, &mut Vec::new())
     }
 
-    /// Whether somebody might keep it.
+    /// True if a holder is possible.
     fn may_be_held(&self, at: Gen) -> bool {
         self.held(at, false, &mut Vec::new())
     }
 
-    /// A ring of those that only hold each other holds nobody.
+    /// Ignores cycles of generations that only hold each other.
     fn held(&self, at: Gen, for_sure: bool, asked: &mut Vec<Gen>) -> bool {
         if asked.contains(&at) {
             return false;
@@ -501,7 +499,7 @@ impl Model {
         Resolver { answer, kept: lender.into_iter().flat_map(kept).collect() }
     }
 
-    /// Who has a module for a function that a context is asked for.
+    /// Finds the module for a function that is requested from a context.
     fn offers(&self, context: usize, module: Module) -> Result<Found, Refusal> {
         let current = self.contexts[context].current.ok_or(Refusal::Unloading)?;
         let default = self.default.iter().find(|lib| lib.module() == module);
@@ -517,7 +515,7 @@ impl Model {
         }
     }
 
-    /// Whether nobody can say if another context has lent the module to this one.
+    /// True if another context may have lent the module to this one.
     fn is_unknown(&self, context: usize, module: Module) -> bool {
         let current = self.contexts[context].current;
         self.is_open && current.is_some_and(|current| self.own_of(current, module).is_none())
@@ -527,7 +525,7 @@ impl Model {
         self.gens[at].own.iter().copied().find(|lib| lib.module() == module)
     }
 
-    /// What a generation has, its own or lent.
+    /// Finds an own or lent module of a generation.
     fn has(&self, at: Gen, module: Module) -> Option<Found> {
         let own = self.own_of(at, module).map(|lib| Found { home: Some(at), lib });
         own.or_else(|| self.gens[at].lent.get(&module).copied())

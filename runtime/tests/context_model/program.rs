@@ -7,7 +7,7 @@ use std::ops::Range;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 
-/// How many names there are; few, so that they are used again.
+/// Number of names; small, so that names are reused.
 pub(crate) const NAMES: usize = 3;
 /// Letters of the names, in their order.
 pub(crate) const LETTERS: [&str; NAMES] = ["a", "b", "c"];
@@ -63,7 +63,7 @@ impl Lib {
         }
     }
 
-    /// What its function `build_tag` answers.
+    /// Result of the library's function `build_tag`.
     pub(crate) fn tag(self) -> u64 {
         match self {
             Self::Reports1 | Self::Figures1 => 1,
@@ -85,7 +85,7 @@ impl Lib {
     }
 }
 
-/// Which build a resolver gives.
+/// Build that a resolver returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Build {
     One,
@@ -94,12 +94,12 @@ pub(crate) enum Build {
     Needs,
 }
 
-/// What a resolver or handler does when it is asked.
+/// Behavior of a resolver or handler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     /// Knows nothing.
     Nothing,
-    /// Gives this build of what is asked for.
+    /// Returns this build of the requested module.
     File(Build),
     /// Gives a module of another name.
     WrongName,
@@ -107,15 +107,15 @@ pub(crate) enum Answer {
     Fails,
     /// Panics.
     Panics,
-    /// Lends what the living context of this name has when it is asked.
+    /// Lends the modules that the living context of this name has at the time of the request.
     Lend(usize),
-    /// Lends what that context had when the resolver was set, whatever has become of it.
+    /// Lends the modules that the context had when the resolver was set, whatever its state is now.
     LendKept(usize),
     /// Asks the living context of this name for the same, and lends what that has found.
     Ask(usize),
 }
 
-/// How a library comes.
+/// Source of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum How {
     Path,
@@ -123,8 +123,8 @@ pub(crate) enum How {
     Reader,
 }
 
-/// One step of one thread. A name stands for the newest handle that the thread has of it; without one it finds the
-/// context, or creates it.
+/// One step of one thread. A name refers to the thread's newest handle of that name; without a handle, the step finds or creates the
+/// context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     Create(usize),
@@ -149,7 +149,7 @@ pub(crate) enum Op {
     Task(usize),
     /// Begins a call that returns when it is released: a lease, on a thread of its own.
     BeginCall(usize),
-    /// Uses what the thread holds: calls the pointer, polls the future, looks where the scope says it is.
+    /// Uses the held object: calls the pointer, polls the future, or checks the context of the scope.
     Use(usize),
     /// Lets go of what the thread holds.
     Release(usize),
@@ -158,7 +158,7 @@ pub(crate) enum Op {
     Park(usize),
     /// Polls the tickets of a context.
     Poll(usize),
-    /// Waits for the end of a context where the model says that it comes, and reads the report where it does not.
+    /// Waits for the end of a context if the model predicts it; otherwise reads the report.
     Wait(usize),
 }
 
@@ -191,27 +191,25 @@ impl Op {
     }
 }
 
-/// How the runtime goes.
+/// End of the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
     /// Everything is let go of and ended first, then the runtime is shut down.
     ShutdownLast,
-    /// The runtime is shut down while whatever holds contexts holds them.
+    /// Shuts the runtime down while holders still exist.
     ShutdownFirst,
     /// The runtime is dropped without a shutdown, first.
     DropFirst,
 }
 
-/// What some threads do.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Program {
-    /// Who does what: in this order, one at a time, or each thread by itself.
+    /// Steps with the number of their thread: executed in this order, or per thread in a race.
     pub(crate) ops: Vec<(usize, Op)>,
-    /// How many threads there are.
     pub(crate) threads: usize,
-    /// Whether the threads do not wait for each other.
+    /// True if the threads do not wait for each other.
     pub(crate) is_race: bool,
-    /// Whether a canary loads everything first.
+    /// True if a canary loads every library first.
     pub(crate) has_canary: bool,
     pub(crate) ending: Ending,
 }
@@ -291,7 +289,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What stays mapped until the process ends, so it is rare.
+/// Steps that leave images mapped until the process ends; rare for this reason.
 fn rare() -> impl Strategy<Value = Op> {
     let default = prop_oneof![Just(Lib::Figures1), Just(Lib::Reports1), Just(Lib::FiguresNeeds)];
     prop_oneof![default.prop_map(Op::LoadDefault), name().prop_map(Op::Park)]

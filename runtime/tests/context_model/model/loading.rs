@@ -68,7 +68,7 @@ impl Model {
                         self.contexts[context].newest = next;
                         return vec![Outcome::Done];
                     }
-                    // Nobody has seen it, and its number is the next one's.
+                    // The generation was never visible, so the next one reuses its number.
                     Err(_) => (self.gens[next].life, self.gens[next].number) = (Life::Dead, 0),
                 }
                 loaded
@@ -138,7 +138,7 @@ impl Model {
         }
         let homes: Vec<_> = present.iter().filter_map(|found| found.home).filter(|home| *home != to).collect();
         if homes.iter().any(|home| self.gens[*home].life != Life::Alive) {
-            // It was borrowed before its home began to leave; whether another module may still be built on it is not said.
+            // The module was borrowed before its owner began to leave; the design leaves open if further modules may depend on it.
             return Err(Stop::Open);
         }
         if libs.contains(&Lib::ReportsPanics) {
