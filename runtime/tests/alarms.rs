@@ -1,7 +1,7 @@
-//! What raises signals or has a library call back goes before the code that it leads to: timers, descriptors, queues,
-//! requests, alternate stacks; and handlers that never return are known to be over. Each of these ended the process.
+//! Sources of signals and callbacks end before the code that they call: timers, descriptors, queues, requests, alternate stacks.
+//! Handlers that never return are recognized as ended. Each of these cases once crashed the process.
 //!
-//! So each test starts this program again with only itself to run, and that does the work.
+//! Each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "handles signals and looks at timers, as a host's own code may")]
 
@@ -23,7 +23,7 @@ pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 /// Long enough for a machine that is shared; nothing that works waits for it.
 const LONG: Duration = Duration::from_secs(60);
 
-/// As often as it takes for a timer of a millisecond to strike in every moment of an unload.
+/// Number of rounds after which a timer of one millisecond has fired at every moment of an unload.
 const ROUNDS: u32 = 30;
 
 fn alone(test: &str, work: impl FnOnce(&Path)) {
@@ -63,7 +63,7 @@ pub(crate) fn calls(host: &Runtime) -> u64 {
     }
 }
 
-/// A host that waits for nobody before it says who keeps an image.
+/// Returns a host that reports the holders of an image without a grace period.
 pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).unloads(change).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
@@ -71,7 +71,7 @@ pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::Unlo
     host
 }
 
-/// Unloads what there is; what is told of it once it is gone.
+/// Unloads the Master and returns the report after its end.
 pub(crate) fn unload(host: &Runtime) -> UnloadReport {
     end(host, &host.unload_master().expect("there is a Master").ticket)
 }
@@ -90,7 +90,7 @@ pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
     }
 }
 
-/// What keeps the image that is to go.
+/// Unloads the Master and returns the ticket with the blockers of the image.
 pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     let ticket = host.unload_master().expect("there is a Master").ticket;
     // Finalizers come first, and their thread takes the time that it takes.
@@ -112,7 +112,7 @@ fn check(what: &str) {
         leave(&host, what);
         unload(&host);
     }
-    // What has struck and was not delivered is delivered now.
+    // Pending signals are delivered now.
     std::thread::sleep(Duration::from_millis(20));
 }
 
@@ -212,14 +212,14 @@ fn a_thread_gets_back_the_alternate_stack_that_it_had() {
     });
 }
 
-/// Whether the timer of the process runs.
+/// True if the timer of the process runs.
 fn is_running() -> bool {
     let mut now = mem::MaybeUninit::<libc::itimerval>::zeroed();
     // SAFETY: the place is one for a timer's state.
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
     // SAFETY: the call has written all of it.
     let now = unsafe { now.assume_init() };
-    // One that has struck and whose signal is on its way has no time left, and goes on all the same.
+    // An expired timer with a pending signal has no time left but still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 
@@ -315,7 +315,7 @@ fn a_descriptor_that_is_left_open_raises_no_signals() {
         let left = &report.modules[0].fds_left;
         assert_eq!(left.len(), 2, "{report}");
         for OpenFile { fd, .. } in left {
-            // SAFETY: the module is gone, and nobody else knows the descriptor.
+            // SAFETY: the module is gone, and no other code has the descriptor.
             assert_eq!(unsafe { libc::write(*fd, b"x".as_ptr().cast(), 1) }, 1);
         }
     });
@@ -363,7 +363,7 @@ fn a_read_that_is_under_way_keeps_the_module_and_is_named() {
             assert!(report.contains("request") && report.contains("input or output"), "{report}");
             let pipe = std::fs::read_to_string(std::env::var_os("ALARMS_PIPE").expect("a name")).expect("a number");
             let pipe: c_int = pipe.parse().expect("a number");
-            // SAFETY: the module has left it open, and nobody else has it.
+            // SAFETY: the module has left the descriptor open, and no other code has it.
             assert_eq!(unsafe { libc::write(pipe, b"x".as_ptr().cast(), 1) }, 1);
             end(&host, &ticket);
         }

@@ -1,8 +1,8 @@
-//! A plugin that has left its addresses in tables and variables of libraries that stay: they lead elsewhere when it goes,
-//! or it is kept and a report says by what. What comes after would come to harm otherwise.
+//! A plugin leaves its addresses in tables and variables of libraries that stay mapped: the host redirects them when the plugin is
+//! unloaded, or keeps the plugin and reports the reason. Otherwise later callbacks would crash.
 //!
-//! These tables are the process's, so each habit gets a process of its own: a test starts this program again with only
-//! itself to run, under a C library that keeps callbacks and that the host knows nothing of.
+//! These tables belong to the process, so each test restarts this program to run itself alone, with a C library that keeps callbacks
+//! and is unknown to the host.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -135,7 +135,7 @@ fn this_program(test: &str) -> Command {
     command
 }
 
-/// A host that never gives an unload up unless it is told to.
+/// Returns a host that gives up an unload only after `park_after`.
 fn host(library: &Path, park_after: Option<Duration>, looks: ReferenceSearch) -> Runtime {
     let builder = support::builder().unloads(|policy| {
         policy.grace = Duration::from_millis(50);
@@ -185,12 +185,12 @@ fn goes(habit: &str, wanted: &[&str]) {
     goes_with(&[], habit, wanted);
 }
 
-/// The same, with features of the plugin.
+/// Runs `goes_under` with features of the plugin and without a memory search.
 fn goes_with(features: &[&str], habit: &str, wanted: &[&str]) {
     goes_under(ReferenceSearch::Never, features, habit, wanted);
 }
 
-/// The same, with or without a look through memory.
+/// Checks that a habit does not keep the image, with or without a memory search.
 fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[&str]) {
     let library = support::plugin("traces", features);
     let host = host(&library, None, looks);
@@ -266,7 +266,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
     });
 }
 
-/// A habit that keeps its image until the library lets go of it, and what the report says of it until then.
+/// Checks that a habit keeps its image until the library releases the address, and that the report names it.
 fn is_kept(habit: &str, says: &[&str]) {
     let library = support::plugin("traces", &[]);
     let host = host(&library, None, ReferenceSearch::Always);
@@ -348,8 +348,8 @@ fn the_variable_by_which_the_c_library_knows_an_image_is_no_reference() {
     });
 }
 
-/// A number in a variable of one module that looks like an address of another is none: padding beside a number may hold half of an
-/// address, and what ended before the other was mapped may have had its place.
+/// Ignores a number in a variable of one module that equals an address of another module: padding next to a number may hold half of an
+/// address, and an ended module may have had the same address.
 #[test]
 fn a_number_in_a_module_keeps_no_other_module() {
     alone("a_number_in_a_module_keeps_no_other_module", || {
@@ -367,17 +367,17 @@ fn a_number_in_a_module_keeps_no_other_module() {
     });
 }
 
-/// Hands an address to the library that stays, as nobody but the host could.
+/// Stores an address in the resident library, as only the host could.
 #[expect(unsafe_code, reason = "calls a C function that is found by name")]
 fn keep_for_the_host(address: usize) {
     // SAFETY: the name is a C string.
     let keep = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"staying_keep_data".as_ptr()) };
     assert!(!keep.is_null());
-    // SAFETY: the function takes an address, which it reads when it is asked to, and never by itself.
+    // SAFETY: the function takes an address and reads it only on request.
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// A word in it that leads into the module was left over from something else: the module could not have called the library.
+/// Ignores an address of the module in the library as a stale value: the module could not have called the library.
 #[test]
 fn a_library_that_a_module_has_no_function_of_keeps_nothing_of_it() {
     alone("a_library_that_a_module_has_no_function_of_keeps_nothing_of_it", || {
@@ -402,7 +402,7 @@ fn opened_later_keeps(library: &Path, address: usize) {
         libc::dlsym(library, c"staying_keep_data".as_ptr())
     };
     assert!(!keep.is_null());
-    // SAFETY: the function takes an address, which it reads when it is asked to, and never by itself.
+    // SAFETY: the function takes an address and reads it only on request.
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
@@ -490,12 +490,12 @@ fn an_image_whose_callback_stays_is_given_up_with_its_name() {
         reload(&host, &library);
         until(&host, "the old image is given up", || !host.unloads().parked().is_empty());
         assert!(host.unloads().parked()[0].contains("libstaying.so: staying_table"), "{:?}", host.unloads().parked());
-        // What it leads to is there.
+        // The target of the address is still mapped.
         assert_eq!(mapped(&host), 2);
     });
 }
 
-/// What the only module of a generation left when it went.
+/// Returns the unload report of the only module of a generation.
 fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport {
     let lease = host.unloads().lease_master("the test").expect("there is a Master");
     reload(host, library);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 static BLOCKS: AtomicI64 = AtomicI64::new(0);
 static BYTES: AtomicI64 = AtomicI64::new(0);
 
-/// What lives at one moment, in all threads.
+/// Allocations alive at one moment, in all threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Living {
     pub(crate) blocks: i64,
@@ -44,7 +44,7 @@ fn size(layout: Layout) -> i64 {
 // SAFETY: every call is handed on as it came, and counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises of the layout what `System` asks for.
+        // SAFETY: the caller's promise for the layout is the one that `System` requires.
         let block = unsafe { System.alloc(layout) };
         if !block.is_null() {
             add(1, size(layout));

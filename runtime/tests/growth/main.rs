@@ -1,7 +1,6 @@
-//! What a host keeps of what is over is bounded: after any number of reloads, rollbacks, Slims, beginnings and ends it has as
-//! many blocks of memory as after a few. Nothing is timed and no page is counted here: the allocator of this process counts
-//! the blocks and bytes that live, so the figures are the same on every machine. Each test has a process to itself: see
-//! `support/apart.rs`.
+//! The memory that a host keeps for ended things is bounded: after any number of reloads, rollbacks, Slims and object lifetimes it has
+//! as many memory blocks as after a few. The allocator of this process counts live blocks and bytes, without timing or page counts, so
+//! the figures are the same on every machine. Each test has its own process: see `support/apart.rs`.
 
 #[path = "../support/apart.rs"]
 mod apart;
@@ -28,8 +27,8 @@ const CUBE: &str = "/Script/Game.MagicCube";
 /// Long enough for a machine that is shared; nothing that works waits for it.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Bytes that may be there after one part and not after the other, whatever the number of rounds: a queue between threads, a
-/// thread that has just ended. As a rule there are none. A number of eight bytes for each round is more.
+/// Permitted difference in bytes between two parts, independent of the number of rounds: a queue between threads, or a thread that has
+/// just ended. Usually zero. Eight bytes per round exceed the limit.
 const SLACK: i64 = 512;
 
 /// Rounds of a part, for what takes some milliseconds.
@@ -96,7 +95,7 @@ fn greet(host: &Runtime, cube: ObjectHandle) {
 fn a_reload_leaves_nothing() {
     let host = host(&[cube(1)]);
     let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
-    // What is kept by class has one number for each reload here, and some such are short.
+    // Tables by class have one entry per reload here, and some of them start small.
     check(2 * ROUNDS, |round| {
         cubes.iter().for_each(|cube| greet(&host, *cube));
         // A name is made of the class, which is another one in each generation.
@@ -172,7 +171,7 @@ fn slims_that_come_and_go_between_reloads_leave_nothing() {
     let host = host(&[cube(1)]);
     let contexts = host.contexts();
     let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
-    // One stays for ever, and its number with it.
+    // One context stays permanently, and so does its number.
     let first = contexts.create_slim("stays").expect("a free name");
     first.load_path(&reports[0]).expect("it comes up");
     check(ROUNDS, |round| {
@@ -202,7 +201,7 @@ fn plugins_that_take_turns_leave_nothing() {
         host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
         host.objects().spawn(class).expect("born");
         host.tick(Budget::frame());
-        // Nobody takes what is told of it, of which more are asked for than are kept.
+        // The unload events are never taken; this requests more of them than the host keeps.
         host.request_unload();
         host.safe_point();
         settle(&host);
@@ -226,13 +225,13 @@ fn collections_that_nobody_asks_about_are_kept_up_to_a_number() {
     assert!(host.collection().take_done().is_empty());
 }
 
-/// A module that a reload has kept may have something to tell of a generation that is gone, which nobody will read.
+/// A kept module may report a failure of a generation that is gone; no caller reads this report.
 #[test]
 fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
     let broken = support::plugin("broken", &[]);
     let libraries = |tag| [broken.clone(), cube(tag)];
     let host = host(&libraries(1));
-    // What failed goes through a queue, whose pieces come and go: more rounds have them all.
+    // Failures pass through a queue with reused blocks; more rounds allocate all of them.
     check(2 * ROUNDS, |_| {
         let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
         let report = host.reload_changed(&libraries(2)).expect("a Master");

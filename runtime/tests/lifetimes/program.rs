@@ -1,4 +1,5 @@
-//! Programs of lifetimes: what is held where, and what ends it. Each step says which drops it has to bring, and no others.
+//! Random programs of lifetimes: held values by location, and the events that end them. Each step defines its required drops and
+//! permits no others.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use super::support::{self, Record};
 
 const HOLDER: &str = "/Script/Game.Holder";
 
-/// As long as a busy machine may take.
+/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Places that live with the module, as the plugin numbers them; the last is the stack.
@@ -74,7 +75,7 @@ struct Program<'a> {
     model: Model,
     host: Runtime,
     holders: Vec<ObjectHandle>,
-    /// Whether the class of the holders is there.
+    /// True if the class of the holders is loaded.
     is_awake: bool,
     /// The instance of the module that is the Master's, once it has made anything.
     instance: Option<u64>,
@@ -132,7 +133,7 @@ impl Program<'_> {
         panic!("LIFETIMES_SEED={}: {why}; done was:\n  {}", self.seed, self.done.join("\n  "))
     }
 
-    /// What has happened since the last look, once the finalizers have run and posts been read.
+    /// Returns the events since the last check, after draining finalizers and reading posts.
     fn news(&mut self) -> News {
         let drained = self.host.drain_finalizers(LONG).unwrap_or_else(|error| panic!("{error}"));
         assert!(drained.is_complete, "{drained}");
@@ -148,7 +149,7 @@ impl Program<'_> {
         news
     }
 
-    /// That nothing was dropped but in these places, and what was posted: every step comes to a safe point, where that runs.
+    /// Checks that only values in these locations and posts were dropped: every step reaches a safe point, which runs posts.
     fn only_in(&self, news: &News, places: &[&str]) {
         let is_other = |place: &&String| *place != "post" && !places.contains(&place.as_str());
         let others: Vec<_> = news.gone.keys().filter(is_other).collect();
@@ -412,8 +413,8 @@ impl Program<'_> {
     }
 }
 
-/// What is never dropped of a module whose main has not returned, and so gets no exit hook.
+/// Locations that are never dropped if the module's main has not returned, since such a module gets no exit hook.
 const UNEXITED: &[&str] = &["static", "resource"];
 
-/// The same: such a module may have been among those before.
+/// Same locations: an earlier module may have been such a module.
 const UNEXITED_BY_RED: &[&str] = UNEXITED;
