@@ -1,5 +1,5 @@
-//! What a frame does when its actors do something about each other: a tick may end an actor, begin one, panic, ask for a reload or for
-//! an observer, or tick another host, and each actor that is there at its turn has exactly one tick.
+//! Frames in which actors affect each other: a tick may destroy or create an actor, panic, request a reload or an observer, or tick
+//! another host, and each actor that exists at its turn is ticked exactly once.
 
 use crate::support;
 
@@ -18,13 +18,13 @@ const ROAN: &str = "/Script/Game.Roan";
 const HORSE: &str = "/Script/Game.Horse";
 const COLT: &str = "/Script/Game.Colt";
 
-/// What a roan does.
+/// Behaviors of a roan.
 const PANICS: i32 = 1;
 const ENDS: i32 = 2;
 const BEGINS: i32 = 3;
 const TICKS: i32 = 4;
 
-/// What the host does when a roan of some number has its tick.
+/// Actions of the host in the tick of a roan, by its number.
 type Deeds = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
 
 /// A host, who had a tick in it, and what it does then.
@@ -84,7 +84,7 @@ impl Stable {
         self.deeds.borrow_mut().insert(number, Rc::new(deed));
     }
 
-    /// Who had a tick in one frame, in order.
+    /// Runs one frame and returns the ticked actors in order.
     fn frame(&self) -> Vec<i32> {
         self.host.tick(Budget::seconds(1.0));
         self.told.take()
@@ -103,11 +103,11 @@ impl Stable {
 }
 
 thread_local! {
-    /// What a cart does when it is dropped.
+    /// Action of a cart during its drop.
     static AT_ITS_END: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// What looks when it is dropped.
+/// Inspects the host during its drop.
 #[derive(Default)]
 struct Looks;
 
@@ -213,7 +213,7 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
         stable.does(roans[mad], PANICS, roans[mad]);
     }
     drop(record.take());
-    // The same failure is told the first time, and then the tenth.
+    // The same failure is reported the first time and then the tenth.
     for (frame, told) in [(1, Some(0)), (2, None), (3, Some(2))] {
         assert_eq!(stable.frame(), [1, 2, 3, 4, 5, 6]);
         let said = record.take();

@@ -99,7 +99,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
 
 type Module = Vec<String>;
 
-/// A module that is no test, and what its file says.
+/// Non-test module with the content of its file.
 struct Source {
     /// Paths that may name a module, as they stand there.
     paths: Vec<Vec<String>>,
@@ -113,12 +113,12 @@ struct Source {
 
 type Crate = BTreeMap<Module, Source>;
 
-/// What a file of a crate has for its modules.
+/// Modules declared in a file of a crate.
 #[derive(Default)]
 struct Reader {
     module: Module,
     found: Crate,
-    /// Whether the `use` that is read gives its names out and does nothing else with them.
+    /// True for a `use` that only re-exports its names.
     is_re_export: bool,
 }
 
@@ -243,7 +243,7 @@ fn modules(root: &Path) -> Crate {
     reader.found
 }
 
-/// The module whose item or self a path names, which stands in `from`; `None` if it is of another crate.
+/// Resolves a path used in `from` to the module of its item; `None` for another crate.
 fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Module> {
     let mut at = from.clone();
     let mut rest = path;
@@ -283,7 +283,7 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
     is_begun.then_some(at)
 }
 
-/// Who uses whom.
+/// Dependencies of each module.
 fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
     let of = |(module, source): (&Module, &Source)| {
         let used = source.paths.iter().filter_map(|path| resolve(all, module, path, 0));
@@ -294,7 +294,7 @@ fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
 
 /// The modules of a folder, and which of them use which.
 fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<String, BTreeSet<String>> {
-    // The file of a folder counts as that folder, and is no neighbor of what lies in it.
+    // The file of a folder counts as that folder, and not as a sibling of its content.
     let child = |module: &Module| module.strip_prefix(folder)?.first().cloned();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (module, used) in uses {
@@ -305,7 +305,7 @@ fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTree
     found
 }
 
-/// All that a module leads to, by way of others.
+/// All transitive dependencies of a module.
 fn reached(uses: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![from.to_owned()];

@@ -1,5 +1,5 @@
-//! Functions that may give an error back. It crosses as an error of a kind of its own, with its words and its place, whoever
-//! calls whom and by whatever way; a panic stays a panic.
+//! Functions that return errors. An error crosses as its own error kind, with message and call site, for every direction and path of
+//! calls; a panic stays a panic.
 
 use crate::support;
 
@@ -49,7 +49,7 @@ fn an_error_comes_to_the_host_in_its_own_words_with_the_place_of_the_function() 
     let (message, place) = returned(flicker(11));
     assert_eq!(message, "11 times are too often");
     assert!(place.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{place}");
-    // Nothing has changed, and the next call goes on.
+    // The state is unchanged, and the next call works.
     assert_eq!(flicker(1).expect("it may"), Some(Value::U32(5)));
 
     assert_eq!(host.objects().call(lamp, "dim", &[Value::F64(0.5)]).expect("it may"), None);
@@ -105,7 +105,7 @@ fn an_override_of_another_module_gives_errors_of_its_own() {
     let host = lamp_host();
     let (lamp, twin) = (born(&host, LAMP), born(&host, TWIN));
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("it may"), Some(Value::U32(6)));
-    // What the base gives back, the override has turned into a value.
+    // The override has turned the error of the base into a value.
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(9)]).expect("it may"), Some(Value::U32(0)));
     let (message, place) = returned(host.objects().call(twin, "flicker", &[Value::U32(1000)]));
     assert!(message.contains("out of range"), "{message}");
@@ -129,7 +129,7 @@ fn an_error_passes_through_calls_that_call_back() {
     let (message, place) = returned(back(99));
     assert_eq!(message, "99 times are too often");
     assert!(place.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{place}");
-    // The words of an error are asked for when the plugin part is free again, and so it ends.
+    // The error message is formatted after the plugin part is released, so this works.
     assert_eq!(returned(host.objects().call(one, "curious", &[])).0, "curious: 4");
     assert_eq!(host.objects().call(one, "flickers", &[]).expect("it is whole"), Some(Value::U32(4)));
 }

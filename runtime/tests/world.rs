@@ -74,7 +74,7 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
     ])
 }
 
-/// What can be said of a world without handles: a line for each object, and each of its values.
+/// Describes a world without handles: a line for each object and each of its values.
 fn told(host: &Runtime) -> String {
     // A reference to what is gone reads as none, and is saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
@@ -94,7 +94,7 @@ fn told(host: &Runtime) -> String {
             lines.push(format!("  {property} = {}", words(&value)));
         }
         if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
-            // What plugin parts do not keep begins anew, as after a reload.
+            // State that plugin parts do not keep is reset, as after a reload.
             let is_kept = |word: &&str| !word.starts_with("breath=") && !word.starts_with("steps=");
             let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
             lines.push(format!("  keeps {}", kept.join(" ")));
@@ -434,7 +434,7 @@ fn numbers_come_back_to_the_last_bit() {
     assert_eq!(places(&second), places(&first));
 }
 
-/// One thing that is done to a world: which, and to whom.
+/// Change of a world: kind and objects.
 #[derive(Clone, Debug)]
 enum Deed {
     Spawn,
@@ -475,7 +475,7 @@ fn done(host: &Runtime, deeds: &[Deed]) {
             Deed::SpawnIn(who) if host.objects().is_alive(pick(*who)) => {
                 objects.push(host.objects().spawn_in(NODE, pick(*who)).expect("a component"));
             }
-            // What a class does not have it refuses; that is as good a world as any.
+            // A class refuses properties that it does not have; the resulting world is equally valid.
             Deed::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
@@ -493,7 +493,7 @@ fn done(host: &Runtime, deeds: &[Deed]) {
             Deed::SpawnIn(_) => {}
         }
     }
-    // What lay in something that is gone has no path, and lies in the world once it was saved and loaded.
+    // Objects inside a destroyed object have no path, and would move to the world by saving and loading.
     while let Some(lost) = host.objects().all().into_iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }

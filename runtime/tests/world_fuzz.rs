@@ -1,8 +1,8 @@
-//! Files of worlds that nobody saved: a real one, taken apart and put together wrongly, with a digest that fits. Whatever it
-//! says, the host answers with a world or with a sentence, and after a sentence its world is the one it had.
+//! Invalid world files: a real one, mutated, with a matching digest. For any content the host returns a world or an error, and after
+//! an error its world is unchanged.
 //!
-//! A run of some seconds is a part of the tests. `ALCEDO_FUZZ_SECONDS` lets it go on for so long; `ALCEDO_FUZZ_SEED` and
-//! `ALCEDO_FUZZ_FROM` say where it begins, and a failure tells both.
+//! A run of some seconds is part of the tests. `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set
+//! the start, and a failure prints both.
 
 use crate::support;
 
@@ -142,7 +142,7 @@ impl Dice {
     }
 }
 
-/// How many values there are in this one, itself included.
+/// Number of values in this one, itself included.
 fn count(value: &Cbor) -> usize {
     1 + match value {
         Cbor::Array(values) => values.iter().map(count).sum(),
@@ -203,7 +203,7 @@ fn strange(dice: &mut Dice) -> Cbor {
     }
 }
 
-/// One change, and what it was.
+/// Applies one random change and describes it.
 fn change(body: &mut Cbor, dice: &mut Dice) -> String {
     let all = count(body);
     let (one, other) = (dice.roll(all), dice.roll(all));
@@ -358,7 +358,7 @@ fn a_class_that_is_not_native_is_not_taken_for_one() {
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
 }
 
-/// Each is a part of the one before, and their class is not there: nobody doubts it, so all of them stay and end together.
+/// Builds a chain of nested objects of a missing class: all of them are kept and destroyed together.
 #[test]
 fn a_world_as_deep_as_its_file_is_long_comes_and_goes() {
     const DEEP: u64 = 100_000;

@@ -28,7 +28,7 @@ fn library(tag: u64) -> PathBuf {
     support::tagged("grid", &[], tag)
 }
 
-/// Another module, whose functions the plugin keeps.
+/// Module whose functions the plugin keeps.
 fn adder(tag: u64) -> PathBuf {
     support::tagged("switchboard", &[], tag)
 }
@@ -202,7 +202,7 @@ fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, na
     check("struct", ask("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
     check("error", ask("fail", "negative"), &["FailureKind(17)", "-1 is negative", place]);
     assert_eq!(ask("fail", "fine"), "1");
-    // The place of a panic of the host's is told by the host's own hook, which a library leaves alone.
+    // The host's own hook reports the location of a host panic; a library does not change it.
     let place = if place.contains("src/lib.rs") { place } else { "" };
     check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", place]);
     assert_eq!(ask("crash", "fine"), "1");
@@ -301,7 +301,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("nd", "host calls", "wrong slot", &scene.call("nd:/", &with), &["f64", "i32"]);
     let wrong: &[&str] = if support::SLOT_TYPES { &["nd:/", "slot 1", "f64", "i32"] } else { &["0"] };
     sheet.check("nd", "plugin calls", "wrong slot", &pass("wrong slot"), wrong);
-    // One that was bound to an object which is gone since.
+    // Calls a function bound to an object that was destroyed since.
     let gone = scene.host.objects().spawn("/Script/Game.Cell").expect("born");
     let with = [bound(gone, "crash"), Value::I32(1)];
     scene.host.objects().destroy(gone);
@@ -315,7 +315,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("nd", "plugin calls", "stale handle", &pass("fine"), &["is bound to an object that is gone"]);
 }
 
-/// Texts, by overrides where the protocol looks for them; and what comes back beside a result.
+/// Checks strings, overrides as each protocol resolves them, and out parameters.
 fn texts_and_outs(sheet: &mut Sheet, scene: &Scene) {
     let ex = scene.call("ex:/grid.greet", &[text("a")]);
     sheet.check("ex", "host calls", "string", &ex, &["Text(\"a, says ex\")"]);
@@ -372,7 +372,7 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
     ] {
         sheet.check(protocol, "plugin calls", "stale handle", &gone(name), &["FailureKind(3)", "is gone"]);
     }
-    // What the host has ends with the host; what another module has ends with that one's generation.
+    // Functions of the host end with the host; functions of another module end with that module's generation.
     for name in ["ex:/switchboard.add", "nm:/switchboard:Line:sum"] {
         assert_eq!(scene.probe(*probe, "keep", &[name]), "()");
     }
@@ -410,14 +410,14 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
     }
     let told = scene.probe(scene.probe, "ask_on_thread", &["up:/Script/Test.Desk:number"]);
     sheet.check("up", "plugin calls", "wrong thread", &told, &["FailureKind(4)", "resolving a ZCall"]);
-    // What a host calls with does not leave its thread: the compiler has been asked.
+    // The call objects of a host stay on their thread, as the compiler checks.
     let stays = sheet::stays_on_its_thread!(Runtime) && sheet::stays_on_its_thread!(TypedFunction<(i32,), i32>);
     for protocol in PROTOCOLS {
         sheet.check(protocol, "host calls", "wrong thread", &stays.to_string(), &["true"]);
     }
 }
 
-/// What a number in the place of a handle leads to, is asked of the host in every build.
+/// Checks numbers in place of handles in every build.
 #[test]
 fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_without() {
     let scene = Scene::new();

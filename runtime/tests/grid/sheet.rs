@@ -96,7 +96,7 @@ impl fmt::Display for Sheet {
     }
 }
 
-/// Whether a type is neither `Send` nor `Sync`: where it is one of them, this does not compile.
+/// Checks that a type is neither `Send` nor `Sync`; otherwise the code does not compile.
 macro_rules! stays_on_its_thread {
     ($ty:ty) => {{
         trait Ambiguous<Of> {

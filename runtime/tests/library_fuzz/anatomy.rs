@@ -1,4 +1,4 @@
-//! Where the fields of a library file stand, table by table: what a mutation can aim at.
+//! Field offsets of a library file, table by table: the targets of mutations.
 
 use std::ops::Range;
 
@@ -96,8 +96,8 @@ const HALF: &[(&str, usize, usize)] = &[("half", 0, 2)];
 const WORD: &[(&str, usize, usize)] = &[("word", 0, 4)];
 const LONG: &[(&str, usize, usize)] = &[("long", 0, 8)];
 
-/// What the loader and the checks before it follow, by the names of sections. Never code or variables: a library whose
-/// code is another is another library, and no damaged one.
+/// Tables by section name that the loader and the checks before it read. Excludes code and variables: a library with other code is a
+/// different library, not a damaged one.
 const FOLLOWED: &[(&str, &[(&str, usize, usize)])] = &[
     (".dynamic", DYNAMIC),
     (".dynsym", SYMBOL),
@@ -160,8 +160,8 @@ pub(crate) fn find(elf: &[u8], table: &Table, field: &str, is: impl Fn(u64) -> b
     (0..table.len()).find(|index| is(value(*index))).unwrap_or_else(|| panic!("{} has no such {field}", table.name))
 }
 
-/// All code of the library is replaced by returns. Whoever calls it comes back at once, so that a process that dies while
-/// it maps the file has died of what the loader itself did.
+/// Replaces all code of the library by returns, so that a process that crashes while mapping the file was crashed by the loader
+/// itself.
 pub(crate) fn hollow(elf: &mut [u8]) {
     const RETURN: u8 = 0xc3;
     const CODE: u64 = 4;

@@ -1,5 +1,5 @@
-//! What was found to pass the checks and to end the process in the loader, each as the change that makes the file. The
-//! checks refuse all of them now, sealed or not, and say which table and which entry.
+//! Mutations that once passed the checks and crashed the loader. The checks now reject all of them, sealed or not, and name the table
+//! and the entry.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ mod tag {
     pub(super) const VERDEF: u64 = 0x6fff_fffc;
 }
 
-/// One of them: a library, its change, and what is said then.
+/// Checks the refusal of a changed library.
 fn check(base: &str, change: impl FnOnce(&mut Vec<u8>), says: &str) {
     let whole = library(base);
     let mut bytes = whole.clone();
@@ -88,7 +88,7 @@ fn segment(bytes: &mut [u8], kind: u64, field: &str, value: impl FnOnce(u64) -> 
     set(bytes, "segments", at, field, value);
 }
 
-/// Where a section of the library lies in memory.
+/// Address of a section in memory.
 fn address(bytes: &[u8], name: &str) -> u64 {
     let start = super::support::elf::section(bytes, name).start as u64;
     let sections = table(bytes, "sections");
@@ -96,7 +96,7 @@ fn address(bytes: &[u8], name: &str) -> u64 {
     get(bytes, sections.field(at, "addr").at, 8)
 }
 
-/// What is said of a library that the C compiler makes of this.
+/// Checks the refusal of a library compiled from this C source.
 fn compiled(source: &str, option: &str, says: &str) {
     let dir = TempDir::new().expect("a temporary directory");
     let (code, file) = (dir.path().join("c.c"), dir.path().join("c.so"));
@@ -218,7 +218,7 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
     let without = |bytes: &mut Vec<u8>| {
         let slots = address(bytes, ".init_array");
         let at = entry(bytes, ".rela.dyn", "offset", |offset| offset == slots);
-        // It writes another address now.
+        // The relocation writes another address now.
         let other = address(bytes, ".got");
         set(bytes, ".rela.dyn", at, "offset", |_| other);
     };
@@ -238,7 +238,7 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
     check("c", |bytes| set(bytes, ".init_array", 0, "long", |_| 1 << 50), "is for no address");
 }
 
-/// The room between two sections of code is filled with what nobody is meant to run.
+/// Points an initialiser at the padding between two code sections.
 #[test]
 fn an_initialiser_between_two_sections_is_refused() {
     let between = |bytes: &mut Vec<u8>| {

@@ -32,7 +32,7 @@ use anatomy::{hollow, tables};
 use judge::{Judge, Verdict};
 use mutate::{Dice, mutant};
 
-/// How many mutants the cut in CI has, of each library.
+/// Number of mutants of each library in CI.
 const CUT: u64 = 3000;
 
 /// Every so many mutants are sealed as well: the rest is checked without one, where nothing hides them either.
@@ -109,7 +109,7 @@ fn peak() -> u64 {
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
-/// What came of a row of mutants.
+/// Counters of a series of mutants.
 #[derive(Debug, Default)]
 struct Tally {
     mutants: u64,

@@ -1,4 +1,4 @@
-//! Mutations, drawn from a seed: each changes what one table says, or what several say alike, or the file as a whole.
+//! Random mutations by seed: each changes one table, several tables consistently, or the whole file.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use proptest::prelude::Rng as _;
@@ -84,7 +84,7 @@ fn other_value(bytes: &[u8], tables: &[Table], field: &Field, old: u64, dice: &m
         4 => 1 << dice.below(64),
         5 | 6 => edge(bytes, tables, dice).unwrap_or(0),
         7 => old << 1,
-        // The same field of another entry.
+        // Copies the field from another entry.
         _ => {
             let twin = |table: &&Table| table.range.contains(&field.at);
             let table = tables.iter().find(twin).unwrap_or(&tables[0]);

@@ -1,5 +1,5 @@
-//! What glue for hosts and the accessors of native classes keep: ways and places that were looked up, each for one host and one time. Two
-//! hosts are called in turn, modules come, go and come back otherwise, and objects end.
+//! Call caches of host glue and of the accessors of native classes, each valid for one host and one epoch. Calls alternate between two
+//! hosts while modules are loaded, unloaded and loaded as another build, and objects are destroyed.
 
 use alcedo_runtime::host::{DynamicFunctionOf, FunctionOf, PropertyOf};
 use alcedo_runtime::native::{Obj, Object, This, uclass};
@@ -38,7 +38,7 @@ fn said<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String 
     result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 
-/// What each member gives for that object, twice, since what is looked up by the first call is used by the second.
+/// Results of each member for the object, twice, since the second call uses the cache of the first.
 fn told(host: &Runtime, horse: Obj<Horse>) -> Vec<String> {
     let once = || {
         vec![
@@ -221,7 +221,7 @@ fn a_host_that_is_made_after_another_has_ended_gets_nothing_of_what_was_kept_for
     for build in [1, 2, 1] {
         let host = support::host(&libraries(build));
         let pony = horse(&host, PONY);
-        // The same handle each time, in another host.
+        // The handle has the same number each time, in another host.
         assert_eq!(*last.get_or_insert(pony.handle()), pony.handle());
         assert_eq!(told(&host, pony), of_build(build as i32, 7));
         drop(host.clone().shutdown());

@@ -1,8 +1,8 @@
-//! Calls by ways that were looked up before: functions, methods, properties and batches by their Rust types. Two builds alternate, and
-//! what is given says which of them has answered. Whatever stands in the way of a call (an object that is gone, a generation that is
-//! over or aside, a reload, a slice that is lent, a panic) is the same error as on the long way, and never an answer of old code.
+//! Calls through cached lookups: functions, methods, properties and batches by their Rust types. Two builds alternate, and the result
+//! shows which build was called. An obstacle to a call (a destroyed object, an ended or parked generation, a reload, a borrowed slice,
+//! a panic) causes the same error as on the slow path, and never runs old code.
 //!
-//! This file has what the others use: a host, and all that it keeps.
+//! This file contains the shared parts: a host and its kept lookups.
 
 mod arguments;
 mod batches;
@@ -77,7 +77,7 @@ impl Kept {
         })
     }
 
-    /// What each gives for that object, in words: twice, since what is looked up by the first call is used by the second.
+    /// Formatted results of each lookup for the object, twice, since the second call uses the cache of the first.
     fn told(&self, horse: ObjectHandle) -> Vec<String> {
         let batch = || match self.answers.collect(&[horse], (7,)) {
             Ok((results, report)) => match report.failed.first() {
@@ -111,7 +111,7 @@ fn said<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String 
     result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 
-/// What the build gives.
+/// Expected results of the build.
 fn of_build(build: i32) -> [String; 6] {
     let answer = build * 1000 + 7;
     [build.to_string(), answer.to_string(), "42".into(), "4.5".into(), "()".into(), format!("[Some({answer})] 0")]

@@ -60,7 +60,7 @@ extern "C" fn run_apart() {
     exit(if ill.is_empty() { 0 } else { 101 });
 }
 
-/// What the caller gave the harness besides the names of tests; none where no tests are to run.
+/// Harness options of the caller without the test names; `None` if no tests are to run.
 fn options(args: &[OsString]) -> Option<Vec<OsString>> {
     let (mut options, mut words) = (Vec::new(), args.iter());
     while let Some(word) = words.next() {
@@ -83,7 +83,7 @@ fn options(args: &[OsString]) -> Option<Vec<OsString>> {
 fn listed(args: &[OsString]) -> String {
     let output = this_program("").args(args).arg("--list").output().expect("this program starts");
     if !output.status.success() {
-        // It does not understand its arguments, and says so when it goes on.
+        // The program rejects these arguments and reports this when it runs.
         return String::new();
     }
     String::from_utf8(output.stdout).expect("names of tests are text")
@@ -99,7 +99,7 @@ fn parts(listed: &str) -> BTreeMap<&str, Vec<&str>> {
     parts
 }
 
-/// Whether the caller wants to see the output at once, or said how much may run at once.
+/// True if the caller requests immediate output or limits the number of test threads.
 fn is_one_by_one(options: &[OsString]) -> bool {
     options.iter().any(|option| {
         let option = option.to_string_lossy();
@@ -239,7 +239,7 @@ fn tests_belong_to_the_file_they_are_in() {
     assert_eq!(parts(listed), BTreeMap::from(expected));
 }
 
-/// What no program of the package has as a module, and `Cargo.toml` does not name, would not even be compiled.
+/// Finds test files that no program of the package and no entry of `Cargo.toml` compiles.
 #[test]
 fn every_file_of_tests_is_in_a_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -25,7 +25,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {name}"))
 }
 
-/// Where builds for tests go: beside the host's own, so that `cargo clean` finds them.
+/// Directory of test builds, next to the host's own, so that `cargo clean` removes them.
 pub(crate) fn test_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
 }

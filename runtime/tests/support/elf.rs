@@ -1,5 +1,5 @@
-//! Where things stand in a library file: just enough of the format to damage a file at a chosen place, and to read
-//! who linked it. The host's own reader is what is tested, so it is no help here.
+//! Offsets in a library file: just enough of the format to damage a chosen location and to identify the linker. The host's own reader
+//! is under test and cannot be used.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub(crate) fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     with_bytes.map(|at| (String::from_utf8_lossy(name(at)).into_owned(), range(at))).collect()
 }
 
-/// Where one section is.
+/// Range of a section.
 pub(crate) fn section(elf: &[u8], wanted: &str) -> Range<usize> {
     let found = sections(elf).into_iter().find(|(name, _)| name == wanted);
     found.unwrap_or_else(|| panic!("the file has no section {wanted}")).1

@@ -1,4 +1,4 @@
-//! What all tests with real plugins share: builds of the example plugins, a host, and a record of what was logged.
+//! Shared parts of all tests with real plugins: builds of the example plugins, a host, and a record of the log.
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
 pub(crate) mod alone;
@@ -22,7 +22,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 #[allow(unused_imports, reason = "each test file uses its own part of these")]
 pub(crate) use builds::{build, folder, line_of, plugin, request, tagged, test_dir, with_switches, workspace};
 
-/// Whether the slots of this host have types: see `bare-slots`, where some of these tests are run without.
+/// True if the slots of this host have types; `bare-slots` runs some of these tests without types.
 pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");
 
 /// A builder with the packages and native classes that the example plugins need. On a busy machine a finalizer thread
@@ -32,7 +32,7 @@ pub(crate) fn builder() -> Builder {
     builder.natives(alcedo_engine::natives()).unloads(|policy| policy.grace = Duration::from_secs(30))
 }
 
-/// Whether a file of an example plugin is the glue of what a test declares in `package`. `UPDATE_EXPECT=1` writes it.
+/// Checks that a file of an example plugin is the glue of the declarations in `package`. `UPDATE_EXPECT=1` writes it.
 pub(crate) fn glue_is_written(natives: Natives, package: &str, plugin: &str, file: &str) {
     let declared = Runtime::builder().natives(natives).declared().unwrap_or_else(|error| panic!("{error}"));
     let glue = Glue::default().only(package);
@@ -40,7 +40,7 @@ pub(crate) fn glue_is_written(natives: Natives, package: &str, plugin: &str, fil
     expect_file![folder(plugin).join("src").join(file)].assert_eq(&text);
 }
 
-/// The same for a test in which something keeps a generation, and which wants to see it blocked.
+/// Returns a builder for tests that expect a blocked generation.
 pub(crate) fn hasty_builder() -> Builder {
     builder().unloads(|policy| policy.grace = Duration::from_millis(500))
 }
@@ -61,13 +61,13 @@ fn host_of(builder: Builder, libraries: &[PathBuf]) -> Runtime {
     runtime
 }
 
-/// What the harness calls a test of the file whose `module_path!()` this is.
+/// Name of a test in the harness, for the file with this `module_path!()`.
 pub(crate) fn full_name(module: &str, test: &str) -> String {
     module.split_once("::").map_or(test.to_owned(), |(_, file)| format!("{file}::{test}"))
 }
 
-/// Whether compilers other than the host's are to be asked, which compile all there is once more: where `ALCEDO_COMPILERS` is
-/// set, as in a job of `.ci/run`. If not, it is said for this test.
+/// Checks that `ALCEDO_COMPILERS` is set, as in a job of `.ci/run`: tests with other compilers rebuild everything. Otherwise prints
+/// that the test is skipped.
 pub(crate) fn asks_other_compilers(test: &str) -> bool {
     let does = std::env::var_os("ALCEDO_COMPILERS").is_some();
     if !does {
@@ -95,7 +95,7 @@ pub(crate) fn until_or(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     }
 }
 
-/// What was logged under one target since the record began, from any thread. Tests that use it run one at a time.
+/// Log lines of one target since the start of the record, from any thread. Tests with a record run one at a time.
 pub(crate) struct Record {
     target: &'static str,
     _alone: MutexGuard<'static, ()>,
@@ -149,7 +149,7 @@ impl<S: Subscriber> Layer<S> for Recorder {
     }
 }
 
-/// The message, and behind it what else the statement says. Which module and generation it is of is left out.
+/// Message followed by the other fields of the event, without module and generation.
 #[derive(Default)]
 struct Message(String, String);
 
