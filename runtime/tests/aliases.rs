@@ -8,9 +8,9 @@ use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{AnyConjugate, ObjectHandle, Runtime, Value};
 
 const TENANTS: u64 = 1_000_000;
-/// How many live at a time, about.
+/// Approximate number of handles alive at a time.
 const LIVING: usize = 64;
-/// How many stale ones are tried again and again.
+/// Number of stale handles that are tried repeatedly.
 const STALE: usize = 4096;
 const NODE: &str = "/Script/Graph.Node";
 
@@ -31,11 +31,11 @@ impl Dice {
     }
 }
 
-/// How a store of handles is used.
+/// Operations of a store of handles.
 struct Store<H> {
     make: fn(&Runtime, u64) -> H,
     end: fn(&Runtime, H),
-    /// What was made with the handle, if it leads anywhere.
+    /// Value stored with the handle; `None` for a stale handle.
     mark: fn(&Runtime, H) -> Option<u64>,
     /// The bare number.
     number: fn(H) -> u64,
@@ -70,7 +70,7 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     assert_eq!(aliases, 0, "seed {seed}: stale handles lead somewhere");
     assert!(living.iter().all(|(handle, made)| mark(host, *handle) == Some(*made)));
     living.into_iter().for_each(|(handle, _)| end(host, handle));
-    // A place that is used up is given up: the numbers show how many there were.
+    // An exhausted slot is abandoned; the number of distinct slots shows this.
     let places: HashSet<_> = given.iter().map(|number| *number as u32).collect();
     let tenants = given.len() / places.len();
     let few = FEW as usize;

@@ -1,4 +1,5 @@
-//! Which names a plugin calls from where: in the Master and in a Slim, on the thread that called it and on one of its own. The table stands
+//! Names that a plugin can call by thread: in the Master and in a Slim, on the calling thread and on its own. The table is in
+//! `runtime/docs/calls.md`.
 //! in `runtime/docs/calls.md`.
 
 use crate::support;

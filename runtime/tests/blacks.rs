@@ -15,7 +15,7 @@ const CAVE: &str = "/Script/Game.Cave";
 /// A function of the host.
 type Body = Box<dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>>;
 
-/// As long as a busy machine may take.
+/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn hoard(features: &[&str]) -> PathBuf {
@@ -170,7 +170,7 @@ fn a_thread_may_let_go_when_the_generation_is_long_over() {
 fn what_a_treasure_refers_to_is_not_collected() {
     let host = host();
     let knowing = spawn(&host, CAVE);
-    // An outer does not hold what lies in it.
+    // An outer does not keep the objects inside it.
     let known = host.objects().spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
     ask(&host, knowing, "know", &[Value::Object(known)]);
     host.collection().collect().expect("a safe point");

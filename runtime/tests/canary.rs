@@ -1,5 +1,5 @@
-//! The canary with real plugins that take their process along: it is the canary's process, the host says what became of
-//! it and goes on with what it had. This binary is its own canary, which takes a main of its own.
+//! The canary with real plugins that crash their process: only the canary's process ends; the host reports the cause and continues
+//! with its state. This binary is its own canary, which needs its own `main`.
 
 mod support;
 
@@ -171,7 +171,7 @@ fn patient(deadline: Duration) -> Runtime {
     support::builder().canary_deadline(deadline).build().expect("a host")
 }
 
-/// Why a context does not take a build; it has nothing of it then, and takes a healthy one.
+/// Loads a build that the context must refuse; checks that the context has no module afterwards and accepts a healthy build.
 fn refused_by(context: &LoadContext, feature: &str) -> LoadError {
     let refusal = context.load_path(unruly(feature));
     assert!(context.modules().is_empty(), "{feature}: {refusal:?}");
@@ -181,7 +181,7 @@ fn refused_by(context: &LoadContext, feature: &str) -> LoadError {
     }
 }
 
-/// What a healthy build answers in a context.
+/// Result of a healthy build in a context.
 fn answer(context: &LoadContext) -> Option<Value> {
     let function = context.function("", "unruly.answer", "-> u32").unwrap_or_else(|error| panic!("{error}"));
     function.call(&[]).unwrap_or_else(|error| panic!("{error}"))
@@ -273,7 +273,7 @@ fn a_module_that_writes_to_every_descriptor_is_refused() {
     assert_unmapped(&host);
 }
 
-/// Whichever of the two is noticed first: that the canary has ended, or that something else speaks for it.
+/// Accepts either error: the canary has ended, or another process answers for it.
 fn a_copy_of_the_canary_does_not_pass_for_it() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("forks").expect("a free name");

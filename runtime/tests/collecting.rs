@@ -42,7 +42,7 @@ fn host() -> Runtime {
 type Meddle = Box<dyn FnOnce(&mut dyn FnMut(ObjectHandle))>;
 
 thread_local! {
-    /// What `add_references` of a meddler does, once.
+    /// Action of a meddler's `add_references`, run once.
     static MEDDLES: RefCell<Option<Meddle>> = const { RefCell::new(None) };
 }
 
@@ -113,7 +113,7 @@ fn a_collection_in_slices_keeps_what_moves_meanwhile() {
         host.collection().is_under_way() && host.collection().take_done().is_empty(),
         "the row is longer than a slice"
     );
-    // The end of the row moves behind its root, which the mark has seen; what was between goes with the next collection.
+    // Moves the end of the chain behind its root, which is already marked; the middle is collected next time.
     link(&host, row[0], row[19_000]);
     link(&host, row[18_999], NONE);
     let born = loose(&host);
@@ -228,7 +228,7 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     assert!(
         host.objects().is_alive(dead) && !host.collection().is_under_way() && host.collection().take_done().is_empty()
     );
-    // It is over, and so is its mode: writes, constructions and the next collection are as ever.
+    // The mark phase and its mode are over: writes, constructions and the next collection work as usual.
     link(&host, meddler, loose(&host));
     assert_eq!(host.collection().collect().expect("nobody panics"), 1);
     assert!(!host.objects().is_alive(dead));
@@ -248,7 +248,7 @@ fn an_add_references_that_changes_the_world_meets_no_borrowed_store_and_loses_no
             inner.objects().destroy(ended);
             assert!(inner.collection().collect().is_err(), "one is under way");
             assert!(inner.objects().spawn(NODE).is_err(), "one is under way");
-            // The next time is the last, when the mark asks natives again.
+            // The next call is the last one, when the mark phase visits natives again.
             meddle(move |visit| {
                 visit(told);
                 assert!(in_last.objects().is_root(rooted));

@@ -10,7 +10,7 @@ use alcedo_runtime::thunk::{AnyArray, AnyStruct, ArrayWildcard, array_ref};
 use alcedo_runtime::{CallError, Error, Frame, Runtime, Value, World, natives};
 
 thread_local! {
-    /// What functions of the host run while a call is under way.
+    /// Action of host functions during a call.
     static MEANWHILE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Sums {}
 
 #[uclass]
 impl Sums {
-    /// How many fields the struct has.
+    /// Number of fields of the struct.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_fields, custom_struct_param = "value")]
     fn fields(value: alcedo_engine::Vector) -> i32;
 
@@ -47,7 +47,7 @@ impl Sums {
         frame.give_result(count)
     }
 
-    /// How many elements the array has.
+    /// Number of elements of the array.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_length, array_parm = "target")]
     fn length(target: ArrayWildcard) -> i32;
 
@@ -68,7 +68,7 @@ impl Sums {
         frame.give_result(one + two)
     }
 
-    /// Runs what the test wants meanwhile.
+    /// Runs the action of the test.
     #[ufunction(blueprint_callable)]
     fn run_code() -> String {
         run_meanwhile()
@@ -88,7 +88,7 @@ impl Sums {
         frame.give_result(format!("{before:?} {after:?} {said}"))
     }
 
-    /// The same with a copy.
+    /// Runs the action around a copy.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_copy_around, array_parm = "target")]
     fn copy_around(target: ArrayWildcard) -> String;
 

@@ -1,4 +1,4 @@
-//! What a library declares, read from its file without mapping it, is what the host has when it is loaded.
+//! The declarations read from a library file without mapping equal those of the host after loading.
 
 use crate::support;
 
@@ -24,7 +24,7 @@ fn a_file_says_what_the_loaded_module_says_member_by_member() {
             let loaded = host.types().declared_by(&module).unwrap_or_else(|| panic!("{module} is loaded"));
             let read = of_file(library);
             assert_eq!(read, loaded, "{name}");
-            // What is there is not nothing.
+            // Checks that the declarations are not empty.
             let members =
                 read.classes.iter().map(|class| class.properties.len() + class.functions.len()).sum::<usize>();
             assert!(members + read.exports.len() != 0, "{name}: {read:?}");
@@ -66,7 +66,7 @@ fn a_file_that_is_no_plugin_is_refused_and_one_whose_descriptions_are_damaged_to
     assert!(matches!(gone, ContextError::NoFile { .. }), "{gone}");
 }
 
-/// Whatever stands where the descriptions are: an error or other words, never a panic, and never more memory than the file has.
+/// Accepts any bytes as descriptions: returns an error or other names, never panics, and never uses more memory than the file size.
 #[test]
 fn descriptions_of_any_bytes_end_in_an_answer() {
     let library = support::plugin("values", &[]);
@@ -99,7 +99,7 @@ fn descriptions_of_any_bytes_end_in_an_answer() {
     assert!(answered.0 > 10, "most changes are in code and in debug information: {answered:?}");
 }
 
-/// What glue for plugins is written from, without a runtime.
+/// Returns the declarations for glue of plugins without a runtime.
 #[test]
 fn a_host_says_what_it_declares_without_constructing_anything() {
     use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags, property_flags};

@@ -91,7 +91,7 @@ fn an_object_of_a_contextual_class_is_made_inside_of_another_only() {
     host.shutdown().into_result().expect("all ends");
 }
 
-/// Where something is.
+/// Location of an object.
 #[ustruct(package = "Test", pod)]
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Spot {
@@ -104,10 +104,10 @@ pub(crate) struct Spot {
 /// A wheel.
 #[uclass(package = "Test")]
 pub(crate) struct Wheel {
-    /// How wide.
+    /// Width.
     #[uproperty(default = 1.5)]
     width: f64,
-    /// Where.
+    /// Location.
     #[uproperty]
     spot: Spot,
 }

@@ -29,7 +29,7 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a function gives, in words.
+/// Formats the result of a function.
 fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     match host.objects().call(object, function, arguments) {
         Ok(Some(value)) => format!("{value:?}"),
@@ -42,7 +42,7 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
     call(host, player, "earn", &[Value::I32(points)])
 }
 
-/// What a listener has heard since this was asked last.
+/// Takes the calls that a listener has received since the last check.
 fn heard(host: &Runtime, listener: ObjectHandle) -> String {
     let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("texts") };
     host.objects().set(listener, "heard", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
@@ -54,7 +54,7 @@ fn bind(host: &Runtime, player: ObjectHandle, property: &str, listener: ObjectHa
     host.links().bind(player, property, listener, function).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// How many functions are bound.
+/// Number of bound functions.
 fn bound(host: &Runtime, object: ObjectHandle, property: &str) -> usize {
     match host.objects().get(object, property) {
         Ok(Value::Multicast(bindings) | Value::Sparse(bindings)) => bindings.len(),
@@ -257,7 +257,7 @@ fn each_of_two_modules_is_reloaded_alone_and_what_is_bound_between_them_stays() 
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
     assert_eq!((total(&host), heard(&host, listener)), (Value::I32(205), "wow, 1 of 7".to_owned()));
-    // With another signature what depends on it is refused, and everything goes on as it was.
+    // A changed signature rejects its dependents, and the old state continues.
     let report = host.reload_changed(&[scores(&["widened"]), tallies(&["changed"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     let words = report.to_string();
@@ -366,7 +366,7 @@ fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
 #[udelegate(multicast, package = "Test")]
 pub(crate) type OnTolled = fn(times: u32, by: Obj<Bell>);
 
-/// Whether a bell may be rung so often.
+/// Permission to ring a bell this number of times.
 #[udelegate(single, of = Bell)]
 pub(crate) type MayToll = fn(times: u32) -> bool;
 
@@ -374,13 +374,13 @@ pub(crate) type MayToll = fn(times: u32) -> bool;
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 pub(crate) struct Bell {
-    /// Is told.
+    /// Delegate for each toll.
     #[uproperty]
     on_tolled: OnTolled,
     /// Is asked.
     #[uproperty]
     may_toll: MayToll,
-    /// How often it heard one.
+    /// Number of tolls received.
     #[uproperty]
     heard: u32,
 }

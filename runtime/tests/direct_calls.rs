@@ -1,4 +1,4 @@
-//! Calls that a plugin makes directly, without slots: what may happen in the middle of one, and who hears of it.
+//! Direct calls of a plugin, without slots: permitted actions during a call, and observers of calls.
 
 use crate::crossings::{Adder, DROPPED, ask, direct_host, witness};
 use crate::support;
@@ -23,7 +23,7 @@ fn adder(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Test.Adder").expect("born")
 }
 
-/// What a function without parameters gives on three objects, called by the plugin in one crossing.
+/// Results of a function without parameters on three objects, called by the plugin in one crossing.
 fn each(host: &Runtime, name: &str, objects: [ObjectHandle; 3]) -> String {
     let [first, second, third] = objects.map(Value::Object);
     ask(host, witness(host), "each", &[Value::Text(name.into()), first, second, third])
@@ -139,7 +139,7 @@ fn a_watchdog_hears_of_what_one_module_calls_of_another() {
     let builder = builder.on_hang(move |hang| {
         if !hang.function.is_empty() {
             std::fs::write(&go_on, "").expect("the folder is writable");
-            // Nobody listens any more when the test has failed.
+            // The receiver is gone if the test has failed.
             let _sent = told.send(hang.clone());
         }
     });

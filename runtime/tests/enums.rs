@@ -101,7 +101,7 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
     assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
     assert_eq!(call(&host, person, "feel", &[named("Calm")]), "Angry");
     assert_eq!(shown(&host, person, "counts"), "Angry: U32(2), Calm: U32(2)", "the key was found by its new number");
-    // There is no such entry any more: the property begins as its default.
+    // The entry no longer exists, so the property gets its default.
     assert_eq!(shown(&host, lost, "mood"), "Angry = 300");
     // And its value stands by until there is one again.
     host.reload(&[moods(&[])]).unwrap_or_else(|error| panic!("{error}"));

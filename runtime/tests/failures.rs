@@ -1,5 +1,5 @@
-//! What a plugin can do wrong, and what the host makes of it: a typed error that names the place, and a host that goes
-//! on. `broken` misbehaves as its features say; a build without any misbehaves on request.
+//! Faults of plugins and the reaction of the host: a typed error with the location, and a host that continues. `broken` misbehaves
+//! according to its features; a build without features misbehaves on request.
 
 use crate::support;
 
@@ -493,7 +493,8 @@ fn what_is_under_way_is_not_interrupted_by_a_listener() {
     shared.borrow_mut().0 = None;
     assert!(host.objects().is_alive(object));
     let words = std::mem::take(&mut shared.borrow_mut().1);
-    // While the old generation is told of its end, and only then, objects may be made: its code still runs, and they live on.
+    // Objects may be created while the old generation is notified of its end, and only then: its code still runs, and the objects
+    // survive.
     let spawns = words.iter().filter(|line| line.contains("spawning an object"));
     assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{words:#?}");
     assert_eq!((words.len(), spawns.count()), (7 * 2 + 6, 6), "{words:#?}");

@@ -1,6 +1,6 @@
-//! The floors of `runtime/src`: a folder may use what is on its own floor or below, and nothing above. The table is the one of
-//! ARCHITECTURE.md. And the list of files with unsafe code, of `docs/unsafe.md`. What lies in crates below, `alcedo-base`, `alcedo-reflect`
-//! and `alcedo-zcall`, cargo keeps from pointing up; circles are looked for in `module_graph.rs`.
+//! Layers of `runtime/src`: a folder may use only its own layer and lower ones, as the table of ARCHITECTURE.md defines. Also checks
+//! the list of files with unsafe code in `docs/unsafe.md`. For the lower crates `alcedo-base`, `alcedo-reflect` and `alcedo-zcall`,
+//! cargo prevents upward dependencies; `module_graph.rs` finds cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -157,8 +157,8 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
     }
 }
 
-/// A store in a cell of std would not be counted among the borrows that no log line may meet: see `cells.rs`. What is a
-/// thread's own is no store.
+/// Rejects stores in std cells, whose borrows would not be counted; log lines require that no store is borrowed, see `cells.rs`.
+/// Thread-locals are excluded.
 #[test]
 fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -176,7 +176,7 @@ fn a_closure_of_the_host_answers_a_delegate_over_a_reload_until_it_is_dropped() 
     let seen = Rc::new(RefCell::new(Vec::new()));
     let noted = Rc::clone(&seen);
     let listener = lamp.before().listen(&host, move |runtime, (times,)| {
-        // It may use the runtime.
+        // The listener may use the runtime.
         noted.borrow_mut().push((times, lamp.brightness(runtime)?));
         if times == 7 { Err(CallError::returned("not seven")) } else { Ok(times * 10) }
     });
@@ -208,7 +208,7 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
     assert!(error.to_string().contains("on purpose"), "{error}");
     drop(panics);
 
-    // Dropped by itself, in the middle of its call, with something that looks at the runtime when it goes.
+    // Listener that drops itself during its call, with a value whose drop reads the runtime.
     struct Looks(Runtime, Rc<Cell<usize>>);
     impl Drop for Looks {
         fn drop(&mut self) {
@@ -228,7 +228,7 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
     assert_ne!(found.get(), usize::MAX, "it went");
     lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
 
-    // One that is bound when the host ends, and owns a handle to it.
+    // Listener that is bound when the host ends and owns a handle to the host.
     let owner = host.clone();
     let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().all().len() as u32));
     let listener = listener.expect("it is bound");
@@ -243,7 +243,7 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
 fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
-    // Another signature than the delegate's: the glue of another lamp.
+    // Wrong signature of the delegate, from the glue of another lamp.
     let wrong = alcedo_runtime::host::DelegateOf::<(f64,), u32>::new(Lamp::PATH, "before", lamp.handle());
     for error in [
         wrong.call(&host, (1.0,)).map(drop).expect_err("u32 -> u32"),
@@ -309,8 +309,8 @@ fn a_world_is_saved_without_the_closures() {
     host.shutdown().into_result().expect("all ends");
 }
 
-/// One plugin uses the other by glue only: it extends its class and overrides its event, binds its delegate, implements its interface,
-/// and calls its functions. The host uses both by glue.
+/// Covers a plugin that uses another by glue only: extends its class, overrides its event, binds its delegate, implements its
+/// interface and calls its functions. The host uses both by glue.
 #[test]
 fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
     let libraries =
@@ -323,7 +323,7 @@ fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
     twin.watch_over(&host, lamp).expect("the delegate is bound");
     room.put_up(&host, Obj::new(candle.handle())).expect("it shines");
     let check = |lamps_tag: u32, plus_tag: u32| {
-        // What is the plugin's own begins anew with each build.
+        // State of the plugin's own fields restarts with each build.
         assert_eq!(twin.flicker(&host, 2).expect("an override"), 4, "{lamps_tag} {plus_tag}");
         assert_eq!(lamp.build_tag(&host).expect("it answers"), lamps_tag);
         assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), format!("{}", 3 + 100 * plus_tag));

@@ -1,5 +1,5 @@
-//! What glue for hosts has Rust types for beside numbers, texts and references: enums, structs of any fields, sets and maps, parameters
-//! that come back, and delegates that functions take. Each over a reload that makes the glue stale.
+//! Rust types of host glue besides numbers, strings and references: enums, structs with any fields, sets and maps, out parameters, and
+//! delegate arguments of functions. Each is used across a reload that makes the glue stale.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -104,7 +104,7 @@ fn structs_with_texts_enums_containers_and_bases_are_copied_in_and_out() {
     assert_eq!(depot.note(&host, "there".to_owned(), 9).expect("it notes"), "there (7, 8, 9) 1.5");
     depot.set_sizes(&host, vec![size.clone(), tall.clone()]).expect("there");
     assert_eq!(depot.sizes(&host).expect("there"), [size.clone(), tall.clone()]);
-    // As a parameter, as a result, and as what comes back.
+    // Sends the struct as an argument, a result and an out parameter.
     let sent = Parcel { to: "me".to_owned(), size: size.clone(), inner: tall.clone() };
     let mut back = Size::default();
     assert_eq!(depot.send(&host, sent.clone(), &mut back).expect("it is sent"), sent);
@@ -129,7 +129,7 @@ fn a_struct_whose_fields_are_others_is_an_error_that_says_which_the_glue_has() {
 }
 
 alcedo_runtime::host_struct! {
-    /// As a drawer was once.
+    /// Earlier version of a drawer.
     struct Other in "/Script/Game.Drawer" {
         name "name": String,
         numbers "numbers": Vec<u32>,

@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 
-/// The host before the change, with two objects: one as it was born, one that differs in everything.
+/// Host before the change, with two objects: one with default values, one that differs in everything.
 struct Before {
     host: Runtime,
     plain: ObjectHandle,
@@ -72,7 +72,7 @@ fn a_property_and_a_function_that_a_host_holds_are_those_of_the_new_class_after_
     };
     assert_eq!(shifted(&host, changed, &shift), "v1");
     reload(&host, &["v2"]);
-    // It has another place in the new class.
+    // The property has another offset in the new class.
     objects.set(changed, &same, &Value::F64(7.5)).expect("it is there");
     assert_eq!(objects.get(changed, "same").expect("it is there"), Value::F64(7.5));
     let gone = objects.get(changed, &removed).expect_err("the new class has none").to_string();

@@ -9,7 +9,7 @@ use alcedo_runtime::{CallError, Error, NetNames, ObjectHandle, Runtime, Value, n
 
 use crate::support;
 
-/// What two machines call the same objects.
+/// Names shared by two machines for the same objects.
 #[derive(Default)]
 struct Shared(RefCell<HashMap<u64, ObjectHandle>>);
 
@@ -81,7 +81,7 @@ fn a_struct_of_a_module_writes_itself_and_keeps_what_it_does_not_send() {
     there.net_read(to, "label", &bytes, &Shared::default()).expect("it is read");
     let read = there.objects().get(to, "label").expect("it is there");
     assert_eq!(field(&read, "sender"), Value::Object(ObjectHandle::NONE));
-    // One that travels by value, in two bytes behind the head.
+    // Sends a struct by value: two bytes after the header.
     let large = with(&here.objects().get(from, "large").expect("there"), "height", Value::F64(3.5));
     here.objects().set(from, "large", &large).expect("it is there");
     let bytes = here.net_write(from, "large", &names).expect("it is written");
@@ -143,14 +143,14 @@ fn what_is_no_success_or_broken_is_an_error_and_changes_nothing() {
     host.shutdown().into_result().expect("all ends");
 }
 
-/// Where somebody is.
+/// Location of a walker.
 #[ustruct(package = "Test", pod)]
 #[derive(PartialEq, Debug)]
 pub(crate) struct Place {
     /// Across.
     #[uproperty(default = 1.5)]
     pub x: f32,
-    /// It is not sent.
+    /// Not sent.
     pub local: u32,
 }
 
@@ -170,11 +170,11 @@ impl Place {
     }
 }
 
-/// Who is somewhere.
+/// Object with a location.
 #[uclass(package = "Test")]
 #[derive(Default)]
 pub(crate) struct Walker {
-    /// Where.
+    /// Current location.
     #[uproperty]
     place: Place,
 }

@@ -1,4 +1,4 @@
-//! Calls that are watched: what is counted, what is a span, and that nothing is while nobody looks.
+//! Observed calls: counters, spans, and no cost without an observer.
 
 use crate::support;
 
@@ -91,7 +91,7 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
     host.console("calls clear");
     assert!(counted(&host).is_empty());
     host.console("calls on");
-    // Counting goes on over a reload, under the same names.
+    // Counters continue across a reload, under the same names.
     own.call((1, 2)).expect("a sum");
     let report = host.reload(&[support::plugin("switchboard", &[])]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));

@@ -16,7 +16,7 @@ fn change(host: &Runtime, what: &str) {
     changed.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
-/// How often the author's hook has run since the last time.
+/// Number of runs of the author's hook since the last call.
 fn heard(host: &Runtime) -> u32 {
     match host.calls().call("ex:/outcry.heard", &[]) {
         Ok(Some(Value::U32(times))) => times,
@@ -24,7 +24,7 @@ fn heard(host: &Runtime) -> u32 {
     }
 }
 
-/// It panics, and the error says what and where.
+/// Checks that the panic error contains the message and the location.
 fn assert_place(host: &Runtime, when: &str) {
     let error =
         host.calls().call("ex:/outcry.cry", &[Value::Text(when.to_owned())]).expect_err("it panics").to_string();
@@ -54,7 +54,7 @@ fn a_hook_that_main_or_an_initializer_has_set_costs_no_place() {
         let host = outcry(&[what], &[]);
         assert_place(&host, what);
         let author = u32::from(what != "take") * 2;
-        // One more was heard in main itself.
+        // The hook has also run in main itself.
         assert_eq!(heard(&host), author + u32::from(what == "drop in a panic"), "{what}");
     }
     let host = outcry(&[], &["early"]);

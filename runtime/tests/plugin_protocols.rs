@@ -14,8 +14,7 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
     support::tagged("ledger", features, tag)
 }
 
-/// A host with a protocol of its own, to which a plugin may add. All tests here keep a record: what one of them logs stands in no
-/// other's.
+/// Returns a host with a protocol that plugins may extend. All tests here keep a record, so that their log lines do not mix.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.calls().add_protocol(PlainProtocol::new("console")).expect("it is free");
@@ -44,7 +43,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&told);
 }
 
-/// What the plugin tells of something that it was to do.
+/// Calls the plugin by name and returns its text.
 fn asked(host: &Runtime, name: &str, arguments: &[Value]) -> String {
     match host.calls().call(name, arguments) {
         Ok(Some(Value::Text(told))) => told,

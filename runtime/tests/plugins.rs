@@ -83,7 +83,7 @@ fn a_watched_file_is_reloaded_when_it_changes_and_half_a_file_changes_nothing() 
     assert!(done.is_committed(), "{done}");
     assert_eq!(tag(), Some(Value::U64(2)));
 
-    // A reload reads the file, which is no change of it: another one would follow within milliseconds.
+    // A reload only reads the file; otherwise a second reload would follow within milliseconds.
     let until = std::time::Instant::now() + std::time::Duration::from_millis(300);
     while std::time::Instant::now() < until {
         host.tick(Budget::frame());

@@ -67,7 +67,7 @@ impl Dispatcher for Say {
     }
 }
 
-/// Knows `say`, by who it is, and what is in its list; and counts what it is asked.
+/// Resolver for `say`, identified by `who`, and for the names in its list; counts its requests.
 struct Commands {
     who: &'static str,
     host: WeakRuntime,
@@ -334,7 +334,7 @@ fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     assert_eq!(before.differences(&host.worlds().digest()), [""; 0]);
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
-    // The module asked for it before, and was told of no such name: that is not kept past the load.
+    // The module requested the name before and received an error, which is not cached past the load.
     let unknown = ask(line, "console:/sing");
     assert!(matches!(&unknown, Value::Text(told) if told.contains("there is no command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());
@@ -343,7 +343,7 @@ fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     assert_eq!(host.calls().call_handle(handle, &[text("Ana")]).expect("it answers"), Some(text("commands: Ana")));
 }
 
-/// Drops with whoever owns it, and counts that.
+/// Counts its drop.
 struct Counted(Rc<Cell<u32>>, Runtime);
 
 impl Drop for Counted {

@@ -1,5 +1,5 @@
-//! The recipes of `docs/recipes.md`, each as a plugin that does what it says: work of its own threads comes to the game
-//! thread, and neither a reload nor an unload in the middle of it leaves anything behind.
+//! The recipes of `docs/recipes.md` as plugins: results of their own threads reach the game thread, and neither a reload nor an unload
+//! in between leaves traces.
 
 use crate::support;
 
@@ -81,7 +81,7 @@ fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
             "there is one metronome"
         );
         wait(&host, "the clock hears ten beats", || number(&host, clock, "beats") >= before + 10);
-        // It beats on, all through the reload.
+        // The thread continues through the reload.
         let next = support::tagged("c-thread", &[], tag);
         host.reload(&[next]).expect("a Master").into_result().expect("it is committed");
         assert_clean(&host);

@@ -1,5 +1,5 @@
-//! What safe code of a host cannot even write down: each file in `ui` is a way into memory that somebody tried, and the
-//! compiler's answer stands beside it.
+//! Code that safe host code cannot compile: each file in `ui` is an attempt to access memory, with the compiler's errors in the file
+//! next to it.
 
 use alcedo_runtime::{Runtime, World};
 

@@ -22,7 +22,7 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("migration", form));
     libraries.push(support::plugin("attacker", greed));
-    // What is suspended and resumed: another build in every turn, one that needs the other.
+    // Modules that suspend and resume: another build in every turn, and a module that depends on it.
     let tag = 1 + turn as u64 % 2;
     libraries.extend([support::tagged("harbor", &[], tag), support::tagged("harbor", &["needs-harbor"], tag)]);
     libraries
@@ -35,12 +35,12 @@ struct Scene {
     objects: Vec<(&'static str, ObjectHandle)>,
     /// Of the host, so it outlives generations.
     greeting: ZCallHandle,
-    /// How often new code reached the host's function that it may not reach.
+    /// Number of forbidden calls of the host's function by new code.
     tally: Rc<Cell<u64>>,
     scope: ReloadScope,
 }
 
-/// What is asked of the objects of a class, and answered by its plugin part.
+/// Functions of a class that its plugin part answers.
 const QUESTIONS: [(&str, &[&str]); 6] = [
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),
@@ -136,7 +136,7 @@ impl Scene {
         report.expect("a Master")
     }
 
-    /// What the plugin parts, the names and the handles answer.
+    /// Results of the plugin parts, the names and the handles.
     fn told(&self, handles: &[(&str, ZCallHandle)]) -> Vec<String> {
         let mut told = Vec::new();
         for (class, questions) in QUESTIONS {
@@ -214,7 +214,7 @@ fn answer(result: Result<Option<Value>, Error>) -> String {
     result.map_or_else(|error| format!("refused: {error}"), |value| format!("{value:?}"))
 }
 
-/// Whether a step is done several times in one reload of the scene.
+/// True if the step runs several times in one reload of the scene.
 fn repeats(step: ReloadStep) -> bool {
     match step {
         ReloadStep::Canary

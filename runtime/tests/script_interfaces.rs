@@ -1,5 +1,5 @@
-//! Interfaces that packages of scripts declare, and static functions that they override, in a running host: across packages, over
-//! reloads, and when a class no longer has what its interface asks for.
+//! Interfaces and overridden static functions of script packages in a running host: across packages, across reloads, and for a class
+//! that no longer has the functions of its interface.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Packages of scripts in a running host: loaded beside libraries, called from every side, edited and reloaded while their objects
-//! live, broken and set back.
+//! Script packages in a running host: loaded next to libraries, called from every side, edited and reloaded while their objects are
+//! alive, broken and restored.
 
 use crate::support;
 
@@ -480,7 +480,7 @@ fn lines_with_errors(count: usize) -> String {
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
 }
 
-/// What is kept by number: the classes of every generation that is not forgotten, and the packages that have code.
+/// Tables by number: the classes of all generations still known, and the packages with code.
 fn kept(host: &Runtime) -> Vec<String> {
     let digest = host.worlds().digest();
     let counts =
@@ -684,7 +684,7 @@ fn a_plugin_uses_classes_of_a_package_by_their_types_and_is_reloaded_with_it() {
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(report.replaced_because, ["Ballad: its text has changed", "listener: it uses Ballad"]);
     assert_eq!(listen(), Some(Value::Text("22 22".into())));
-    // What the plugin was built for is gone, so neither of the two changes.
+    // The function that the plugin was built against is gone, so neither module changes.
     package.edit("Singer.uc", "function int sing(int times)", "function int sing(float times)");
     let report = host.reload_changed(&modules).expect("a Master");
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");

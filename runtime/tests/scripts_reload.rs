@@ -1,5 +1,5 @@
-//! What becomes of objects of scripts when the text of their class changes: types of variables, entries of enums, fields of structs,
-//! defaults, names of classes, and what delegates are bound to.
+//! Objects of scripts after changes of their class: types of variables, entries of enums, fields of structs, defaults, names of
+//! classes, and targets of delegates.
 
 use std::collections::BTreeSet;
 

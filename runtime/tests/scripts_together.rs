@@ -7,7 +7,7 @@ use alcedo_runtime::{Outcome, Reload, Runtime, Value};
 
 use crate::scripts::{FANCY, HERO_TEXT, Package, builder, call, get, host, modules, spawn};
 
-/// What stands in the way of a reload that was rolled back.
+/// Error of a reload that was rolled back.
 fn refused(report: Reload) -> String {
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     report.to_string()
@@ -121,7 +121,7 @@ fn a_package_that_has_a_type_of_the_name_itself_needs_nobody_for_it() {
     for order in [[&tale, &saga], [&saga, &tale]] {
         two_of(&host(), &order).unwrap_or_else(|error| panic!("{error}"));
     }
-    // Its own `Foo` extends that of the other one.
+    // Class `Foo` extends the `Foo` of the other package.
     saga.write("Foo.uc", "class Foo extends Tale.Foo;\nvar Bar B;\n");
     for order in [[&tale, &saga], [&saga, &tale]] {
         let host = host();

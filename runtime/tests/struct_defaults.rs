@@ -1,5 +1,5 @@
-//! Structs whose fields say what they begin as: wherever the host makes a value of one, in Rust code of plugins, and over reloads that
-//! change what is said.
+//! Structs with default values of fields: in every place where the host creates a value, in Rust code of plugins, and across reloads
+//! that change the defaults.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
     in_words(&told.expect("a text"))
 }
 
-/// A size of which only this is said.
+/// Size with an explicit width only.
 fn wide(width: i32) -> Value {
     Value::Struct(vec![("width".into(), Value::I32(width))])
 }

@@ -15,8 +15,8 @@ pub(crate) fn chores(features: &[&str]) -> PathBuf {
     support::plugin("chores", features)
 }
 
-/// A record of what a plugin, or the host, tells under `target`, and a host with one robot. The record outlives the host,
-/// so that no other test hears how this one ends.
+/// Returns a record of the lines under `target`, and a host with one robot. The record outlives the host, so that other tests do not
+/// receive the lines of its end.
 pub(crate) fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
     let host = support::hasty_host(&[chores(&[])]);
@@ -28,7 +28,7 @@ fn call(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]
     host.objects().call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
-/// One tick of so many milliseconds.
+/// Ticks once with this duration.
 pub(crate) fn tick(host: &Runtime, milliseconds: u32) {
     host.tick(Budget::seconds(milliseconds as f32 / 1_000.0));
 }
@@ -228,7 +228,7 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
     let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
 
     assert!(!report.is_committed(), "{report}");
-    // What was posted may run while the host waits for the end of the new images, or later.
+    // Posts may run while the host waits for the end of the new images, or later.
     let mut posted = Vec::new();
     let mut others = |lines: String| {
         let (posts, others): (Vec<_>, Vec<_>) = lines.lines().partition(|line| line.starts_with("posted"));

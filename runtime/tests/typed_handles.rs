@@ -16,7 +16,7 @@ use expect_test::expect;
 const ADDER: &str = "/Script/Test.Adder";
 const OBJECT: &str = "/Script/Core.Object";
 
-/// What a plugin extends, and who has it add.
+/// Declares a class that a plugin extends, and a class that calls it.
 fn adders() -> [Natives; 2] {
     let mut adder =
         NativeClass::new("Test", "Adder", OBJECT).doc("The host's own adder.").flags(class_flags::BLUEPRINTABLE);
@@ -78,7 +78,7 @@ fn a_body_reads_and_writes_by_handle_whatever_class_of_a_plugin_extends_its_own_
     host.shutdown().into_result().expect("all ends");
 }
 
-/// What bodies give out to the test that looks at them.
+/// Values that function bodies report to the test.
 type Seen<T> = Rc<RefCell<Vec<T>>>;
 
 #[test]

@@ -36,10 +36,10 @@ fn patient() -> Builder {
     })
 }
 
-/// What a test with a host has to itself: declared first, dropped last.
+/// Resources of a test with a host: declared first, dropped last.
 type Stage = (Record, Runtime, Rc<RefCell<Vec<String>>>);
 
-/// A host with `lingering`, what it logs, and what its Master goes through.
+/// Returns a host with `lingering`, its log, and the events of its Master.
 fn stage(builder: Builder) -> Stage {
     let record = support::record("lingering");
     let events = Rc::new(RefCell::new(Vec::new()));
@@ -50,7 +50,7 @@ fn stage(builder: Builder) -> Stage {
     (record, host, events)
 }
 
-/// The events but for the one that says who blocks.
+/// Events without `Blocked`.
 fn unblocked(events: &RefCell<Vec<String>>) -> Vec<String> {
     events.borrow().iter().filter(|event| !event.starts_with("Blocked")).cloned().collect()
 }
@@ -84,7 +84,7 @@ fn until_blocked_by(ticket: &UnloadTicket, kinds: &[LeaseKind], step: impl Fn())
     }
 }
 
-/// Who keeps it, of one kind.
+/// Owners of the blockers of one kind.
 fn owners(report: &BlockerReport, kind: LeaseKind) -> Vec<&str> {
     report.blockers.iter().filter(|blocker| blocker.kind == kind).map(|blocker| blocker.owner.as_str()).collect()
 }
@@ -304,7 +304,7 @@ fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_th
     let before = unblocked(&events);
     assert_eq!(before, ["Unloading 1", "Unloaded 1"][..before.len().max(1)]);
     drop(lease);
-    // The game thread does nothing at all meanwhile.
+    // The game thread is idle during the wait.
     let report = waiting.join().expect("it waits").expect("it is gone");
     assert_eq!(report.modules.len(), 1, "{report}");
     assert_nothing_mapped(&host);
@@ -410,7 +410,7 @@ fn a_finalizer_that_never_returns_is_given_up_and_another_thread_does_the_work_o
     host.unloads().wait(LONG).expect("a safe point");
     assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
     assert!(host.objects().is_alive(hanging));
-    // What hangs in a parked image may go on at any time.
+    // Releases the hanging code of a parked image.
     fs::write(path, "").expect("the folder is ours");
     assert_eq!(host.shutdown().left.len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Every kind of value, used by a real plugin through the real host: what it does is told as text and compared.
+//! Every kind of value, used by a real plugin through the real host, with its output compared as text.
 
 use crate::support;
 

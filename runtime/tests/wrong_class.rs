@@ -56,7 +56,7 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What an object has to pass, and how the error names the place.
+/// Check that an object must pass, with the location in its error.
 type Door = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
 
 fn door(
@@ -159,7 +159,7 @@ fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
     assert_eq!(put(key), "passed");
     assert_eq!(put(wall), refusal("`up:/Script/Test.Lock:key`"));
     assert_eq!(host.objects().get(lock, "key").expect("a property"), Value::Object(key));
-    // What comes out where nobody has compared signatures is looked at as well.
+    // Results of calls without a signature check are also checked.
     let take = |object| says("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
     assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));

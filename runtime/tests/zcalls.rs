@@ -30,7 +30,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&answer);
 }
 
-/// The plugin calls, from the method `by` of a line; what the method tells of it.
+/// Calls from the plugin, through the method `by` of a line, and compares its text.
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
     match host.objects().call(line, by, arguments) {
         Ok(Some(Value::Text(told))) => expected.assert_eq(&told),
@@ -400,7 +400,7 @@ fn a_rolled_back_reload_leaves_handles_and_registered_names_alive() {
     assert_eq!(host.calls().resolve("ex:/switchboard.add").expect("it is registered"), handle);
 }
 
-/// What a resolver and its test share.
+/// Log shared by a resolver and its test.
 type Words = Rc<RefCell<Vec<String>>>;
 
 /// A host with a protocol `db`, whose tables are `add`, `greet` and what is pushed into the list; and who asked for what.

@@ -1,4 +1,4 @@
-//! The end of a runtime, and of its process, is told to every context.
+//! Events for every context at the end of the runtime and of the process.
 
 use std::cell::RefCell;
 use std::process::Command;
@@ -12,7 +12,7 @@ use alcedo_runtime::{
 
 use super::{build_tag, gone, number, reports, runtime, slim, support};
 
-/// What was heard, in order.
+/// Received events in order.
 type Heard = Arc<Mutex<Vec<String>>>;
 
 fn say(heard: &Heard, line: impl Into<String>) {
@@ -89,7 +89,7 @@ fn a_slim_that_was_made_after_its_runtime_is_its_makers() {
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 
-/// A runtime that waits for nobody, a Slim in it, and why that cannot end.
+/// Returns a runtime with a short shutdown timeout, a Slim in it, and a pointer that keeps the Slim from ending.
 fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
@@ -165,7 +165,7 @@ thread_local! {
     static KEPT: RefCell<Option<(Runtime, LoadContext)>> = const { RefCell::new(None) };
 }
 
-/// The child: one Slim has ended before, one lives when the process ends as `how` says.
+/// Body of the child process: one Slim has ended before, one is alive when the process ends as `how` specifies.
 fn end_process(how: &str) {
     let (how, file) = how.split_once(' ').expect("how, and a file");
     if how == "thread-local" {
@@ -204,7 +204,7 @@ fn end_process(how: &str) {
             std::process::exit(7);
         }
         "other-thread" => {
-            // Its handles stay with a thread that goes on.
+            // Handles of the context stay with a thread that continues.
             let ends = thread::spawn(|| std::process::exit(7));
             let _never = ends.join();
         }

@@ -103,7 +103,7 @@ fn a_function_that_is_looked_up_in_a_scope_is_of_its_context_and_without_one_of_
     assert_eq!(number(&here("reports:Report").expect("the Slim has it")).expect("it answers"), 1);
     drop(scope);
     assert_eq!(number(&scoped).expect("it answers"), 2, "it stays a function of the Slim");
-    // A scope of another runtime's context says nothing about this one.
+    // A scope of another runtime's context does not affect this runtime.
     let other = runtime();
     let elsewhere = other.contexts().create_slim("elsewhere").expect("the name is free");
     let _scope = elsewhere.enter().expect("it is alive");

@@ -10,7 +10,7 @@ use super::{any, figures, gone, reports, runtime, support, text};
 
 const RENDER: &str = "nm:/reports:Report:render";
 
-/// A Slim with `relay`, and these beside it.
+/// Creates a Slim with `relay` and further libraries.
 fn relay(contexts: &Contexts, name: &str, beside: &[std::path::PathBuf]) -> LoadContext {
     let slim = contexts.create_slim(name).unwrap_or_else(|error| panic!("{error}"));
     for library in beside.iter().chain([&support::plugin("relay", &[])]) {
@@ -19,7 +19,7 @@ fn relay(contexts: &Contexts, name: &str, beside: &[std::path::PathBuf]) -> Load
     slim
 }
 
-/// What `method` of `relay` says when it hands these on.
+/// Calls `method` of `relay`, which forwards these arguments.
 fn handed_on(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
     let words = match method {
         "number" => "String -> String",
@@ -287,7 +287,7 @@ fn modules_that_call_while_their_slim_is_replaced_and_unloaded_get_an_answer_or_
             .map(|function| {
                 thread::spawn(move || {
                     let mut answers = 0_u64;
-                    // Until the context unloads; what its module says meanwhile is an answer or the refusal of a callee.
+                    // Calls until the context unloads; meanwhile each result is an answer or the refusal of a callee.
                     while let Ok(said) = function.call(&[text("nm:/reports:Report:build_tag")]) {
                         let Some(Value::Text(said)) = said else { panic!("{said:?}") };
                         assert!(said == "1" || said.contains("is not available"), "{said}");

@@ -1,4 +1,4 @@
-//! The page on load contexts names the tests that show what it says. None of them may be gone or be called otherwise.
+//! Checks that each test named in the page on load contexts exists.
 
 use std::fs;
 use std::path::Path;

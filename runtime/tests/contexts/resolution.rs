@@ -8,7 +8,7 @@ use alcedo_runtime::{
 
 use super::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime, slim, support};
 
-/// Who was asked, in order.
+/// Resolver calls in order.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 /// A resolver that knows `figures` if `library` is there, and writes down that it was asked.

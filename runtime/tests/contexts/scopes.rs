@@ -80,7 +80,7 @@ fn f7_a_scope_is_a_lease() {
     assert!(matches!(slim.enter(), Err(ContextError::ContextUnloading { .. })));
 }
 
-/// Is ready when it is polled for the second time; says each time where it is.
+/// Future that is ready at its second poll; records the current context at each poll.
 struct Twice(Vec<Option<String>>);
 
 impl Future for Twice {

@@ -38,7 +38,7 @@ fn ring<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
     shown(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
 }
 
-/// A resolver that asks `context` for `name`, whatever it is asked for, and counts.
+/// Resolver that requests `name` from `context` for any request, and counts its calls.
 fn asks(
     context: &LoadContext,
     name: &str,
@@ -51,7 +51,7 @@ fn asks(
     }
 }
 
-/// A thread's outcome, awaited for long but not for ever.
+/// Returns the outcome of a thread; fails after a long timeout.
 fn within<T>(outcome: &Receiver<T>) -> T {
     outcome.recv_timeout(LONG).expect("nobody waits for ever")
 }
@@ -63,7 +63,7 @@ fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiv
     outcome
 }
 
-/// Runs `work` and hands each line that modules log on this thread meanwhile to `heard`, where they log it.
+/// Runs `work` and calls `heard` synchronously for each line that modules log on this thread.
 fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
 }

@@ -21,7 +21,7 @@ fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Res
     thread.spawn(move || wait.call(&[path])).expect("a thread can be started")
 }
 
-/// Waits until an unload is called blocked, and says by whom.
+/// Waits until an unload is blocked by a lease of this kind, and returns the report.
 fn until_held(ticket: &UnloadTicket, kind: LeaseKind) -> BlockerReport {
     support::until("it is blocked", || ticket.poll() == ContextState::Blocked);
     let report = ticket.report();
@@ -386,7 +386,7 @@ fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() 
     assert!(refusal(contexts.park(id)).contains("only its game thread can"));
 }
 
-/// Where each lease on the context says that it was made, but for the numbers of the lines.
+/// Kind and source file of each lease, without line numbers.
 fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
     let of = |blocker: &Blocker| {
         let place = blocker.place.as_deref().expect("it has a place");
