@@ -1,5 +1,5 @@
-//! The program as a user runs it, with real builds: that it passes where all is well, and that it fails where it is
-//! not. The second half is what gives the first its meaning.
+//! The program as run by a user, with real builds: passes for a correct host and fails for an incorrect one. The failing cases prove
+//! that passing is meaningful.
 
 use serde_json::Value;
 use std::process::Output;

@@ -21,7 +21,7 @@ fn run(program: &mut Command) -> (Output, String) {
     (output, told)
 }
 
-/// What went wrong with a row that is harmed, reloaded onto itself and alternating.
+/// Failures of a row under fault injection, reloaded with itself and alternating.
 fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
     let dir = TempDir::new().expect("a folder");
     let (output, told) = run(program(dir.path(), row).args(["--sabotage", harm]).args(more));

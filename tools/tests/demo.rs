@@ -1,4 +1,4 @@
-//! The demo as a program: what it says to another program, and that it can tell a sound host from a broken one.
+//! The demo as a program: its machine-readable output, and its detection of a broken host.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

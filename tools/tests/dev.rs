@@ -11,7 +11,7 @@ fn a_session_from_the_first_build_to_the_end() {
     let mut dev = Dev::start(&scratch);
     dev.begins();
 
-    // The world is asked and told in lines.
+    // Uses console commands to query and change the world.
     dev.wishes(": spawn Game.MagicCube");
     let born = dev.hears("   Game.MagicCube   #");
     let born = born.split_whitespace().next().unwrap();
@@ -33,7 +33,7 @@ fn a_session_from_the_first_build_to_the_end() {
     dev.hears("20 conjugates rebuilt · 0 class constructors rerun");
     dev.hears("default 180 → 240: 20 followed");
 
-    // What does not compile is shown once, and the old code goes on.
+    // A compile error is shown once, and the old code continues.
     scratch.edit("default = 240.0", "default = \"fast\"");
     dev.hears("error");
     dev.hears("the old code keeps running");

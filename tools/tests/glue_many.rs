@@ -1,5 +1,5 @@
-//! Glue of a host with thirty native classes of ten properties and ten functions, and two plugins that know the host and each other by
-//! glue only: all of it is generated, built, run and reloaded, and writing the glue again gives the same bytes.
+//! Glue of a host with thirty native classes of ten properties and ten functions, and two plugins that use the host and each other by
+//! glue only: everything is generated, built, run and reloaded, and regeneration yields the same bytes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::{Scratch, target};
 const CLASSES: usize = 30;
 const MEMBERS: usize = 10;
 
-/// The type of a member; references lead to the next class.
+/// Type of a member; references are of the next class.
 fn ty(class: usize, member: usize) -> NativeType {
     match member % 5 {
         0 => (PropertyKind::F64, ""),
@@ -56,7 +56,7 @@ fn body(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         params += 1;
     }
     frame.finish()?;
-    // Every second one gives nothing.
+    // Every second function has no result.
     let _ = frame.give_result(params);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Plugin code that never comes back, wherever that is: `alcedo dev` names it, its keys answer meanwhile, and the next save
-//! goes on with the objects as they were.
+//! Plugin code that never returns, at any location: `alcedo dev` names it, its keys still work, and the next save continues with the
+//! objects in their last state.
 
 use crate::support::{Dev, Scratch};
 
@@ -11,7 +11,7 @@ fn endless(source: &str, behind: &str) -> String {
     source.replace(behind, &format!("{behind}\n        if std::hint::black_box(true) {{ {LOOP} }}"))
 }
 
-/// Waits until a hang is told, and checks what is told of it.
+/// Waits for the report of a hang and checks it.
 fn hangs(dev: &mut Dev, thread: &str, function: &str) {
     let hang = dev.hears("it hangs:");
     let told = format!("the {thread} has been at {function} of module magic_cube for ");

@@ -9,12 +9,12 @@ use crate::support::{Dev, target};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
-/// A folder in which something new is made. What cargo made of it in the shared target folder goes with it.
+/// Folder for a new workspace or plugin. Removed together with its build output in the shared target folder.
 struct Folder {
     dir: TempDir,
     /// Folders of manifests, and the packages that are built for them.
     built: Vec<(PathBuf, Vec<&'static str>)>,
-    /// Whoever sweeps out the target folder would take the tests of another one along, which have the same names.
+    /// Serializes the tests: removing build output would affect another test whose packages have the same names.
     turn: Option<MutexGuard<'static, ()>>,
 }
 
@@ -133,7 +133,7 @@ fn alcedo_dev_runs_the_host_of_a_new_workspace_and_an_edit_of_its_plugin_goes_li
     dev.hears("LivePatrolRobot_1 is at ");
     let path = folder.dir.path().join("live/plugins/live-patrol/src/lib.rs");
     let source = fs::read_to_string(&path).unwrap();
-    // It turns at the start already, from wherever it is.
+    // The robot turns already at the start, from any position.
     fs::write(&path, source.replace("const TRACK: f64 = 10.0;", "const TRACK: f64 = -1000.0;")).unwrap();
     dev.hears("generation 1 → 2");
     dev.hears("LivePatrolRobot_1 is at -");

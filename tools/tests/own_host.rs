@@ -1,4 +1,4 @@
-//! `alcedo dev` with a host of the author's own, which is a package beside the plugin and takes part by one line.
+//! `alcedo dev` with the author's own host, a package next to the plugin with a single line for its participation.
 
 use std::fs;
 use std::io::Write as _;
@@ -206,7 +206,7 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     dev.wishes(": objects Game.Wheel");
     let wheel = dev.hears("Game.Wheel   #");
     let wheel = wheel.split_whitespace().next().unwrap();
-    // It stands still from here on, so that it is known again.
+    // The wheel no longer turns from here on, so that its state can be recognized.
     let is_as_it_was = |dev: &mut Dev| {
         dev.wishes(&format!(": get {wheel} turned"));
         while dev.hears("1000000") != "1000000" {}
@@ -278,7 +278,7 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     dev.wishes("q");
     dev.ends_well();
 
-    // A program that ends whatever is loaded is not started for ever.
+    // A program that always ends is not restarted permanently.
     let mut dev = own.dev(&["--host", "/bin/false"]);
     dev.hears("the host ended: by itself, with exit code 1");
     dev.hears("needs the line `.development()`");

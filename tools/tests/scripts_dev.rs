@@ -30,14 +30,14 @@ impl Tale {
         fs::write(self.folder.join(file), text).unwrap();
     }
 
-    /// As editors do it that never leave half a file.
+    /// Replaces a file like an editor that never leaves a partial file.
     fn replace(&self, file: &str, text: &str) {
         let beside = self.folder.join(format!(".{file}.tmp"));
         fs::write(&beside, text).unwrap();
         fs::rename(beside, self.folder.join(file)).unwrap();
     }
 
-    /// Its folder is in the one that is named.
+    /// Starts `alcedo dev` with the parent of the package's folder.
     fn dev(&self) -> Dev {
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(self.folder.parent().unwrap()).args(["--objects", "1"]);
@@ -48,12 +48,12 @@ impl Tale {
     }
 }
 
-/// A class whose function gives a number.
+/// Class whose function returns a number.
 fn hero(number: i32) -> String {
     format!("class Hero extends Actor;\n\nfunction int Number()\n{{\n    return {number};\n}}\n")
 }
 
-/// What the world answers.
+/// Evaluates in the world and waits for the result.
 fn eval(dev: &mut Dev, text: &str, expected: &str) {
     dev.wishes(&format!(": eval {text}"));
     while dev.hears("") != expected {}
@@ -70,7 +70,7 @@ fn every_way_of_saving_a_file_makes_it_live() {
     tale.replace("Hero.uc", &hero(3));
     dev.hears("generation 2 → 3");
     eval(&mut dev, "Hero'Hero_1'.Number()", "3");
-    // A backup beside it is none of its files.
+    // Backup files next to a source are not part of the package.
     tale.save("Hero.uc~", "nonsense");
     tale.save(".Hero.uc.swp", "nonsense");
     tale.save("Hero.uc", &hero(4));
@@ -138,7 +138,7 @@ fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
     let begun = Instant::now();
     loop {
         dev.wishes(&format!(": eval {text}"));
-        // One line is the answer, and all others have words.
+        // The line with a number is the answer; all other lines contain text.
         let line = loop {
             let line = dev.hears("");
             if line.parse::<i64>().is_ok() {

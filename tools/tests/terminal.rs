@@ -13,7 +13,7 @@ use crate::support::Scratch;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// As long as in the other tests.
+/// Same timeout as in the other tests.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A program on a terminal of its own.
@@ -41,7 +41,7 @@ impl Terminal {
         let (sender, output) = channel();
         thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // Linux gives an error at the end of a terminal.
+            // Linux returns an error at the end of a terminal.
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 if sender.send(bytes[..count].to_vec()).is_err() {
                     return;
@@ -100,7 +100,7 @@ fn keys_and_the_status_line_are_there_whatever_the_world_does() {
     terminal.press("\r");
     terminal.shows("18");
 
-    // What a plugin prints is folded, and moves no cursor.
+    // Output of a plugin is escaped, so it cannot move the cursor.
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     scratch.save(&healthy.replace(tick, &format!("println!(\"\\x1b[2Jsplash\"); {tick}")));
@@ -109,7 +109,7 @@ fn keys_and_the_status_line_are_there_whatever_the_world_does() {
     terminal.shows("… the same line ");
     terminal.shows(" times more");
 
-    // The status line says that it hangs, by itself and when it is asked for.
+    // The status line reports the hang, by itself and on request.
     scratch.save(&healthy.replace(tick, &format!("if true {{ loop {{}} }} {tick}")));
     terminal.shows("it hangs:");
     terminal.shows("HANGS: save or press k");

@@ -100,7 +100,7 @@ extern "C" fn block_in_host(fd: c_int) {
     }
 }
 
-/// What the host's signal handler reads from, and whether it has begun and returned.
+/// Pipe read by the host's signal handler, and the handler's progress.
 static HANDLERS_PIPE: AtomicI32 = AtomicI32::new(-1);
 static HANDLER: AtomicI32 = AtomicI32::new(0);
 

@@ -1,4 +1,4 @@
-//! What a module leaves behind beside threads and thread-locals: signals, exit handlers, memory, descriptors.
+//! Resources that a module leaves besides threads and thread-locals: signals, exit handlers, memory, descriptors.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
 
@@ -29,7 +29,7 @@ fn raise(signal: c_int) {
     assert_eq!(unsafe { libc::raise(signal) }, 0);
 }
 
-/// What the process does on a signal now: handler and flags.
+/// Current handler and flags of a signal in the process.
 fn real(signal: c_int) -> (usize, c_int) {
     let mut action: libc::sigaction = unset();
     // SAFETY: nothing is set, and the place is one for an action.
@@ -91,7 +91,7 @@ fn an_image_sees_what_it_has_set_before_and_may_put_it_back() {
     assert_eq!(put_back(SIGNAL), 0);
     // SAFETY: the place of this thread's error number.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above; the handler overwrites it, and nobody may notice.
+    // SAFETY: as above; the handler overwrites the value, and the change must stay unnoticed.
     unsafe { errno.write(5) };
     raise(SIGNAL);
     // SAFETY: as above.
@@ -244,12 +244,12 @@ fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
         let module = library.map();
         let word = module.ledger.word();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: the word is that of a living ledger, here and below; the rest asks for fresh pages.
+        // SAFETY: the word is that of a living ledger, here and below; the call otherwise requests fresh pages.
         let map = unsafe { hooks::map(word, ptr::null_mut(), 4 * MIB, read_write, anonymous, -1, 0) };
         // SAFETY: the pages are ours and writable.
         unsafe { map.cast::<u8>().write_bytes(1, 4 * MIB) };
         let middle = map.wrapping_byte_add(MIB);
-        // SAFETY: nobody uses the pages in the middle.
+        // SAFETY: no code uses the pages in the middle.
         assert_eq!(unsafe { hooks::unmap(word, middle, MIB) }, 0);
         // SAFETY: the pages behind it are ours and may move.
         let moved = unsafe {
@@ -262,7 +262,7 @@ fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
         assert!(!heap.is_null() && heap.addr().is_multiple_of(64 * 1024));
         // SAFETY: the pages are ours and writable.
         unsafe { heap.cast::<u8>().write_bytes(2, MIB) };
-        // SAFETY: nobody uses the second half.
+        // SAFETY: no code uses the second half.
         unsafe { hooks::heap_shrink(word, heap.wrapping_byte_add(MIB / 2), MIB / 2) };
         // SAFETY: any size may be asked for.
         let mut blocks: Vec<_> = (0..100).map(|size| unsafe { hooks::malloc(word, 1_000 + size) }).collect();
@@ -336,7 +336,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         }
         // SAFETY: as above.
         unsafe { hooks::fd_closed(word, closed) };
-        // The number of one was closed behind the ledger's back and leads to something of the host's now.
+        // The descriptor was closed behind the ledger's back, and its number now refers to a file of the host.
         let other = open("other");
         // SAFETY: both are descriptors of this test.
         assert_eq!(unsafe { libc::dup2(other, reused) }, reused);

@@ -27,7 +27,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("NOTE", "p_flags"),
     ("PHDR", "p_flags"),
     ("TLS", "p_flags"),
-    // The loader protects `p_memsz` bytes whatever the file size is said to be.
+    // The loader protects `p_memsz` bytes, whatever `p_filesz` contains.
     ("GNU_RELRO", "p_filesz"),
     // A stack is aligned by the system.
     ("GNU_STACK", "p_align"),
@@ -59,7 +59,7 @@ fn rust_library(dir: &Path) -> PathBuf {
     library
 }
 
-/// Why the bytes are refused, if they are.
+/// Error for the bytes; `None` if they are accepted.
 fn refusal(bytes: Vec<u8>) -> Option<ImageError> {
     ImageFile::from_bytes(Path::new("damaged.so"), bytes).err()
 }
@@ -74,7 +74,7 @@ fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Which field of which header a byte of the file belongs to.
+/// Header and field that contain a byte of the file.
 fn field(bytes: &[u8], at: usize) -> (String, &'static str) {
     if at < HEADER {
         let name = match at {
@@ -240,7 +240,7 @@ fn files_that_are_no_library_are_called_what_they_are() {
     assert!(matches!(missing, Err(ImageError::Io { .. })));
 }
 
-/// Whether another process can map the file and unmap it again.
+/// True if another process can map and unmap the file.
 fn child_maps(path: &Path) -> bool {
     child(path).success()
 }

@@ -1,5 +1,4 @@
-//! Library files that somebody else may still be at, or that are no library files at all: what is read of them, and what
-//! is copied.
+//! Library files that another process may still write, or that are not library files: the results of reading and copying them.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps a file as a linker does, and writes through that")]
 #![expect(clippy::print_stdout, reason = "a child tells its parent what it saw")]
@@ -21,7 +20,7 @@ use std::time::{Duration, Instant};
 use alcedo_sys::{Demands, ImageError, ImageFile, StageDir, seal_file};
 use tempfile::TempDir;
 
-/// What a child of this test is to do with the library, and where that is.
+/// Task of a child of this test, and the path of the library.
 const PART: &str = "ALCEDO_SOURCES_PART";
 const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
 
@@ -127,7 +126,7 @@ fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read()
     let small = demanding(length - 1);
     assert!(matches!(ImageFile::read_copy(&library, &small), Err(ImageError::TooLarge { .. })));
     assert!(matches!(ImageFile::copy_bytes(&library, &whole, &small), Err(ImageError::TooLarge { .. })));
-    // What was read without a folder is measured when it is to be staged.
+    // An image read without a stage directory is checked against the size limit when it is staged.
     let image = ImageFile::read(&library).expect("a library");
     let refused = small.stage(&image, "c").expect_err("it is too large").to_string();
     assert!(refused.contains("this host takes libraries of at most"), "{refused}");
@@ -189,7 +188,7 @@ fn a_child_reads() {
 /// Reads a file over and over while somebody writes to it. Tells how often it was one build, and how often neither.
 fn tally(library: &Path, stage: &StageDir) -> String {
     let mut seen = BTreeMap::new();
-    // A file that is cut short for a moment is refused in no time, and says little.
+    // A briefly truncated file is refused quickly, so such results are not counted.
     let enough =
         |seen: &BTreeMap<&str, u32>| seen.iter().filter(|(what, _)| **what != "a part").map(|(_, n)| n).sum::<u32>();
     // On a busy machine the writer may stand still for a second.
@@ -219,13 +218,13 @@ fn tally(library: &Path, stage: &StageDir) -> String {
     format!("{seen:?}")
 }
 
-/// Writes the two builds over each other in place until it is told to stop, which it does with a whole one.
+/// Overwrites the file in place with alternating builds until stopped; the last build is written completely.
 fn rewrite(path: &Path, builds: &[Vec<u8>; 2], way: usize, stop: &AtomicBool) {
     let mut round = 0;
     while !stop.load(Ordering::Relaxed) {
         let build = &builds[round % 2];
         match (way, round % 8) {
-            // As a copy does: cut short, and written from its start.
+            // Like a copy: truncates the file and writes it from the start.
             (0, _) => fs::write(path, build).expect("writable"),
             // In place, in pieces, as some linkers do.
             (1, _) => {
@@ -269,7 +268,7 @@ fn a_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
     }
 }
 
-/// Another user's file has no lease, so the second line is what holds.
+/// Files of another user cannot have a lease, so the second check must detect the change.
 #[test]
 fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
     if !rustix::process::geteuid().is_root() {
@@ -303,7 +302,7 @@ fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
     }
 }
 
-/// As a process has it that another thread starts, from its fork to its program.
+/// Simulates the time between fork and exec of another thread's child process.
 #[test]
 fn a_file_that_is_open_for_writing_for_a_moment_only_is_read() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -328,7 +327,7 @@ fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unles
     let [build, other] = builds(dir.path());
     let path = dir.path().join("slow.so");
     fs::write(&path, &build).expect("the test directory is writable");
-    // It stops in the middle of its work. What it has written so far is a library by all that its headers say.
+    // Stops in the middle of the write. The written part is a valid library according to its headers.
     let mut writer = OpenOptions::new().write(true).open(&path).expect("writable");
     writer.write_all(&other[..other.len() / 2]).expect("writable");
     for read in read_both_ways(&path, &stage) {
@@ -345,6 +344,6 @@ fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unles
     for read in read_both_ways(&path, &stage) {
         assert!(read.expect("the seal vouches for it").is_sealed());
     }
-    // A reader keeps nobody from writing afterwards.
+    // A reader does not prevent later writes.
     assert!(OpenOptions::new().write(true).open(&path).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Copies that differ from the library just where the host says, and what a library asks others for.
+//! Copies that differ from the library only where the host specifies, and the imports of a library.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

@@ -240,7 +240,7 @@ fn a_stack_of_the_modules_own_is_freed_only_when_its_thread_is_gone() {
         let module = library.map();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let word = module.ledger.word();
-        // SAFETY: the word is that of a living ledger, and the rest asks for fresh pages.
+        // SAFETY: the word is that of a living ledger, and the call otherwise requests fresh pages.
         let stack = unsafe { hooks::map(word, std::ptr::null_mut(), LEN, read_write, anonymous, -1, 0) };
         let start: extern "C" fn(*mut c_void, *mut c_void, usize, c_int) -> c_int = module.function(c"start_on");
         assert_eq!(start(seen.pointer(), stack, LEN, round % 2), 0);
@@ -271,7 +271,7 @@ fn a_thread_that_is_still_in_the_host_keeps_its_stack_but_not_the_code() {
         let module = library.map();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let word = module.ledger.word();
-        // SAFETY: the word is that of a living ledger, and the rest asks for fresh pages.
+        // SAFETY: the word is that of a living ledger, and the call otherwise requests fresh pages.
         let stack = unsafe { hooks::map(word, std::ptr::null_mut(), LEN, read_write, anonymous, -1, 0) };
         let start: extern "C" fn(*mut c_void, *mut c_void, usize, c_int) -> c_int = module.function(c"start_on");
         assert_eq!(start(seen.pointer(), stack, LEN, detached), 0);
@@ -310,7 +310,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
                 for _ in 0..ROUNDS {
                     begin.wait();
                     let owe = shared.lock().expect("nobody panics").expect("a module is mapped");
-                    // A fresh thread each time, whose end the unload meets at whatever point it is.
+                    // Uses a fresh thread each time, whose end coincides with the unload at any point.
                     let (owes, has_owed) = mpsc::channel();
                     let thread = thread::spawn(move || {
                         owe(seen.pointer(), 1);

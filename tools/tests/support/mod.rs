@@ -32,12 +32,12 @@ pub(crate) fn folder(root: &Path, plugin: &str) -> PathBuf {
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {plugin}"))
 }
 
-/// Where cargo puts the libraries and programs of all tests of this package, and those of the demo.
+/// Target folder of all tests of this package and of the demo.
 pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("demo")
 }
 
-/// Where plugins are compiled, as those of the runtime's tests are: their dependencies are compiled once for all tests.
+/// Build folder of plugins, shared with the runtime's tests: dependencies are compiled once for all tests.
 pub(crate) fn compiled_plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins")
 }
@@ -104,7 +104,7 @@ impl Scratch {
 
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        // Whatever the caller has of it: what is told of a crash must not depend on it.
+        // Sets these variables for any environment, since crash reports must not depend on it.
         command
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_BUILD_BUILD_DIR", compiled_plugins())

@@ -1,5 +1,5 @@
-//! A module written by hand in C, mapped with a ledger and given the hooks as a plain table: nothing of a plugin's own
-//! support code is needed to see what the host does.
+//! Handwritten C module, mapped with a ledger and with the hooks as a plain table, which shows the host's behavior without a plugin's
+//! support code.
 
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -60,7 +60,7 @@ static TABLE: Table = Table(
     hooks::on_exit,
 );
 
-/// What the module's code writes down. Outlives every module.
+/// Records of the module's code. Outlives every module.
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct Seen {
@@ -74,7 +74,7 @@ pub(crate) struct Seen {
     pub(crate) host: Option<extern "C" fn(c_int)>,
 }
 
-/// How a thread of the module waits.
+/// Wait mode of a thread of the module.
 #[derive(Clone, Copy)]
 pub(crate) enum Mode {
     UntilGo,
@@ -93,7 +93,7 @@ pub(crate) enum Mode {
 }
 
 impl Seen {
-    /// Leaked: threads that never end may look at it until the process does.
+    /// Leaked: threads that never end may access it until the process ends.
     pub(crate) fn new(mode: Mode, fd: i32) -> &'static Self {
         Box::leak(Box::new(Self { mode: mode as i32, fd, ..Self::default() }))
     }
@@ -147,7 +147,7 @@ impl Library {
     }
 }
 
-/// One copy of it that is mapped.
+/// Mapped copy of the module.
 pub(crate) struct Module {
     pub(crate) image: Image,
     pub(crate) ledger: Arc<Ledger>,

@@ -1,4 +1,4 @@
-//! Real libraries to look at and to map, built by the compilers of this machine into a directory of the test.
+//! Real libraries for inspection and mapping, built by the compilers of this machine into a directory of the test.
 
 pub(crate) mod hooked;
 
