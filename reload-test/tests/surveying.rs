@@ -1,6 +1,5 @@
-//! The survey as a user runs it. What its second way of reloading is for: harm that a plugin does after it has gone, and
-//! that reloading onto itself does not show, because the next generation is there to take it, or because nothing is there
-//! to be harmed.
+//! The survey as run by a user. Alternating reloads detect faults that a plugin causes after its unload and that reloads onto the same
+//! build hide, because the next generation takes the call or no state remains to be damaged.
 
 use serde_json::Value;
 use std::fs::Permissions;

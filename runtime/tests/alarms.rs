@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{LeaseKind, OpenFile, Runtime, UnloadReport, UnloadTicket, UnwaitedProcess, Value};
 use alcedo_sys::process;
 
-/// Set for the program that a test starts: a folder of its own.
+/// Environment variable of the started program: its own folder.
 pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 
-/// Long enough for a machine that is shared; nothing that works waits for it.
+/// Timeout for a shared machine; no working code waits that long.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Number of rounds after which a timer of one millisecond has fired at every moment of an unload.
@@ -30,7 +30,7 @@ fn alone(test: &str, work: impl FnOnce(&Path)) {
     alone_in(module_path!(), test, work);
 }
 
-/// Runs `work` in a process of its own, which runs this test of the module alone.
+/// Runs `work` in a separate process that runs only this test of the module.
 pub(crate) fn alone_in(module: &str, test: &str, work: impl FnOnce(&Path)) {
     let library = support::plugin("alarms", &[]);
     if std::env::var_os(FOLDER).is_some() {
@@ -45,7 +45,6 @@ pub(crate) fn alone_in(module: &str, test: &str, work: impl FnOnce(&Path)) {
     support::alone::passes(&mut this);
 }
 
-/// Returns what the plugin has written.
 pub(crate) fn told() -> String {
     let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("release");
     std::fs::read_to_string(name).expect("the plugin has written it")
@@ -93,7 +92,7 @@ pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
 /// Unloads the Master and returns the ticket with the blockers of the image.
 pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     let ticket = host.unload_master().expect("there is a Master").ticket;
-    // Finalizers come first, and their thread takes the time that it takes.
+    // Finalizers run first, and their thread may take any time.
     let begun = Instant::now();
     loop {
         let report = ticket.wait(Duration::from_millis(1)).expect_err("somebody keeps it");
@@ -104,7 +103,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     }
 }
 
-/// Leaves it, unloads, and again: nothing that comes later finds the code gone.
+/// Leaves the source and unloads, twice: no later signal finds the code unmapped.
 fn check(what: &str) {
     let library = support::plugin("alarms", &[]);
     for _ in 0..ROUNDS {
@@ -227,7 +226,7 @@ unsafe extern "C" {
     fn getitimer(which: c_int, now: *mut libc::itimerval) -> c_int;
 }
 
-/// Tests of what is left and struck again and again.
+/// Declares tests that leave a source and let it fire repeatedly.
 macro_rules! left {
     ($($name:ident: $what:literal;)*) => {$(
         #[test]
@@ -397,7 +396,7 @@ fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
         let report = unload(&host);
         let [UnwaitedProcess { pid, is }] = &report.modules[0].children_left[..] else { panic!("{report}") };
         assert_eq!(is, "cat, still running");
-        // SAFETY: it is our child, and stays one until it was waited for.
+        // SAFETY: the process is our child until it was waited for.
         assert_eq!(unsafe { libc::kill(*pid, libc::SIGKILL) }, 0);
         support::until("it is waited for", || {
             host.safe_point();
@@ -410,7 +409,7 @@ fn exists(pid: i32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// The addresses that are mapped, but for the heap and the stack, which grow.
+/// Mapped address ranges, without the heap and the stack, which grow.
 fn mapped() -> Vec<std::ops::Range<usize>> {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
     let lines = maps.lines().filter(|line| !line.contains("[heap]") && !line.contains("[stack"));
@@ -421,7 +420,7 @@ fn mapped() -> Vec<std::ops::Range<usize>> {
     lines.filter_map(range).collect()
 }
 
-/// The parts of `before` that are free now, as `alarms.leave` reads them.
+/// Ranges of `before` that are free now, in the format of `alarms.leave`.
 fn freed(before: &[std::ops::Range<usize>]) -> String {
     let now = mapped();
     let pages = before.iter().flat_map(|range| range.clone().step_by(4096));

@@ -1,5 +1,5 @@
-//! A stale handle is never another thing, however often its place is used again. In a host of few serials every place is used
-//! up after 255 tenants, so that a million of them see each place to its end and thousands of new ones begun.
+//! A stale handle never resolves to another object, however often its slot is reused. In a host with few serials every slot is
+//! exhausted after 255 objects, so a million objects exhaust thousands of slots.
 
 use std::collections::HashSet;
 
@@ -14,12 +14,12 @@ const LIVING: usize = 64;
 const STALE: usize = 4096;
 const NODE: &str = "/Script/Graph.Node";
 
-/// So many tenants a place has where there are few.
+/// Objects per slot in a host with few serials.
 const FEW: u32 = 255;
-/// And where there are not.
+/// Objects per slot in a normal host.
 const MANY: u32 = u32::MAX;
 
-/// A tiny generator of numbers.
+/// Small random generator.
 struct Dice(u64);
 
 impl Dice {
@@ -37,11 +37,11 @@ struct Store<H> {
     end: fn(&Runtime, H),
     /// Value stored with the handle; `None` for a stale handle.
     mark: fn(&Runtime, H) -> Option<u64>,
-    /// The bare number.
+    /// Number of the handle.
     number: fn(H) -> u64,
 }
 
-/// Makes and ends a million, keeps handles of those that ended, and tries them.
+/// Creates and destroys a million objects, and tries kept handles of destroyed ones.
 fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64, store: &Store<H>) {
     let Store { make, end, mark, number } = store;
     let mut dice = Dice(seed);

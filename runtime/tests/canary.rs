@@ -48,7 +48,7 @@ fn broken(features: &[&str]) -> PathBuf {
     support::plugin("broken", features)
 }
 
-/// The canary of a new Master, and that of a reload, meet this build. Gives the error of the first.
+/// Returns the error of a new Master with this build, after checking that a reload fails as well.
 fn refused(feature: &str, deadline: Duration) -> LoadError {
     let builder = || support::builder().canary_deadline(deadline);
     let empty = builder().build().expect("a host");
@@ -85,7 +85,7 @@ fn assert_unmapped(host: &Runtime) {
     assert_eq!((mappings(host), host.unloads().parked()), (vec![], vec![]));
 }
 
-/// Long enough for a canary on a busy machine.
+/// Timeout for a canary on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn crashed(feature: &str) -> (CanaryStep, Option<i32>, String, String) {
@@ -166,7 +166,6 @@ fn unruly(feature: &str) -> PathBuf {
     support::plugin("unruly", features)
 }
 
-/// A host whose canaries have this long.
 fn patient(deadline: Duration) -> Runtime {
     support::builder().canary_deadline(deadline).build().expect("a host")
 }
@@ -221,7 +220,7 @@ fn a_slim_loads_off_the_game_thread_with_a_canary() {
         slim.load_path(&healthy).expect("a healthy build");
         assert_eq!(answer(&slim), Some(Value::U32(42)));
     };
-    // The game thread waits here, and does nothing else.
+    // The game thread only waits here.
     std::thread::scope(|scope| {
         for name in ["one", "two", "three"] {
             let contexts = contexts.clone();

@@ -1,5 +1,5 @@
-//! A callback that owns a handle to its own host closes a circle. The host can own weak handles instead, or use what the
-//! callback is given; a circle that is there is opened by the end of what it hangs on, and named.
+//! Callbacks that own a handle of their own host form a reference cycle. The host can own weak handles instead, or use the callback's
+//! arguments; the end of the registration breaks an existing cycle and reports it.
 
 use crate::support;
 
@@ -110,7 +110,7 @@ fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
     slim.on_unloading(0, move |told| unloading("unloading", told.load_context(), told.contexts()));
     contexts.on_event(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
     slim.load_name("reports", &VersionReq::STAR).expect("its handler knows it");
-    // The handle that is dropped begins the unload, so there is none to be given any more.
+    // Dropping this handle begins the unload, so no further handle can be passed.
     drop(slim);
     let expected = [
         "resolver given 2",

@@ -100,7 +100,7 @@ fn check_parts(other: &Other) {
     assert_eq!(host.objects().call(set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)));
 }
 
-/// Calls by name both ways, and a panic that the plugin's own runtime stops, with its place.
+/// Calls by name in both directions, and a panic that the plugin's own runtime catches, with its location.
 fn check_calls_and_panics(other: &Other) {
     let host = support::host(&[other.plugin("broken")]);
     let answer = |_: &Runtime, _: &[Value]| Ok(Some(Value::Text("the host answers".to_owned())));
@@ -143,7 +143,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     if !asks_other_compilers(test) {
         return;
     }
-    // Asked of rustup, since naming a toolchain that is not there may begin to install it.
+    // Queries rustup, since naming a missing toolchain may start its installation.
     match said("rustup", &["toolchain", "list"]) {
         Some(list) if list.lines().any(|line| line.starts_with("nightly-")) => {}
         Some(_) => return skip(test, "there is no nightly toolchain; `rustup toolchain install nightly` brings it"),
@@ -153,7 +153,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
         label: "nightly",
         change: |request| {
             let request = request.toolchain("nightly").extra_rustflags("-Zrandomize-layout");
-            // The profile rather than `-C`: macros and build scripts need not be optimized to be another compiler's.
+            // Changes the profile instead of `-C`: macros and build scripts do not need optimization.
             request.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").target_dir(support::test_dir().join("plugins-nightly"))
         },
     };
@@ -164,7 +164,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     check_calls_and_panics(&other);
 }
 
-/// Debian's second compiler: a stable one, built from source by somebody else.
+/// Debian's compiler: a stable one, built from source by a third party.
 const DEBIANS: &str = "/usr/bin/rustc";
 
 #[test]
@@ -226,7 +226,7 @@ fn an_optimized_plugin_of_one_piece_works_in_this_host() {
     check_calls_and_panics(&other);
 }
 
-/// The names of the variables that cargo sets for the program it runs, and a shell does not.
+/// Name of a variable that cargo sets for a program and a shell does not.
 fn is_cargos_own(name: &str) -> bool {
     let names =
         ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"];
@@ -234,7 +234,7 @@ fn is_cargos_own(name: &str) -> bool {
     names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The crates that cargo compiles when it is called as from a shell, into the folder that tests build into.
+/// Crates that cargo compiles when run from a shell with the target folder of the tests.
 fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
     let mut shell = Command::new("cargo");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {
@@ -252,7 +252,7 @@ fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
 
 #[test]
 fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
-    // Of all tests of this file, only this one builds it.
+    // Built by this test only.
     let request = support::request("switchboard", &[]);
     let is_fresh = || {
         let built = alcedo_build::build(&request).unwrap_or_else(|error| panic!("{error}"));

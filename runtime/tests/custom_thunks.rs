@@ -1,5 +1,5 @@
-//! Functions that bring their own thunk, of a host and of a plugin. Here they are called with values, as hosts and tools call:
-//! what takes any struct or array is for scripts, and its refusal is typed. `scripts.rs` calls them with what they are for.
+//! Functions with custom thunks, of a host and of a plugin. Here they are called with values, like hosts and tools do: parameters of
+//! any struct or array are for scripts, and their refusal is typed. `scripts.rs` calls them from scripts.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ thread_local! {
     static MEANWHILE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
 }
 
-/// Has functions of `Sums` run `code`, while `test` runs.
+/// Runs `test` while functions of `Sums` run `code`.
 pub(crate) fn meanwhile<R>(code: impl Fn() -> String + 'static, test: impl FnOnce() -> R) -> R {
     MEANWHILE.set(Some(Box::new(code)));
     let done = test();

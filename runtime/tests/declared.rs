@@ -5,7 +5,7 @@ use crate::support;
 use alcedo_runtime::{ContextError, Declared, ManifestInfo};
 use std::path::Path;
 
-/// Bytes of a seal.
+/// Size of a seal.
 const SEAL: usize = 24;
 
 fn of_file(path: &Path) -> Declared {
@@ -71,11 +71,11 @@ fn a_file_that_is_no_plugin_is_refused_and_one_whose_descriptions_are_damaged_to
 fn descriptions_of_any_bytes_end_in_an_answer() {
     let library = support::plugin("values", &[]);
     let mut whole = std::fs::read(&library).expect("it was built");
-    // Without its seal, which would find each of the changes.
+    // Removes the seal, which would detect each change.
     whole.truncate(whole.len() - SEAL);
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("libvalues.so");
-    // A small generator of numbers: the same mutants every time.
+    // Deterministic random generator: the mutants are the same every time.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
         state ^= state << 13;

@@ -1,5 +1,5 @@
-//! Classes that say defaults of what their bases and the classes of their subobjects declare, name other classes for subobjects, and are made
-//! inside of another object only. Native and emitted, and over reloads.
+//! Classes that override defaults of their bases and of the classes of their subobjects, replace classes of subobjects, or can only be
+//! created inside another object. Native and emitted, across reloads.
 
 use alcedo_runtime::native::{Obj, uclass, ustruct};
 use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};

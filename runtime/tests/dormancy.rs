@@ -56,7 +56,7 @@ fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHand
     }
 }
 
-/// The lines of the report about classes, not the many about the properties of the other classes of the plugin.
+/// Lines of the report about classes, without those about properties of the plugin's other classes.
 fn classes(report: &Reload) -> Vec<String> {
     report.classes.iter().map(|fate| format!("{} {}: {}", fate.class, fate.change, fate.objects)).collect()
 }

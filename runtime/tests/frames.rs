@@ -27,7 +27,7 @@ const TICKS: i32 = 4;
 /// Actions of the host in the tick of a roan, by its number.
 type Deeds = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
 
-/// A host, who had a tick in it, and what it does then.
+/// Host with a list of the ticked roans and the actions of their ticks.
 struct Stable {
     host: Runtime,
     told: Rc<RefCell<Vec<i32>>>,
@@ -66,7 +66,7 @@ impl Stable {
         }
     }
 
-    /// Roans with the numbers from one on.
+    /// Spawns roans numbered from one.
     fn roans<const N: usize>(&self) -> [ObjectHandle; N] {
         std::array::from_fn(|at| {
             let roan = self.host.objects().spawn(ROAN).expect("it is declared");
@@ -119,7 +119,7 @@ impl Drop for Looks {
     }
 }
 
-/// An actor of the host with Rust fields of which one looks about when it ends.
+/// Host actor with Rust fields, one of which inspects the host in its drop.
 #[uclass(package = "Test", base = Actor)]
 struct Cart {
     #[expect(dead_code, reason = "only its end is looked at")]
@@ -155,7 +155,7 @@ fn whom_one_before_ends_has_no_tick_and_whom_one_behind_ends_has_had_it() {
     for roan in [second, fourth] {
         stable.does(roan, 0, roan);
     }
-    // In the place of one that has ended there is another one, which is none of those that were listed.
+    // The slot of a destroyed actor is reused by another one, which was not in the list of the frame.
     let again: [ObjectHandle; 1] = stable.roans();
     stable.number.set(again[0], 7).expect("written");
     let mut ticked = stable.frame();
@@ -248,7 +248,7 @@ fn an_actor_that_ticks_itself_or_one_that_ticks_it_is_refused_and_one_that_is_no
     stable.does(second, TICKS, third);
     stable.does(third, TICKS, second);
     drop(record.take());
-    // The second ticks the third, which wants to tick the second: it is borrowed.
+    // The second ticks the third, which tries to tick the second: its plugin part is borrowed.
     assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
     let said = record.take();
     let refusal = "`receive_tick` needs the plugin part while `receive_tick` holds it";
@@ -319,7 +319,7 @@ fn a_tick_may_tick_another_host_and_both_have_their_own_actors() {
     let (left, right) = (Stable::new(), Rc::new(Stable::new()));
     let of_left: [ObjectHandle; 3] = left.roans();
     let of_right: [ObjectHandle; 2] = right.roans();
-    // The handles are the same numbers, of other objects.
+    // The handles have the same numbers but refer to other objects.
     assert_eq!(of_left[..2], of_right);
     for roan in of_right {
         right.does(roan, ENDS, roan);

@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::{Budget, Canary};
 
-/// The library that the host under gdb watches; its directory is the test's.
+/// Library that the host under gdb watches; its directory belongs to the test.
 const WATCHED: &str = "ALCEDO_GDB_WATCHED";
-/// The plugin's function. A build with full debug information knows it by its whole path as well, the usual one of the
-/// examples, which has line tables only, by this.
+/// Function of the plugin. Builds with full debug information also contain its full path; the usual builds of the examples have line
+/// tables only and this name.
 const FUNCTION: &str = "say_hello_implementation";
 
 /// Checks that gdb is installed; otherwise prints that the test is skipped.
 fn gdb_is_there() -> bool {
     let there = Command::new("gdb").arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
-        // CI installs it, so there it must not be missed.
+        // Required in CI, which installs gdb.
         assert!(std::env::var_os("CI").is_none(), "gdb is not installed");
         eprintln!("skipped: gdb is not installed");
     }

@@ -60,7 +60,7 @@ fn enums_are_properties_elements_keys_parameters_and_what_comes_back() {
     host.shutdown().into_result().expect("all ends");
 }
 
-/// By number they would mean others: the glue is that of the first declaration.
+/// By number the entries would be confused: the glue was generated from the first declaration.
 #[test]
 fn an_enum_whose_entries_changed_is_an_error_and_nothing_is_read_or_written() {
     let host = host("moods");
@@ -119,7 +119,7 @@ fn a_struct_whose_fields_are_others_is_an_error_that_says_which_the_glue_has() {
     let depot = Depot::create(&host).expect("it is declared");
     depot.note(&host, "here".to_owned(), 4).expect("it notes");
     assert!(host.reload(&[support::plugin("parcels", &["moved"])]).expect("it is done").is_committed());
-    // The fields are the same ones, in the same order: `level` has moved to the base.
+    // The fields are the same, in the same order: `level` has moved to the base.
     assert_eq!(depot.drawer(&host).expect("the same fields").numbers, [4]);
     let stale = PropertyOf::new("/Script/Game.Depot", "drawer").get::<Other>(&host, depot.handle());
     let error = stale.expect_err("other fields");

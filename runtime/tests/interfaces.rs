@@ -50,7 +50,7 @@ fn a_reference_calls_whatever_class_implements_the_interface() {
     let expected = [
         ["white 0.05 0", "white 0.75 0"],
         ["white 0.1 0", "an error: 1.5 is too bright for 1"],
-        // The candle calls back into the room, whose plugin part is lent.
+        // The candle calls back into the room, whose plugin part is borrowed.
         ["yellow 0.1 1", "an error: a candle is not that bright"],
     ];
     assert_eq!(told, expected.map(|pair| pair.map(str::to_owned)));
@@ -88,7 +88,7 @@ fn a_host_calls_a_function_of_an_interface_by_name() {
     let unknown = host.calls().resolve("uf:/Script/Game.Shines:colour").expect_err("it is misspelled");
     assert!(matches!(unknown, Error::Call(CallError::NotFound { .. })), "{unknown}");
 
-    // With the generation of the interface the handle ends.
+    // The handle ends with the generation of the interface.
     let lamps = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     host.reload(&lamps).unwrap_or_else(|error| panic!("{error}"));
     let dead = host.calls().call_handle(color, &[Value::Object(lamp)]).expect_err("its module is over");

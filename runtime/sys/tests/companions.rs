@@ -1,4 +1,4 @@
-//! Libraries that the loader maps because an image needs them are not taken from under their own threads and handlers.
+//! Libraries that the loader maps as dependencies of an image stay mapped while their own threads and handlers need them.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -368,7 +368,7 @@ fn a_library_that_leaves_a_key_stays_for_good() {
         scope.spawn(move || {
             key();
             sender.send(()).expect("somebody waits");
-            // The key's destructor runs at the end of this thread, when the image has gone.
+            // The key's destructor runs at the end of this thread, after the image was unmapped.
             let _gone = wait.recv();
         });
         receiver.recv().expect("it runs");
@@ -430,7 +430,7 @@ fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_
         let notes = fs::read_to_string(folder.path().join(crash::NOTES)).expect("it was written");
         notes.lines().filter(|line| line.starts_with(first) && line.contains(&library)).count()
     };
-    // Each time it may be somewhere else.
+    // The address may differ each time.
     for round in 1..=2 {
         let mapped = pair.map();
         assert_eq!((told("mapped "), told("gone ")), (round, round - 1));

@@ -20,10 +20,10 @@ use tempfile::TempDir;
 /// Task of a child of this test, and its umask.
 const PART: &str = "ALCEDO_FOLDERS_PART";
 const UMASK: &str = "ALCEDO_FOLDERS_UMASK";
-/// The folder that its crashes are reported into.
+/// Folder for crash reports.
 const REPORTED: &str = "ALCEDO_FOLDERS_REPORTED";
 
-/// A user that is not this one.
+/// Id of another user.
 const SOMEBODY: u32 = 54_321;
 
 /// Acts as a host in its own process: creates a stage directory with a copy, prints its path, and waits for its end.

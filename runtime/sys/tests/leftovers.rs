@@ -59,11 +59,11 @@ fn a_signal_reaches_every_image_and_then_the_process_and_leads_nowhere_once_they
     let (library, one, two) = (Library::new(), Seen::new(Mode::AtOnce, 0), Seen::new(Mode::AtOnce, 0));
     let (first, second) = (library.map(), library.map());
     let seen_by_first = handle(&first, one, SIGNAL, 2);
-    // The second image sees the process's handler too, never the first image's.
+    // The second image sees the handler of the process, never that of the first image.
     assert_eq!(handle(&second, two, SIGNAL, 0), seen_by_first);
     assert!(!first.image.contains(seen_by_first) && !second.image.contains(seen_by_first));
     assert_eq!((first.ledger.counts().signals, second.ledger.counts().signals), (1, 1));
-    // The first passes the signal on to what it saw; the process's handler runs once all the same.
+    // The first image forwards the signal to the handler that it saw; the handler of the process still runs once.
     for round in 1..=3 {
         raise(SIGNAL);
         assert_eq!((one.run.load(SeqCst), two.run.load(SeqCst), OURS.load(SeqCst)), (round, round, round));
@@ -208,7 +208,7 @@ fn exit_handlers_of_living_images_run_when_the_process_ends_and_those_of_gone_on
     assert!(text.ends_with("order 21, later 0\n"), "{text}");
 }
 
-/// Passes at once unless this process was started as a child.
+/// Returns immediately unless this process was started as a child.
 #[test]
 fn a_child_exits_with_handlers_left() {
     static SEEN: std::sync::OnceLock<&'static Seen> = std::sync::OnceLock::new();
@@ -323,7 +323,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         let dir = tempfile::TempDir::new().expect("a temporary directory");
         let open = |name: &str| {
             let file = fs::File::create(dir.path().join(name)).expect("the directory is writable");
-            // A number that no other test of this process had when the module was mapped.
+            // Descriptor number that no other test of this process used when the module was mapped.
             // SAFETY: the file is open.
             let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 500) };
             assert!(fd >= 500, "{}", std::io::Error::last_os_error());

@@ -15,11 +15,11 @@ use tempfile::TempDir;
 const LIBRARY: &str = "ALCEDO_NOTES_LIBRARY";
 const REPORTED: &str = "ALCEDO_NOTES_REPORTED";
 
-/// More than are remembered.
+/// More than the notes keep.
 const RELOADS: usize = 1_500;
 const REMEMBERED: usize = 512;
 
-/// Passes at once unless this process was started as a child.
+/// Returns immediately unless this process was started as a child.
 #[test]
 fn a_child_maps_and_unmaps() {
     let Some(library) = env::var_os(LIBRARY) else { return };

@@ -1,4 +1,4 @@
-//! A damaged library is refused before it is mapped. The witness is the library itself: its initialiser makes a file.
+//! Damaged libraries are refused before they are mapped. The library itself is the witness: its initialiser creates a file.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "what the check lets through is mapped, in a child, to see that it is harmless")]
 
@@ -15,11 +15,11 @@ use tempfile::TempDir;
 const HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 
-/// Single bits that may flip without being noticed, because nothing that maps the file reads them.
+/// Single bits that may flip unnoticed, because no code that maps the file reads them.
 const HARMLESS: &[(&str, &str)] = &[
-    // A library is not started, so where a program would start does not matter as long as it is code.
+    // A library is not started, so the entry point is irrelevant as long as it is code.
     ("ELF header", "e_entry"),
-    // The flags of a load decide what its pages allow; those of the others repeat it and are not read.
+    // The flags of a load segment define its page permissions; those of other segments repeat them and are not read.
     ("DYNAMIC", "p_flags"),
     ("GNU_EH_FRAME", "p_flags"),
     ("GNU_PROPERTY", "p_flags"),
@@ -33,7 +33,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("GNU_STACK", "p_align"),
 ];
 
-/// The name by which a copy of this test program knows that it is the child, and what to map.
+/// Environment variable that marks the child process and contains the path to map.
 const CHILD: &str = "ALCEDO_SYS_TEST_MAPS";
 
 struct Libraries {
@@ -251,7 +251,7 @@ fn child(path: &Path) -> ExitStatus {
     child.output().expect("this program runs").status
 }
 
-/// Passes at once unless this process was started as a child.
+/// Returns immediately unless this process was started as a child.
 #[test]
 fn a_child_maps_what_it_is_given() {
     let Some(path) = env::var_os(CHILD) else { return };

@@ -1,5 +1,5 @@
-//! An image whose io_uring may have requests in flight stays with its memory: the kernel writes for them when it likes. The
-//! rings are made by system calls that no hook sees.
+//! An image whose io_uring may have requests in flight keeps its memory, since the kernel may write at any time. The rings are created
+//! by system calls that no hook intercepts.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -14,13 +14,13 @@ use alcedo_sys::{EndState, Ending, HolderKind, hooks, process};
 
 use crate::common::hooked::{AT_ONCE, Library, Module, finish, wait_for};
 
-/// A ring is seen in the whole process, so one test at a time has some.
+/// Serializes the tests, since rings are detected in the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The descriptor of a new ring; none where the system gives out none.
+/// Returns the descriptor of a new ring; `None` if the system does not permit rings.
 fn ring(module: &Module) -> Option<c_int> {
     let open: extern "C" fn() -> c_int = module.function(c"ring_open");
     match open() {
@@ -38,7 +38,7 @@ fn read(module: &Module, from: c_int, place: *mut c_void) {
     assert_eq!(read(from, place), 1);
 }
 
-/// The image is kept by a ring of this name, be it after a moment.
+/// Waits until the image is kept by a ring of this name.
 fn is_kept(ending: &mut Ending, name: &str) {
     wait_for(|| (kept(ending) == name).then_some(())).unwrap_or_else(|| panic!("{name}"));
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageError, ImageFile, StageDir, Unmapped};
 use tempfile::TempDir;
 
-/// A static of an inline function, of which a program has one in all its libraries.
+/// Static of an inline function, which is unique across all libraries of a program.
 const CPP: &str = r#"
 struct Counter { int count = 0; };
 inline Counter &counter() { static Counter one; return one; }
@@ -108,7 +108,7 @@ fn an_import_is_of_the_library_whose_version_it_has() {
     assert_eq!(file.library_of("answer"), None);
 }
 
-/// Python keeps method tables in memory of its own, GLib closures; neither forgets a type.
+/// Python keeps method tables in its own memory, GLib keeps closures; both keep registered types permanently.
 #[test]
 fn functions_of_python_and_glib_that_keep_code_are_reported_beforehand() {
     let dir = TempDir::new().expect("a temporary directory");

@@ -22,7 +22,7 @@ const ELSEWHERE: &str = "expired true · display the number · debug the number 
                          fails · map the number · clone WRONG_THREAD · number WRONG_THREAD · frame OTHER \
                          · late WRONG_THREAD · post UNAVAILABLE";
 
-/// The places in which `arm` of the plugin holds something that is dropped in an end.
+/// Locations in which `arm` of the plugin holds a value that is dropped at an end.
 const PLACES: [&str; 9] = [
     "a timer",
     "a timer that comes once",
@@ -50,7 +50,7 @@ fn told(record: &Record) -> BTreeMap<String, Vec<String>> {
     told
 }
 
-/// An answer without the number of the black, which is another in each run.
+/// Removes the number of the owned value, which differs in each run.
 fn without_number(answer: &str) -> String {
     match answer.split_once(' ') {
         Some((what, rest)) if rest.contains(") black ") => format!("{what} the number"),
@@ -58,7 +58,7 @@ fn without_number(answer: &str) -> String {
     }
 }
 
-/// Each place has said `RIGHT`, once, and besides them only those in `more` have said something.
+/// Checks that each location reported `RIGHT` once, and that the only other reports are those in `more`.
 fn assert_all_looked(record: &Record, by: &str, more: &[(&str, &str)]) {
     let mut told = told(record);
     let armed = PLACES.iter().map(|place| (format!("{place} of {by}"), RIGHT));
@@ -82,7 +82,7 @@ fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a
     all
 }
 
-/// A host whose modules hold something everywhere, and one object.
+/// Host with one object, whose modules hold values in every location.
 fn armed() -> (Record, Runtime) {
     let record = support::record("ends");
     let host = host();
@@ -160,7 +160,7 @@ fn a_module_that_is_replaced_alone_is_dropped_while_what_it_looks_at_is_there() 
     assert_goes_on(&host);
 }
 
-/// A reload to a build that fails, of a host that holds something everywhere itself.
+/// Reloads a host that holds values in every location to a build that fails.
 fn fails(features: &[&str]) -> (Record, Runtime) {
     let (record, host) = armed_and_ticked();
     let hoarder = host.objects().all().into_iter().next_back().expect("the hoarder");
@@ -177,7 +177,7 @@ fn fails(features: &[&str]) -> (Record, Runtime) {
 #[test]
 fn when_a_main_panics_what_it_began_is_dropped_while_what_it_looks_at_is_there() {
     let (record, host) = fails(&["panicking-main"]);
-    // A main that has not returned gets no exit hook: what waits for that is never dropped.
+    // A main that has not returned gets no exit hook: values that wait for the exit hook are never dropped.
     let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
     assert_all_looked(&record, "main", &[("the stack of main", &unwound)]);
     assert_goes_on(&host);

@@ -1,4 +1,4 @@
-//! Host code that is safe, and a logger that writes: no store is borrowed, no raw memory is within reach.
+//! Safe host code and a log subscriber that writes: no store is borrowed, no raw memory is accessible.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ thread_local! {
     static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
 }
 
-/// A logger that does what a test wants it to.
+/// Log subscriber that runs the action of the test.
 struct Logger;
 
 impl<S: Subscriber> Layer<S> for Logger {
@@ -36,7 +36,7 @@ impl<S: Subscriber> Layer<S> for Logger {
     }
 }
 
-/// Runs `scene` with a logger that does something in each line.
+/// Runs `scene` with an action for each log line.
 fn logged<T>(meanwhile: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T {
     MEANWHILE.with(|slot| *slot.borrow_mut() = Some(Rc::new(meanwhile)));
     let subscriber = tracing_subscriber::registry().with(Logger);
@@ -45,7 +45,6 @@ fn logged<T>(meanwhile: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T
     outcome
 }
 
-/// A host, and tools for its verbs.
 fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     let library = attacker(&[]);
     let host = support::host(std::slice::from_ref(&library));
@@ -171,7 +170,7 @@ fn a_redirect_that_would_close_a_circle_is_refused() {
 fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
-    // The logger destroys the holder of the tools in the first line.
+    // The log subscriber destroys the holder of the tools at the first line.
     let _told = host.objects().call(tools.holder, "say", &[]);
     let holder = spawn(host, "Holder");
     host.objects().call(holder, "keep", &[]).expect("kept");

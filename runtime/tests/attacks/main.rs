@@ -25,7 +25,6 @@ use std::path::PathBuf;
 
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
-/// The attacker's library.
 fn attacker(features: &[&str]) -> PathBuf {
     support::plugin("attacker", &[features, memory()].concat())
 }
@@ -39,12 +38,10 @@ fn memory() -> &'static [&'static str] {
     if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] }
 }
 
-/// A host with the attacker in its Master.
 fn host() -> Runtime {
     support::host(&[attacker(&[])])
 }
 
-/// A new object of one of the attacker's classes.
 fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(&format!("/Script/Game.{class}")).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,5 +1,5 @@
-//! Features in company: a host of safe code whose callbacks fail, that lives in odd places, holds a great deal, declares what
-//! makes no sense, or is one of two.
+//! Combinations of features: a safe host whose callbacks fail, that lives in unusual locations, holds many values, has invalid
+//! declarations, or is one of two.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,11 +14,11 @@ use super::{another_attacker, ask, assert_goes_on, attacker, host, spawn, suppor
 const OBJECT: &str = "/Script/Core.Object";
 
 thread_local! {
-    /// The callback that panics the next time it is called.
+    /// Callback that panics at its next call.
     static FICKLE: Cell<&'static str> = const { Cell::new("") };
 }
 
-/// Panics if it is this one's turn, once.
+/// Panics once if `which` is the selected callback.
 fn fickle(which: &'static str) {
     if FICKLE.get() == which {
         FICKLE.set("");
@@ -72,7 +72,7 @@ fn fickle_host() -> Builder {
     builder.on_event(|_event| fickle("event"))
 }
 
-/// Everything in which some callback is called.
+/// Runs every operation that calls a callback.
 fn life(host: &Runtime, library: &[std::path::PathBuf]) {
     let signature: Signature = "-> u64".parse().expect("a signature");
     let _known = host.calls().register("mix.function", signature, |_host, _arguments| {
@@ -134,7 +134,7 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
     }
     let library = attacker(&[]);
     let ended = std::thread::spawn(move || {
-        // Known to the thread before anything of the host's, so it is dropped behind all of that.
+        // Initialized on this thread before everything of the host, so its drop runs after all of that.
         HOST.with(|slot| assert!(slot.borrow().is_none()));
         let host = support::host(&[library]);
         let holder = spawn(&host, "Holder");
@@ -236,7 +236,7 @@ fn flags_that_make_no_sense_are_refused_or_do_no_harm() {
         let built = catch_unwind(AssertUnwindSafe(|| support::builder().natives(natives).build()));
         let host = match built.unwrap_or_else(|_| panic!("{bits:#x} panics while it is built")) {
             Ok(host) => host,
-            // Refused by the name of what cannot be.
+            // Refused with the name of the invalid declaration.
             Err(error) if error.to_string().contains("/Script/Odd.Odd") => continue,
             Err(error) => panic!("{bits:#x}: {error}"),
         };

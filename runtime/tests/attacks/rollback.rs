@@ -1,4 +1,4 @@
-//! A reload that fails leaves nothing behind that its report does not name.
+//! A failed reload leaves only the traces that its report names.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use expect_test::expect;
 
 use super::{attacker, support};
 
-/// A host with a greedy object, a cube of a module that stays in a partial reload, and an actor of its own.
+/// Host with a greedy object, a cube of a module that is kept in a partial reload, and a native actor.
 struct Scene {
     host: Runtime,
     greedy: ObjectHandle,
@@ -76,7 +76,7 @@ fn fails_at(step: ReloadStep) -> Armed {
     faults::arm(Fault { step, nth: 0, kind: FaultKind::Error })
 }
 
-/// A reload to the build that grabs, only of what has changed or of all, which fails at its last step.
+/// Reloads to the build that grabs, partially or completely; the reload fails at its last step.
 fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> Reload {
     let armed = fails_at(ReloadStep::BeforeCommit);
     let next = libraries(features);
@@ -87,7 +87,7 @@ fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> Reload {
     report
 }
 
-/// The report without what the module had left behind, which depends on how it was built.
+/// Removes leftovers of the module from the report, which depend on its build.
 fn without_leftovers(report: &Reload) -> String {
     let told = report.to_string();
     told.lines().filter(|line| !line.starts_with("  attacker left ")).collect::<Vec<_>>().join("\n")
@@ -223,7 +223,7 @@ fn what_a_listener_changes_of_the_root_set_is_named_in_the_report_of_a_rollback(
     }));
     let (host, loose) =
         (&scene.host, scene.host.objects().spawn_in("/Script/Engine.Actor", scene.actor).expect("an object"));
-    // Not among what changed in the reload: this was before it.
+    // Excluded from the changes of the reload, since it happened before.
     assert!(host.objects().remove_root(scene.greedy) && host.objects().add_root(scene.greedy));
     for is_whole in [false, true] {
         slot.replace(Some((host.clone(), scene.cube, loose)));
@@ -297,7 +297,7 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
         let born = born.get();
         assert!(scene.host.objects().is_alive(born), "{maker:?}, committed: {is_committed}");
         assert_eq!(scene.host.objects().class_of(born).as_deref(), Some("/Script/Game.Greedy"));
-        // After a commit its plugin part is a new one.
+        // After a commit the plugin part is new.
         let count = if is_committed { 1 } else { 4 };
         assert_eq!(
             scene.host.objects().get(born, "loot").ok(),

@@ -1,11 +1,10 @@
-//! Values whose parts are held while they change.
+//! Values that are changed while their parts are borrowed.
 #![expect(unsafe_code, reason = "ages a container by the door that only the tests of this crate have")]
 
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 
 use super::{ask, assert_goes_on, host, spawn};
 
-/// A host with a holder of values.
 fn holder() -> (Runtime, ObjectHandle) {
     let host = host();
     let holder = spawn(&host, "Holder");

@@ -16,11 +16,11 @@ use alcedo_runtime::{
 /// Effect of a verb on borrowed slices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Touch {
-    /// Changes or ends values, or runs code: refused while any slice is out.
+    /// Changes or destroys values, or runs code: refused while any slice is borrowed.
     Changes,
-    /// Reads values: refused while a slice is out that may be written.
+    /// Reads values: refused while a slice is borrowed mutably.
     Reads,
-    /// Touches no value, or cannot be refused and then does nothing.
+    /// Accesses no value, or cannot be refused and then has no effect.
     Nothing,
 }
 
@@ -30,15 +30,15 @@ use Touch::{Changes, Nothing, Reads};
 pub(crate) struct Tools {
     /// Holder object of the attacker.
     pub(crate) holder: ObjectHandle,
-    /// A black of the host's.
+    /// Owned value of the host.
     pub(crate) black: AnyConjugate,
-    /// The library that the Master was made of.
+    /// Library of the Master.
     pub(crate) library: std::path::PathBuf,
-    /// A world that was saved.
+    /// Saved world.
     pub(crate) world: std::path::PathBuf,
 }
 
-/// A machine that knows no objects of others.
+/// Network peer without shared objects.
 struct Nowhere;
 
 impl NetNames for Nowhere {

@@ -21,7 +21,7 @@ use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
 use model::Model;
 use ops::{Dice, Op};
 
-/// Operations between two things that the host does.
+/// Operations between two actions of the host.
 const BATCH: u64 = 500;
 
 fn from_environment(name: &str, default: u64) -> u64 {
@@ -47,7 +47,7 @@ struct Churn {
     model: Model,
     seed: u64,
     done: Done,
-    /// The two builds that take turns, and one that does not come up.
+    /// Two alternating builds, and a build that fails to load.
     builds: [PathBuf; 2],
     failing: PathBuf,
 }
@@ -117,7 +117,7 @@ impl Churn {
     }
 
     fn collect(&mut self) {
-        // A black that a thread has yet to drop keeps what it refers to.
+        // An owned value that a thread has not dropped yet keeps its referents.
         self.settle();
         self.done.collected += self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         self.done.collections += 1;
@@ -158,7 +158,7 @@ impl Churn {
         assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the new one goes");
     }
 
-    /// Everything has come to rest: no thread has a value to drop, and the host has heard of all that were dropped.
+    /// Waits until no thread has a value to drop and the host has processed all drops.
     fn settle(&self) {
         self.call("settle");
         let drained = self.host.drain_finalizers(Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
@@ -177,7 +177,7 @@ impl Churn {
         assert_eq!(self.host.counters().objects, self.model.count_objects(), "objects of host and model");
     }
 
-    /// The end: no count of anything is left.
+    /// Ends the host and checks that all counters are zero.
     fn end(mut self) {
         self.collect();
         self.compare();
@@ -201,7 +201,7 @@ fn plugin_and_model_agree_after_any_operations() {
     check(u32::MAX);
 }
 
-/// Every slot of objects and conjugates is used up after a few tenants.
+/// Exhausts every slot of objects and conjugates after a few objects.
 #[test]
 fn plugin_and_model_agree_after_any_operations_where_serials_are_few() {
     check(255);

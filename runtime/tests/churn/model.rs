@@ -9,7 +9,7 @@ use super::ops::{FIELDS, LONG, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
 use super::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, Voice, WeakRef};
 use super::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, Shown, State, Text, Utf, Wide, number};
 
-/// The properties of a thing that are plain words, or containers of std in the plugin.
+/// Properties of a thing that are plain numbers or strings, or containers of std in the plugin.
 #[derive(Clone, Default)]
 struct Plain {
     flag: bool,
@@ -27,12 +27,11 @@ struct Plain {
     perhaps: Option<u8>,
 }
 
-/// A thing.
 #[derive(Clone, Default)]
 struct ThingModel {
     values: Values,
     plain: Plain,
-    /// Blacks of its plugin part.
+    /// Number of values owned by its plugin part.
     kept: u64,
 }
 
@@ -49,7 +48,7 @@ macro_rules! models {
                 $(self.$name.edges(visit);)*
             }
 
-            /// The properties as the host should show them; not the one whose values are the host's secret.
+            /// Expected properties in the host, except the one with host-internal values.
             fn shown(&self, host: &Runtime) -> Vec<(&'static str, Value)> {
                 let mut shown = vec![$((stringify!($name), self.$name.value(host))),*];
                 shown.retain(|(name, _)| *name != "twin");
@@ -78,7 +77,7 @@ macro_rules! models {
                 $(self.$name.iter().flatten().for_each(|value| value.edges(visit));)*
             }
 
-            /// Copies those of a slot into a thing. The bits of the answer say which kinds there are.
+            /// Copies the values of a slot into a thing. The bits of the answer are the kinds with a value.
             fn show(&self, mirror: &mut Values, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(
@@ -163,7 +162,7 @@ fn on_value<T: Change>(
     }
 }
 
-/// Everything that plugin and host have to agree about.
+/// State on which plugin and host must agree.
 pub(crate) struct Model {
     yard: Id,
     mirror: Id,
@@ -173,12 +172,12 @@ pub(crate) struct Model {
     things: BTreeMap<Id, ThingModel>,
     blacks: Blacks,
     named: u64,
-    /// All handles of things there ever were: none may come again.
+    /// All handles of things so far; none may be reused.
     given: HashSet<Id>,
 }
 
 impl Model {
-    /// A yard that was prepared just now.
+    /// Returns the model of a new yard.
     pub(crate) fn new(host: &Runtime, yard: Id) -> Self {
         let Ok(Value::Object(mirror)) = host.objects().get(yard, "mirror") else { panic!("the yard has a mirror") };
         let path = host.objects().path_of(mirror).expect("it is there");
@@ -213,7 +212,7 @@ impl Model {
         self.things.remove(&thing);
     }
 
-    /// The next name, as a path.
+    /// Path with the next name.
     fn next_path(&mut self) -> String {
         self.named += 1;
         format!("{}t{}t", self.inside, self.named)
@@ -335,7 +334,7 @@ impl Model {
         len
     }
 
-    /// A new generation has taken over: what plugin code had for itself is gone.
+    /// Updates the model after a reload: values owned by plugin code are dropped.
     pub(crate) fn reloaded(&mut self) {
         self.blacks = Blacks::default();
         self.things.values_mut().for_each(|thing| thing.kept = 0);
@@ -350,7 +349,7 @@ impl Model {
         self.things.len() as u64 + 1
     }
 
-    /// The things that something keeps.
+    /// Things that are referenced.
     fn reachable(&self) -> BTreeSet<Id> {
         let mut reached = BTreeSet::new();
         let mut next: Vec<Id> = self.state.pool.iter().flatten().copied().collect();
@@ -381,7 +380,7 @@ impl Model {
         }
     }
 
-    /// Compares everything.
+    /// Compares the whole state.
     pub(crate) fn compare(&mut self, host: &Runtime) {
         for slot in 0..SLOTS as usize {
             let shown = host.objects().call(self.yard, "show", &[Value::U32(slot as u32)]);

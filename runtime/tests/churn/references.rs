@@ -65,7 +65,7 @@ impl Change for ClassPath<Soft> {
 pub(crate) struct SoftRef(String);
 
 impl SoftRef {
-    /// The thing that has the path now.
+    /// Resolves the path to a thing.
     pub(crate) fn resolve(&self, state: &State) -> Option<Id> {
         state.paths.iter().find(|(_, path)| **path == self.0).map(|(thing, _)| *thing)
     }
@@ -130,11 +130,11 @@ macro_rules! references {
 references! {
     /// Reference by an id of the host; only its target is compared.
     LazyRef |_| Value::Bool(true);
-    /// A reference that keeps nothing alive.
+    /// Weak reference.
     WeakRef Value::WeakObject;
 }
 
-/// A reference to a thing because of what it does, which keeps it.
+/// Strong reference to a thing by its interface.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Voice(Option<Id>);
 
@@ -162,7 +162,7 @@ impl Change for Voice {
     }
 }
 
-/// A function that is to be called.
+/// Function bound to a delegate.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Bound {
     thing: Id,
@@ -185,7 +185,7 @@ impl State {
     }
 }
 
-/// A delegate that judges.
+/// Delegate with a result.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Decide(Option<Bound>);
 

@@ -24,12 +24,12 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// A thing that is kept, or none.
+    /// Returns a random slot of the yard.
     pub(crate) fn pick(&self, dice: &mut Dice) -> Option<Id> {
         self.pool[dice.below(THINGS) as usize]
     }
 
-    /// The thing, if it is there.
+    /// Returns the thing if it is alive.
     pub(crate) fn living(&self, thing: Option<Id>) -> Option<Id> {
         thing.filter(|thing| self.heard.contains_key(thing))
     }
@@ -40,16 +40,16 @@ pub(crate) fn number(thing: Option<Id>) -> u64 {
     thing.map_or(0, |thing| thing.0)
 }
 
-/// A value that the host's reflection can show.
+/// Value that the host's reflection can format.
 pub(crate) trait Shown {
     /// Expected value in the host.
     fn value(&self, host: &Runtime) -> Value;
 
-    /// Shows every thing that the value keeps.
+    /// Visits every thing that the value keeps alive.
     fn edges(&self, _visit: &mut dyn FnMut(Id)) {}
 }
 
-/// A value that operations are done to.
+/// Value with operations.
 pub(crate) trait Change: Shown + Clone + Default + PartialEq {
     /// Same as in the plugin.
     const COMPARES: bool = true;
@@ -65,11 +65,11 @@ pub(crate) trait Change: Shown + Clone + Default + PartialEq {
     }
 }
 
-/// A name, which the host interns.
+/// Interned name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct Named(pub(crate) String);
 
-/// A reference that keeps a thing.
+/// Strong reference to a thing.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Friend(pub(crate) Option<Id>);
 
@@ -164,7 +164,6 @@ letters! {
     Ansi latin Ansi;
 }
 
-/// A text.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Text<L>(pub(crate) String, PhantomData<L>);
 
@@ -176,7 +175,7 @@ impl<L: Letters> Shown for Text<L> {
 
 impl<L: Letters> Change for Text<L> {
     fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
-        // Bytes as the host has them: one for each letter of ISO 8859-1.
+        // Length in bytes as the host stores them: one for each letter of ISO 8859-1.
         let len = if L::show(String::new()).kind() == Value::Ansi(String::new()).kind() {
             self.0.chars().count()
         } else {
@@ -192,7 +191,7 @@ impl<L: Letters> Change for Text<L> {
     }
 }
 
-/// A text for people.
+/// Localized text.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Label {
     shown: String,
@@ -289,7 +288,6 @@ impl Change for Vec<Vec<String>> {
     }
 }
 
-/// A struct.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct SheetModel {
     strength: f64,

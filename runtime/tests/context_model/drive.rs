@@ -101,14 +101,14 @@ fn id(id: ContextId) -> Id {
     (id.index, id.generation)
 }
 
-/// A handle, and whether it was ever seen to be of a context that is no longer alive.
+/// Handle with a flag that is set once its context was seen not alive.
 struct Handle {
     name: usize,
     context: LoadContext,
     has_left: bool,
 }
 
-/// A call that waits for a file, on a thread of its own.
+/// Call on its own thread that waits for a file.
 struct Running {
     file: PathBuf,
     thread: Option<JoinHandle<Result<Option<Value>, ContextError>>>,
@@ -140,7 +140,7 @@ enum Held {
         task: Box<Scoped<Looking>>,
         seen: Seen,
     },
-    /// With what it has answered before, which it always will.
+    /// Pointer with its first answer, which must never change.
     Pointer {
         pointer: FunctionPointer,
         tag: Option<u64>,
@@ -223,10 +223,10 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Lets go of everything it holds.
+    /// Releases all holders.
     ///
     /// # Errors
-    /// A call that did not complete.
+    /// Describes a call that did not complete.
     pub(crate) fn release(&mut self) -> Result<(), String> {
         while !self.held.is_empty() {
             self.act(Op::Release(0))?;
@@ -499,7 +499,7 @@ fn modules_of(shared: &Shared, name: usize) -> Vec<ModuleSummary> {
     shared.contexts.slim(LETTERS[name]).map(|context| context.modules()).unwrap_or_default()
 }
 
-/// The ticket of a generation that was replaced names it; that of the whole context, its last one, does not.
+/// The ticket of a replaced generation names the generation; the ticket of a context, for its last generation, does not.
 fn is_of(ticket: &UnloadTicket, generation: u64, fates: &[(u64, Fate)]) -> bool {
     let is_last = fates.iter().all(|(other, _)| *other <= generation);
     match ticket.subject().split_once(" generation ") {

@@ -47,7 +47,7 @@ const BATCH: u64 = 500;
 const CUT: Duration = Duration::from_secs(15);
 /// Timeout for events that must happen.
 const LONG: Duration = Duration::from_secs(30);
-/// And so long while a program that has failed is made shorter, which takes as long as this at most.
+/// Timeout of an event while a failed program is shortened, and the limit for shortening.
 const SHORT: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(90));
 
 fn main() -> ExitCode {
@@ -70,7 +70,7 @@ fn from_environment(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|error| panic!("{name} is to be a number, not {text:?}: {error}")))
 }
 
-/// The program of a seed.
+/// Generates the program of a seed.
 fn thrown(seed: u64) -> Program {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -79,10 +79,10 @@ fn thrown(seed: u64) -> Program {
     programs().new_tree(&mut runner).expect("no program is refused").current()
 }
 
-/// Batches of programs, each in a process of its own, so that one that hangs or crashes is found and named.
+/// Runs batches of programs in separate processes, so that a hang or crash is detected and attributed.
 fn contexts_do_what_the_model_says() -> Result<(), Failed> {
     let (asked, seed) = (from_environment("ALCEDO_MODEL_PROGRAMS"), from_environment("ALCEDO_MODEL_SEED"));
-    // Built here, and found by the others.
+    // Built here for all child processes.
     let _libraries = Libraries::new();
     let folder = tempfile::tempdir()?;
     let (mut next, begun, mut ran) = (seed.unwrap_or(1), Instant::now(), 0);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::outcome::{Fate, Id, Listed, Named, Outcome, Refusal};
 use crate::program::{Answer, LETTERS, Lib, Module, Op};
 
-/// A generation of the model, by its place.
+/// Index of a generation in the model.
 type Gen = usize;
 
 /// State of a generation.
@@ -34,7 +34,7 @@ struct Generation {
     lent: BTreeMap<Module, Found>,
 }
 
-/// A module that is loaded, and where.
+/// Loaded module with its owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Found {
     /// Owner; `None` for the Default.
@@ -52,7 +52,7 @@ struct Resolver {
 #[derive(Clone, Debug)]
 struct Context {
     name: usize,
-    /// The number that the host gave it.
+    /// Number assigned by the host.
     index: u64,
     handles: usize,
     current: Option<Gen>,
@@ -64,13 +64,12 @@ struct Context {
 /// Kind of a holder on a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A scope, and where the thread was before it.
+    /// Scope, with the previous scope of the thread.
     Scope { before: Option<Gen> },
-    /// A future in a scope.
+    /// Future in a scope.
     Task,
-    /// The address of a function of this library.
+    /// Address of a function of this library.
     Pointer(Lib),
-    /// A running call.
     Call,
 }
 
@@ -81,12 +80,12 @@ struct Holder {
     kind: Kind,
 }
 
-/// A function by name: what it was found to be it is for the rest of the generation.
+/// Function by name; its target is fixed for the rest of the generation.
 #[derive(Clone, Copy, Debug)]
 struct Function {
     context: usize,
     module: Module,
-    /// The generation that was asked, and what it had.
+    /// Generation of the lookup, and the module found.
     bound: Option<(Gen, Found)>,
 }
 
@@ -96,7 +95,7 @@ struct Thread {
     handles: Vec<usize>,
     functions: Vec<Function>,
     holders: Vec<Holder>,
-    /// Whose scope it is in.
+    /// Generation of the current scope.
     here: Option<Gen>,
 }
 
@@ -109,7 +108,6 @@ struct Edge {
     is_needed: bool,
 }
 
-/// The contexts of one runtime.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     contexts: Vec<Context>,
@@ -380,7 +378,7 @@ impl Model {
             self.gens[at].life = match found {
                 Some(found) if found.is_parked => Life::Parked,
                 Some(found) => return Err(format!("{} was given up and is {found:?}", self.title(at))),
-                // Without modules there is nothing that could stay.
+                // Without modules there is nothing to park.
                 None if is_held && !self.gens[at].own.is_empty() => {
                     return Err(format!("{} was held, given up, and is gone", self.title(at)));
                 }
@@ -390,7 +388,7 @@ impl Model {
         Ok(())
     }
 
-    /// The generations of a context that are leaving, as the host numbers them, and what is to come of them.
+    /// Leaving generations of a context by host number, with their predicted outcomes.
     pub(crate) fn fates(&self, thread: usize, name: usize) -> Vec<(u64, Fate)> {
         let context = self.expect_handle(thread, name);
         let leaving = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Leaving;
@@ -423,7 +421,7 @@ impl Model {
         (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
     }
 
-    /// Titles of contexts that a shutdown leaves: for each how many generations at least, and how many at most.
+    /// Titles of contexts that a shutdown leaves, each with the minimum and maximum number of generations.
     pub(crate) fn left(&self) -> Vec<(String, usize, usize)> {
         let leaving: Vec<_> = (0..self.gens.len()).filter(|at| self.gens[*at].life == Life::Leaving).collect();
         let counted = |at: &Gen| {
@@ -435,7 +433,7 @@ impl Model {
         leaving.iter().map(counted).collect()
     }
 
-    /// Everything that is alive begins to unload.
+    /// Begins the unload of all living contexts.
     pub(crate) fn unload_all(&mut self) {
         (0..self.contexts.len()).for_each(|context| self.unload(context));
     }

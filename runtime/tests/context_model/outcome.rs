@@ -10,7 +10,7 @@ pub(crate) enum Refusal {
     NotFound,
     Occupied,
     WrongName,
-    /// A resolver failed or panicked, or what it asked for was refused.
+    /// A resolver failed or panicked, or its own request was refused.
     Resolver,
     Foreign,
     Pinned,
@@ -21,13 +21,13 @@ pub(crate) enum Refusal {
     Ring,
 }
 
-/// A generation as the host numbers it: index, generation. The Default is 0, 1.
+/// Identity of a generation in the host: index and generation. The Default is 0, 1.
 pub(crate) type Id = (u64, u64);
 
 /// Outcome of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// There was nothing to do it with.
+    /// The step had no object to use.
     Skipped,
     Done,
     /// A handle to the context of this number.
@@ -39,7 +39,7 @@ pub(crate) enum Outcome {
         lib: Lib,
     },
     Number(u64),
-    /// The context whose scope it is.
+    /// Context of the current scope.
     Here(Option<Id>),
     Refused(Refusal),
 }
@@ -50,7 +50,7 @@ pub(crate) enum Fate {
     Ends,
     /// The generation is held; its report lists at least this many holders of each kind.
     Held(Named),
-    /// The design does not say.
+    /// The design leaves the outcome open.
     Open,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Named {
     pub(crate) scopes: usize,
     pub(crate) borrows: usize,
     pub(crate) calls: usize,
-    /// Titles of contexts whose modules depend on it.
+    /// Titles of contexts whose modules depend on the generation.
     pub(crate) dependents: Vec<String>,
 }
 

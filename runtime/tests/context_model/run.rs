@@ -91,14 +91,14 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let stays = has_images(&shared);
     watch::end();
     drop(shared);
-    // A thread that drives unloads may still be about to drop what it shares.
+    // A thread that drives unloads may still hold shared state.
     match stays || until(patience, || !stage_dir.exists()) {
         true => Ok(()),
         false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),
     }
 }
 
-/// The runtime, where it is to be ended last.
+/// Runtime that is to be ended last.
 type Left = Option<Runtime>;
 
 fn one_at_a_time(program: &Program, lines: &[Line], model: &Mutex<Model>, runtime: Runtime) -> Result<Left, String> {
@@ -132,7 +132,7 @@ fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, Str
     match program.ending {
         Ending::ShutdownLast => kept = Some(runtime),
         Ending::ShutdownFirst => {
-            // Somewhere in the middle.
+            // Ends the runtime in the middle of the race.
             thread::sleep(Duration::from_millis(program.ops.len() as u64));
             let _left = runtime.shutdown();
         }

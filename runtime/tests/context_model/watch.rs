@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::drive::Shared;
 
-/// Longer than anything in a program waits for.
+/// Longer than any wait in a program.
 const LIMIT: Duration = Duration::from_secs(180);
 /// Time limit for the report of a hang, since hanging threads may hold the locks that the report needs.
 const WORDS: Duration = Duration::from_secs(10);
@@ -47,7 +47,6 @@ pub(crate) fn name(title: String) {
     *TITLE.lock().unwrap_or_else(PoisonError::into_inner) = title;
 }
 
-/// A program begins.
 pub(crate) fn begin(shared: &Arc<Shared>) {
     let title = TITLE.lock().unwrap_or_else(PoisonError::into_inner).clone();
     *running() = Some(Running { title, since: Instant::now(), shared: Arc::downgrade(shared) });

@@ -16,7 +16,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
 
-/// On a thread of its own, which may never come back.
+/// Runs on a separate thread that may never return.
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));
@@ -36,7 +36,7 @@ fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() 
     (stops, reached, goes_on)
 }
 
-/// Has `heard` listen to the log of this thread.
+/// Calls `heard` for each log line of this thread.
 fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
 }
@@ -60,7 +60,7 @@ impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for Ear<F> {
     }
 }
 
-/// Whose drop panics.
+/// Panics in its drop.
 struct Bomb;
 
 impl Drop for Bomb {

@@ -23,7 +23,7 @@ fn take(heard: &Heard) -> Vec<String> {
     std::mem::take(&mut *heard.lock().expect("no panic while it is held"))
 }
 
-/// A runtime with a Master and a Slim, and who listens to all of them and to the Default.
+/// Runtime with a Master and a Slim, and listeners for both and for the Default.
 fn listened(heard: &Heard) -> (Runtime, LoadContext) {
     let runtime = support::host(&[reports(1)]);
     let contexts = runtime.contexts();
@@ -127,7 +127,7 @@ fn images_of_slims_that_were_given_up_stand_in_the_report_of_a_shutdown() {
     assert!(left[0].starts_with("reports of Slim \"held\" stays mapped"), "{left:?}");
 }
 
-/// Says, in a child of the test below, how the process ends, and where to write what was heard.
+/// Environment variable of the child of the test below: kind of the end, and the file for the received events.
 const HOW: &str = "ALCEDO_TEST_END";
 
 #[test]
@@ -161,7 +161,7 @@ fn an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_fo
 }
 
 thread_local! {
-    /// A host that keeps its runtime here lets its thread drop it.
+    /// Slot for a runtime that is dropped by its thread.
     static KEPT: RefCell<Option<(Runtime, LoadContext)>> = const { RefCell::new(None) };
 }
 
@@ -169,7 +169,7 @@ thread_local! {
 fn end_process(how: &str) {
     let (how, file) = how.split_once(' ').expect("how, and a file");
     if how == "thread-local" {
-        // A runtime belongs to the thread that makes it.
+        // A runtime belongs to the thread that creates it.
         let (how, file) = (format!("kept {file}"), std::path::PathBuf::from(file));
         thread::spawn(move || end_process(&how)).join().expect("it does not panic");
         return assert!(file.exists(), "the thread has ended");
@@ -209,7 +209,7 @@ fn end_process(how: &str) {
             let _never = ends.join();
         }
         _ => {
-            // A thread that is inside, and stays there.
+            // Blocks a thread inside the module.
             let wait = one.function("Report", "wait_for", "String -> bool").expect("it is offered");
             thread::spawn(move || wait.call(&[super::text("/nowhere/at all")]));
             support::until("the call has begun", || !one.held_by().is_empty());

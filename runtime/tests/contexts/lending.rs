@@ -9,7 +9,7 @@ use alcedo_runtime::{
 
 use super::{any, figures, gone, needy, refusal, reports, runtime, support};
 
-/// Lets the resolver of `borrower` answer with a module of another context.
+/// Makes the resolver of `borrower` return a module of another context.
 fn lend(borrower: &LoadContext, module: ModuleSummary) {
     borrower
         .set_resolver(move |request| Ok((request.name == module.name).then(|| FoundModule::Loaded(module.clone()))));
@@ -100,7 +100,7 @@ fn the_exit_hook_of_a_module_runs_after_that_of_one_in_another_context_that_need
 fn a_replaced_generation_keeps_what_it_needs_of_others_only_while_it_is_there() {
     let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
-    // The new generation of the other needs nothing of the one.
+    // The new generation of the other context does not depend on the first.
     gone_with(&other, &one, |other| other.replace(reports(1)).expect("it comes up"));
 }
 

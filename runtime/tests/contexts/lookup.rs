@@ -1,5 +1,5 @@
-//! Types and functions are looked up in the order in which modules are: own, resolver, Default, handlers. And what the
-//! Default has is there for modules of the Master too.
+//! Types and functions are looked up in the order of modules: own, resolver, Default, handlers. Modules of the Default are also
+//! visible to modules of the Master.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -200,7 +200,7 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
         let ty = contexts.resolve_type_in(master.id, path).expect(path);
         assert_eq!((ty.module.name.as_str(), ty.path.as_str(), ty.context.as_str()), ("reports", "Report", "Master"));
     }
-    // A class with functions by name is one type, and not two of one name.
+    // A class with functions by name is a single type, not two of the same name.
     let line = contexts.resolve_type_in(master.id, "Line").expect("it is there");
     assert_eq!(line.path, "/Script/Game.Line");
     let refused = refusal(contexts.resolve_type_in(master.id, "nobody::Report"));

@@ -1,5 +1,5 @@
-//! Load contexts behave as their rules say: one test per rule, named as the rule, on real libraries. Letters and numbers
-//! are those of the table of what .NET's contexts do, in our translation; what has none is of the design itself.
+//! Load contexts follow their rules: one test per rule, named after the rule, with real libraries. Letters and numbers refer to the
+//! table of .NET's context rules in our translation; rules without them belong to the design itself.
 //!
 //! | rule | reason for no test |
 //! | --- | --- |
@@ -39,7 +39,7 @@ use std::time::Duration;
 
 use alcedo_runtime::{ContextError, ContextFunction, Contexts, LoadContext, Runtime, UnloadTicket, Value, VersionReq};
 
-/// Long enough for a machine that is shared; nothing that works waits for it.
+/// Timeout for a shared machine; no working code waits that long.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Library of `reports` with build tag `tag`.
@@ -85,7 +85,7 @@ fn number(function: &ContextFunction) -> Result<u64, ContextError> {
     }
 }
 
-/// Waits for the end of an unload that nothing keeps.
+/// Waits for the end of an unload without holders.
 fn gone(ticket: &UnloadTicket) {
     if let Err(report) = ticket.wait(LONG) {
         panic!("{report}");

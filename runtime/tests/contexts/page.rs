@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// The tests that a text names: `contexts/kinds.rs::a3_a_slim_comes_and_goes`.
+/// Tests named by a page: `contexts/kinds.rs::a3_a_slim_comes_and_goes`.
 fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split('`').filter_map(|word| word.split_once(".rs::"))
 }

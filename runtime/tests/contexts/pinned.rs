@@ -1,4 +1,4 @@
-//! Pinned contexts: a name and modules of one's own, and never unloaded.
+//! Pinned contexts: their own name and modules, never unloaded.
 
 use std::sync::{Arc, Mutex};
 

@@ -79,7 +79,7 @@ fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that
     for tag in [2, 1] {
         write(&std::fs::read(reports(tag)).expect("it was built"));
         gone(&next().expect("it comes up"));
-        // On another thread, through a clone, as the handler of a server has one.
+        // Calls a clone on another thread, like a request handler of a server.
         let clone = function.clone();
         assert_eq!(thread::spawn(move || number(&clone).expect("it answers")).join().expect("no panic"), tag);
     }
@@ -117,7 +117,7 @@ fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
         told.send(outcome.is_ok()).expect("the test listens");
         panic!("who is told may panic");
     };
-    // Moved into place: a copy that the system interrupts is half a library.
+    // Written and then renamed: an interrupted copy would be a partial library.
     let beside = folder.path().join("beside.so");
     std::fs::copy(reports(2), &beside).expect("it can be copied");
     *seat.lock().expect("it is free") = Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));

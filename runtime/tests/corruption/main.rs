@@ -31,12 +31,12 @@ use support::elf::{headers, number, section, sections};
 /// Module name of these tests in the harness.
 const MODULE: &str = module_path!();
 
-/// Flips one bit at each place of the file, one after the other.
+/// Flips one bit at each location of the file, one after the other.
 fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, says: &str) {
-    // The ELF header is looked at before the rest is read, so there are other words for what is wrong there.
+    // The ELF header is checked before the rest is read, so its errors have other messages.
     const HEAD: usize = 64;
     let original = fs::read(&scene.file).expect("just written");
-    // Open for no longer than a moment: a file that somebody may write to is refused for that.
+    // Opened only briefly, since a file open for writing is refused.
     let put = |file: &Path, at: usize, byte: u8| {
         let file = File::options().write(true).open(file).expect("the test directory is writable");
         file.write_all_at(&[byte], at as u64).expect("the file is open for writing");
@@ -214,7 +214,7 @@ fn what_is_no_library_at_all_is_called_what_it_is() {
     });
 }
 
-/// Bytes without any order, the same for the same seed.
+/// Random bytes of a seed.
 fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let step = || {
@@ -244,7 +244,7 @@ fn a_library_that_is_no_module_is_not_mapped() {
     });
 }
 
-/// The witness with another manifest, whose checksum is right again.
+/// Witness with a changed manifest and a valid checksum.
 fn with_manifest(scene: &Scene, edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut elf = scene.body().to_vec();
     let range = section(&elf, SECTION);
@@ -356,7 +356,7 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
     });
 }
 
-/// The doors that need no Master: a Slim and the Default, by file and by bytes, the answer of a resolver, and a look.
+/// Entry points without a Master: a Slim and the Default, by file and by bytes, the answer of a resolver, and `peek`.
 fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
     let contexts = scene.host.contexts();
     let slim = contexts.create_slim("door").expect("a free name");
@@ -377,8 +377,8 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     doors
 }
 
-/// A name with a zero in it made another file be rehearsed, and one with a line break or an escape sequence spoke to logs
-/// and terminals.
+/// Covers past attacks: a name with a zero byte caused the canary to load another file, and a name with a line break or escape
+/// sequence could forge lines in logs and terminals.
 #[test]
 fn a_module_name_is_an_identifier_at_every_entry_point() {
     scene("a_module_name_is_an_identifier_at_every_entry_point", |scene| {
@@ -437,7 +437,7 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
     scene("a_module_whose_slot_for_hooks_is_damaged_is_refused", |scene| {
         let slot = section(scene.body(), hooks::SECTION);
         let is = |error: &LoadError| matches!(error, LoadError::HookSlot { module, .. } if module == "broken");
-        // The mark, and the word that only the host may write.
+        // The magic, and the field that only the host may write.
         for (at, bit) in [(0, 1), (3, 128), (7, 16), (8, 1), (15, 64)] {
             let mut elf = scene.body().to_vec();
             elf[slot.start + at] ^= bit;
@@ -541,7 +541,7 @@ fn a_plugin_whose_panics_abort_is_refused() {
     });
 }
 
-/// A signature and its name, before the seal.
+/// Size of a signature with its name, before the seal.
 const SIGNATURE: usize = 104;
 
 #[test]

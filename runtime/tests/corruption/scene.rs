@@ -16,14 +16,14 @@ use crate::support;
 
 /// Environment variable with the path of the witness file, read by the plugin; its presence marks the child process.
 const WITNESS: &str = "ALCEDO_WITNESS";
-/// The healthy plugin of the old generation, and the witness that is to be the new one.
+/// Healthy plugin of the old generation, and the witness that is to replace it.
 pub(super) const OLD: &str = "CORRUPTION_OLD";
 const NEW: &str = "CORRUPTION_NEW";
 
-/// Long enough for a machine that is shared; nothing that works waits for it.
+/// Timeout for a shared machine; no working code waits that long.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
-/// Magic and digest, behind the end of a library.
+/// Size of the seal behind the end of a library: magic and digest.
 pub(super) const SEAL: usize = 24;
 
 /// Running host with a candidate file for the replacement of its plugin.
@@ -31,7 +31,7 @@ pub(super) struct Scene {
     pub(super) host: Runtime,
     pub(super) object: ObjectHandle,
     pub(super) pokes: u32,
-    /// The witness as it was built: a whole library and its seal.
+    /// Witness as built: a complete library with its seal.
     pub(super) whole: Vec<u8>,
     /// Candidate file.
     pub(super) file: PathBuf,
@@ -39,7 +39,7 @@ pub(super) struct Scene {
     pub(super) dir: TempDir,
 }
 
-/// Plays `body` in a child process that offers the host the witness, as built.
+/// Runs `body` in a child process with the unchanged witness as the candidate.
 pub(super) fn scene(test: &str, body: fn(&mut Scene)) {
     scene_of(test, || support::plugin("broken", &["witness"]), body);
 }
@@ -72,12 +72,12 @@ impl Scene {
         Self { host, object, pokes: 0, whole, file: dir.path().join("libbroken.so"), witness, dir }
     }
 
-    /// The witness without its seal: a whole library all the same.
+    /// Witness without its seal: still a complete library.
     pub(super) fn body(&self) -> &[u8] {
         &self.whole[..self.whole.len() - SEAL]
     }
 
-    /// Puts other bytes in the place of the witness.
+    /// Replaces the content of the candidate file.
     pub(super) fn put(&self, bytes: &[u8]) {
         fs::write(&self.file, bytes).expect("the test directory is writable");
     }
@@ -88,7 +88,7 @@ impl Scene {
         seal_file(&self.file).expect("the test directory is writable");
     }
 
-    /// Reloads from the file as it is now. The host must refuse it in these words and stay as it is.
+    /// Reloads from the current file. The host must refuse it with this message and stay unchanged.
     pub(super) fn is_refused(&mut self, what: &str, says: &str) {
         self.path_is_refused(&self.file.clone(), what, says);
     }
@@ -124,7 +124,7 @@ impl Scene {
                 other => panic!("{what}: {other:?}"),
             }
         };
-        // Each host has a thread of its own.
+        // Each host needs a separate thread.
         thread::scope(|scope| scope.spawn(create).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
     }
@@ -154,8 +154,8 @@ impl Scene {
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
     }
 
-    /// The end of every scene: nothing was left behind, and the file as built goes live, which shows that a refusal
-    /// came of the damage alone and that the witness can testify.
+    /// Ends a scene: checks that no files are left and that the unchanged file becomes live, which proves that refusals were caused by
+    /// the damage and that the witness works.
     pub(super) fn the_whole_one_goes_live(&mut self) {
         let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Every protocol in both directions, with every sort of value and in every way in which a call goes wrong, on a loaded library. Each
-//! cell of the grid is a call whose answer is compared, or has the reason why there is none.
+//! Every protocol in both directions, with every kind of value and every kind of error, on a loaded library. Each cell of the grid is
+//! a call with a compared answer, or has the reason for its absence.
 
 pub(crate) mod natives;
 mod sheet;
@@ -15,7 +15,7 @@ use sheet::{DIRECTIONS, PROTOCOLS, Sheet};
 
 use crate::support;
 
-/// A host with the plugin, and an object of each sort that is called.
+/// Host with the plugin, and one object of each called class.
 struct Scene {
     host: Runtime,
     cell: ObjectHandle,
@@ -45,12 +45,12 @@ impl Scene {
         Self { host, cell, loud, probe, loud_probe }
     }
 
-    /// The host calls: what it gave, or the error.
+    /// Calls from the host and formats the result or the error.
     fn call(&self, name: &str, arguments: &[Value]) -> String {
         told(self.host.calls().call(name, arguments))
     }
 
-    /// The plugin calls, from a method of the probe.
+    /// Calls from the plugin, through a method of the probe.
     fn probe(&self, object: ObjectHandle, method: &str, arguments: &[&str]) -> String {
         let arguments: Vec<_> = arguments.iter().map(|text| Value::Text((*text).to_owned())).collect();
         match self.host.objects().call(object, method, &arguments) {
@@ -73,7 +73,7 @@ fn told(given: Result<Option<Value>, alcedo_runtime::Error>) -> String {
     }
 }
 
-/// Functions of the host, under the names of those of the plugin.
+/// Registers host functions under the names of the plugin's functions.
 fn register(host: &Runtime) {
     let add = |_: &Runtime, (a, b, c, d, e, f): (u8, i16, u32, f32, f64, bool)| {
         f64::from(a) + f64::from(b) + f64::from(c) + f64::from(d) + e + f64::from(u8::from(f))
@@ -150,7 +150,7 @@ fn hearts() -> Value {
     suit(0, "Hearts")
 }
 
-/// The host calls functions of the plugin by a name that begins so; the object, where they have one.
+/// Calls functions of the plugin from the host by names with this prefix, on the object if there is one.
 fn functions_of_the_plugin(
     sheet: &mut Sheet,
     scene: &Scene,
@@ -177,7 +177,7 @@ fn functions_of_the_plugin(
     let wrong = call("crash", vec![Value::F64(1.0)]);
     let name = format!("`{names}crash`");
     sheet.check(protocol, "host calls", "wrong slot", &wrong, &[&name, "is f64", "must be i32"]);
-    // By Rust types: no value is made.
+    // Typed call: no `Value` is created.
     let by_types = match object {
         None => scene.host.function::<(i32,), i32>(&format!("{names}crash")).and_then(|crash| crash.call((7,))),
         Some(object) => scene
@@ -191,7 +191,7 @@ fn functions_of_the_plugin(
     assert!(other_types.contains("i32 -> i32"), "{other_types}");
 }
 
-/// The plugin calls functions by a name that begins so.
+/// Calls functions from the plugin by names with this prefix.
 fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, place: &str) {
     let ask = |function: &str, sort: &str| scene.probe(scene.probe, "ask", &[&format!("{names}{function}"), sort]);
     let mut check =
@@ -207,7 +207,7 @@ fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, na
     check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", place]);
     assert_eq!(ask("crash", "fine"), "1");
     let name = format!("{names}crash");
-    // Without types a slot is read as what the callee wants: another number, and nothing worse.
+    // Without types a slot is read as the type of the callee: a different number, and no worse effect.
     let wrong: &[&str] = if support::SLOT_TYPES { &[&name, "slot", "f64", "i32"] } else { &["0"] };
     check("wrong slot", ask("crash", "wrong slot"), wrong);
     let signature = ask("crash", "wrong signature");
@@ -276,12 +276,12 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
         ),
     ];
     for (sort, property, function, arguments, to_host, to_plugin) in rows {
-        // The host calls code of the plugin …
+        // Calls plugin code from the host …
         bind(property, scene.cell, function);
         let bound = scene.host.objects().get(scene.probe, property).unwrap_or_else(|error| panic!("{error}"));
         let with: Vec<_> = [bound].into_iter().chain(arguments).collect();
         sheet.check("nd", "host calls", sort, &scene.call("nd:/", &with), &[to_host]);
-        // … and the plugin code of the host.
+        // … and host code from the plugin.
         bind(property, scene.probe, function);
         sheet.check("nd", "plugin calls", sort, &scene.probe(scene.probe, "pass", &[sort]), &[to_plugin]);
     }
@@ -353,7 +353,7 @@ fn texts_and_outs(sheet: &mut Sheet, scene: &Scene) {
     }
 }
 
-/// Handles whose generation is over, and objects that are gone.
+/// Handles of ended generations, and destroyed objects.
 fn stale(sheet: &mut Sheet, scene: &Scene) {
     let Scene { host, cell, probe, .. } = scene;
     let names = [

@@ -1,4 +1,4 @@
-//! An allocator that counts what lives.
+//! Allocator that counts live allocations.
 #![expect(unsafe_code, reason = "an allocator is one")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -29,7 +29,7 @@ impl Sub for Living {
     }
 }
 
-/// The system's, counted.
+/// System allocator with counters.
 pub(crate) struct Counting;
 
 fn add(blocks: i64, bytes: i64) {
@@ -41,7 +41,7 @@ fn size(layout: Layout) -> i64 {
     i64::try_from(layout.size()).unwrap_or(i64::MAX)
 }
 
-// SAFETY: every call is handed on as it came, and counting allocates nothing.
+// SAFETY: every call is forwarded unchanged, and counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise for the layout is the one that `System` requires.

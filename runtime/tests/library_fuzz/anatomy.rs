@@ -2,16 +2,15 @@
 
 use std::ops::Range;
 
-/// A number in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
-    /// For people: the table, the entry and the field.
+    /// Table, entry and field, for messages.
     pub(crate) name: String,
     pub(crate) at: usize,
     pub(crate) size: usize,
 }
 
-/// Equal entries, one behind the other, each with these fields.
+/// Consecutive equal entries with these fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -128,7 +127,7 @@ pub(crate) fn put(bytes: &mut [u8], field: &Field, value: u64) {
     bytes[field.at..field.at + field.size].copy_from_slice(&value.to_le_bytes()[..field.size]);
 }
 
-/// The tables of a library that is whole.
+/// Returns the tables of a valid library.
 pub(crate) fn tables(elf: &[u8]) -> Vec<Table> {
     let count = |at| get(elf, at, 2) as usize;
     let (segments, sections) = (get(elf, 32, 8) as usize, get(elf, 40, 8) as usize);
@@ -146,12 +145,11 @@ pub(crate) fn tables(elf: &[u8]) -> Vec<Table> {
     tables
 }
 
-/// The table of that name.
 pub(crate) fn table(elf: &[u8], name: &str) -> Table {
     tables(elf).into_iter().find(|table| table.name == name).unwrap_or_else(|| panic!("there is no {name}"))
 }
 
-/// The first entry of a table for which that is so.
+/// Returns the first entry of a table that satisfies the condition.
 pub(crate) fn find(elf: &[u8], table: &Table, field: &str, is: impl Fn(u64) -> bool) -> usize {
     let value = |index| {
         let field = table.field(index, field);

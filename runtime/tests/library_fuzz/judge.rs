@@ -15,12 +15,12 @@ use alcedo_sys::{Image, ImageFile, StageDir};
 
 /// Environment variable that marks the child process.
 const JUDGE: &str = "ALCEDO_FUZZ_IS_JUDGE";
-/// The marks of the child, at the beginning of its lines.
+/// Prefixes of the child's output lines.
 const MAPPED: &str = "judge: mapped";
 const REFUSED: &str = "judge: refused";
 /// Maximum number of cases per child, since parked images accumulate in it.
 const MOST_CASES: u32 = 256;
-/// The loader needs milliseconds.
+/// The loader needs only milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Outcome of the child that mapped a library.
@@ -28,13 +28,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) enum Verdict {
     /// The library was mapped and unmapped.
     Mapped,
-    /// The loader said no.
+    /// The loader returned an error.
     Refused,
     /// The child crashed or did not finish.
     Died(String),
 }
 
-/// A child that maps what it is given.
+/// Child process that maps the received files.
 pub(crate) struct Judge {
     running: Option<Running>,
     test: String,
@@ -124,8 +124,8 @@ pub(crate) fn serve() {
         let path = PathBuf::from(line.expect("the parent writes text"));
         let image = ImageFile::read(&path).expect("the parent found it whole");
         let staged = stage.stage(&image, "case").expect("the copy can be written");
-        // SAFETY: all code of the library was replaced by returns, so nothing that is called in it does anything. What the
-        // loader does of itself is what this process is for.
+        // SAFETY: all code of the library was replaced by returns, so called functions have no effect. This process exists to observe
+        // faults of the loader itself.
         let line = match unsafe { Image::map(staged, None) } {
             Ok(image) => {
                 for name in [ROOT_SYMBOL, c"answer", c"resolved", c"local"] {
