@@ -64,7 +64,7 @@ fn natives() -> Natives {
     Natives::in_package("Test").class(hub).class(ear)
 }
 
-/// A host with these builds of `migration` and `switchboard`; none for a host without a Master.
+/// Host with these builds of `migration` and `switchboard`; without a Master if the list is empty.
 fn host(plugins: &[&str]) -> Runtime {
     let host = support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
     let libraries: Vec<_> = plugins.iter().map(|plugin| support::plugin(plugin, &[])).collect();
@@ -343,7 +343,7 @@ fn references_lead_to_the_same_after_a_way_over_the_disk() {
     let id = first.links().lazy_id_of(shape).expect("it was pointed at");
     first.worlds().save(&path).expect("it is saved");
     let second = host(&["migration"]);
-    // Handles of the second host are others.
+    // Makes the handles of the second host different.
     born(&second, ACTOR);
     let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unresolved, Vec::<String>::new());

@@ -1,5 +1,5 @@
-//! A class changes its declaration while it has living objects: `migration` is replaced by its second form.
-//! Every object is looked at afterwards, and so is every line of the report.
+//! A class changes its declaration while it has living objects: the second form of `migration` replaces the first. Afterwards every
+//! object and every line of the report is checked.
 
 use crate::support;
 
@@ -45,7 +45,7 @@ fn reload(host: &Runtime, features: &[&str]) -> Reload {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// The values of some properties, one a line.
+/// Values of some properties, one per line.
 fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expect) {
     let line = |property: &str| match host.objects().get(object, property) {
         Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
@@ -219,7 +219,7 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
 fn the_report_lists_what_became_of_every_value() {
     let Before { host, .. } = before();
     let mut report = reload(&host, &["v2"]);
-    // The times are another thing every time, and what the old code left behind is another test's.
+    // Times differ in each run, and another test covers the leftovers of the old code.
     report.phases.0.clear();
     report.retired = None;
     expect![[r#"

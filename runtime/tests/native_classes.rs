@@ -40,7 +40,7 @@ fn seen() -> Vec<String> {
     SEEN.take()
 }
 
-/// A thing of the host that no plugin can hold: it stays on its thread.
+/// Host value that no plugin can hold: not `Send`.
 struct Sprite(Rc<str>);
 
 impl Drop for Sprite {
@@ -52,11 +52,10 @@ impl Drop for Sprite {
 /// Interface of humming objects, implemented by the host and by plugins.
 #[uinterface(package = "Test")]
 pub(crate) trait Hums {
-    /// Hums so often; gives how often it ever did.
+    /// Hums this number of times; returns the total.
     fn hum(&mut self, times: u32) -> Result<u32, CallError>;
 }
 
-/// A lamp of the host.
 #[uclass(package = "Test", blueprintable, implements(Hums))]
 pub(crate) struct Lamp {
     /// Brightness.
@@ -87,7 +86,7 @@ impl Lamp {
         }
     }
 
-    /// Flickers so often; gives how often it ever did.
+    /// Flickers this number of times; returns the total.
     #[ufunction(blueprint_native_event)]
     fn flicker(&self, times: u32) -> Result<u32, String>;
     fn flicker_implementation(&mut self, times: u32) -> Result<u32, String> {
@@ -122,7 +121,7 @@ impl Lamp {
         inside.map(|inside| 100 * inside + self.flickered)
     }
 
-    /// Lends what is not its own.
+    /// Lends fields of another object.
     #[ufunction]
     fn lend_another(&mut self, this: This<Self>) -> u32 {
         let mut other = Self::new(this);
@@ -187,7 +186,7 @@ impl Hums for Lamp {
     }
 }
 
-/// A lamp with a part of its own, without a constructor.
+/// Lamp with further fields and without a constructor.
 #[uclass(package = "Test", base = Lamp)]
 pub(crate) struct Beacon {
     turned: u32,
@@ -228,7 +227,7 @@ pub(crate) struct Shelf {
 
 #[uclass]
 impl Shelf {
-    /// Takes a parcel in, and returns the one before.
+    /// Stores a parcel, and returns the previous content.
     #[ufunction]
     fn put(&self, this: This<Self>, parcel: &mut Parcel) -> Vec<Parcel> {
         let mut parcels = this.parcels();
@@ -278,7 +277,7 @@ fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
     }
     // Counters of the plugin restart at each reload; counters of the host continue.
     assert_eq!([told(&host, lantern, "flickered", &[]), told(&host, lantern, "swings", &[])], ["U32(12)", "U32(1)"]);
-    // In each reload the class default object of the plugin's class is another one.
+    // Each reload replaces the class default object of the plugin's class.
     let defaults = ["Default__Lantern ends at 2 after 0", "the sprite of Default__Lantern is given back"];
     assert_eq!(seen(), defaults.repeat(3));
 
@@ -387,7 +386,7 @@ fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
     let host = host();
     let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
     let lend = |object, times| told(&host, object, "lend_inside", &[Value::U32(times)]);
-    // The plugin's lantern flickers twice as often, and calls back for it.
+    // The plugin's lantern flickers twice per call, and calls back for it.
     assert_eq!([lend(lamp, 3), lend(lantern, 3)], ["U32(405)", "U32(708)"]);
     // A failed call ends all its borrows.
     assert!(lend(lamp, 101).contains("101 times are too often"));
@@ -446,7 +445,7 @@ fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     assert_eq!(there.join().expect("it ends"), here);
 }
 
-/// All that reflection has of the package that the meter is in.
+/// Reflected types of the meter's package.
 fn types_of_the_meter(host: &Runtime) -> String {
     // SAFETY: only reads the types; no object is marked, followed or aged.
     let stores = unsafe { host.bench() };

@@ -13,14 +13,14 @@ thread_local! {
     static WRONG: Cell<Wrong> = const { Cell::new(Wrong::Nothing) };
     /// Number of existing fields.
     static FIELDS: Cell<i32> = const { Cell::new(0) };
-    /// The host, for code that ends its own object.
+    /// Host, for code that destroys its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Wrong {
     Nothing,
-    /// The object ends while its fields are made.
+    /// The object is destroyed while its fields are created.
     EndsEarly,
     /// The constructor of the fields panics.
     Panics,
@@ -28,7 +28,7 @@ enum Wrong {
     PanicsAtTheEnd,
 }
 
-/// Counts itself.
+/// Counts its instances.
 struct Counted;
 
 impl Counted {
@@ -44,7 +44,6 @@ impl Drop for Counted {
     }
 }
 
-/// A fuse that may blow.
 #[uclass(package = "Test", blueprintable)]
 struct Fuse {
     counted: Counted,

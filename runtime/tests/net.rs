@@ -1,4 +1,4 @@
-//! Structs that are written for another machine and read there: by themselves, the host's and modules' alike, or field by field.
+//! Structs that are sent to another machine: by their own serialization, for the host and for modules, or field by field.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ fn a_struct_of_a_module_writes_itself_and_keeps_what_it_does_not_send() {
     assert_eq!(field(&read, "sender"), Value::Object(sender_there));
     assert_eq!(field(&read, "words"), Value::Text("hello".to_owned()));
     assert_eq!(field(&read, "secret"), Value::U32(2), "it was not sent");
-    // An object that is not known there.
+    // The receiver does not know the object.
     there.net_read(to, "label", &bytes, &Shared::default()).expect("it is read");
     let read = there.objects().get(to, "label").expect("it is there");
     assert_eq!(field(&read, "sender"), Value::Object(ObjectHandle::NONE));
@@ -147,7 +147,7 @@ fn what_is_no_success_or_broken_is_an_error_and_changes_nothing() {
 #[ustruct(package = "Test", pod)]
 #[derive(PartialEq, Debug)]
 pub(crate) struct Place {
-    /// Across.
+    /// Horizontal coordinate.
     #[uproperty(default = 1.5)]
     pub x: f32,
     /// Not sent.
@@ -156,7 +156,7 @@ pub(crate) struct Place {
 
 #[ustruct]
 impl Place {
-    /// Twice as far.
+    /// Doubles the distance.
     #[constructor]
     pub(crate) fn far(&mut self, local: u32) {
         self.x *= 2.0;

@@ -1,5 +1,4 @@
-//! Parameters that come back to the caller: by type and by name, through overrides of another module, from the host, and what
-//! stays untouched when a call fails.
+//! Out parameters: by type and by name, through overrides of another module, from the host, and unchanged values after a failed call.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Protocols and resolvers that plugins register: called by the host and by other plugins, over reloads and rollbacks, at their end, and
-//! with everything wrong that a plugin can do.
+//! Protocols and resolvers registered by plugins: called by the host and by other plugins, across reloads and rollbacks, at their end,
+//! and with every error that a plugin can cause.
 
 use crate::support;
 
@@ -61,7 +61,7 @@ fn names_of_a_plugin_are_called_by_the_host_and_by_another_plugin() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1), support::plugin("switchboard", &[])]);
     check(&host, "db:/users.count", &[Value::I64(3)], expect!["Some(I64(5))"]);
-    // The protocol has one spelling for each name.
+    // The protocol normalizes each name.
     let handle = host.calls().resolve("db:/USERS.Count").expect("it is there");
     assert_eq!(host.calls().resolve("db:/users.count").expect("it is there"), handle);
     let count: TypedFunction<(i64,), i64> = host.function("db:/users.count").expect("it is there");
@@ -104,7 +104,7 @@ fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
     check(&host, "db:/orders.count", &[Value::I64(1)], expect!["Some(I64(1))"]);
     let explained = |name: &str| {
         let told = host.calls().explain(name).unwrap_or_else(|error| panic!("{error}")).to_string();
-        // The number of a build is another on each machine.
+        // Build ids differ on each machine.
         let cut = |line: &str| match line.split_once("(build ") {
             Some((before, after)) => format!("{before}({}", after.split_once(')').map_or("", |(_, rest)| rest)),
             None => line.to_owned(),

@@ -1,4 +1,4 @@
-//! A real plugin in a real host: it is loaded, called, reloaded, and unloaded until its image is gone.
+//! A real plugin in a real host is loaded, called, reloaded and unloaded until its image is unmapped.
 
 use crate::support;
 
@@ -49,7 +49,7 @@ fn the_reloaded_world_goes_on_moving() {
     assert!(seen[0] != seen[1] && seen[1] != seen[2], "{seen:?}");
 }
 
-/// Ticks until a reload was done, for ten seconds at most.
+/// Ticks until a reload is complete, for ten seconds at most.
 fn next_reload(host: &Runtime) -> Option<alcedo_runtime::Reload> {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while std::time::Instant::now() < until {

@@ -1,5 +1,5 @@
-//! Protocols of a host's own, made with the traits that the built-in ones are made with: `console`, which has a grammar
-//! of its own and two resolvers, and `db`, which has neither.
+//! Protocols of a host, based on the same traits as the built-in ones: `console`, with its own grammar and two resolvers, and `db`,
+//! with neither.
 
 use crate::support;
 
@@ -57,7 +57,7 @@ impl Protocol for Console {
     }
 }
 
-/// Says a text back, with what it is made of before it.
+/// Returns its text argument after its own prefix.
 struct Say(&'static str);
 
 impl Dispatcher for Say {
@@ -88,7 +88,7 @@ impl Resolver for Commands {
             "panics" => panic!("on purpose"),
             "breaks" => Answer::Function(Resolved::new(text(), |_: Call<'_>| panic!("in the function"))),
             "fails" => return Err(CallError::other("the console is shut")),
-            // Registers, resolves and calls, all inside of the lookup.
+            // Registers, resolves and calls during the lookup.
             "deep" => {
                 let said = host().calls().call("console:/say", &[Value::Text("deep".into())]).expect("another name");
                 host().calls().add_protocol(PlainProtocol::new("inner")).expect("the first lookup adds it");
@@ -97,7 +97,7 @@ impl Resolver for Commands {
             "itself" => {
                 Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it asks itself").to_string())
             }
-            // A function that calls itself by name until it has counted down.
+            // Function that calls itself by name and counts down.
             "down" => {
                 let host = self.host.clone();
                 Answer::Function(Resolved::new(signature("u32 -> u32"), move |mut call: Call<'_>| {

@@ -35,7 +35,7 @@ const RAW: [&str; 17] = [
     "ZCallBuffer",
 ];
 
-/// The description of a crate, by the nightly compiler. Its path.
+/// Returns the path of the JSON description of a crate, written by the nightly compiler.
 fn describe(package: &str) -> PathBuf {
     let target = support::test_dir().join("public-api");
     let toolchain = std::env::var("ALCEDO_NIGHTLY").unwrap_or_else(|_| "nightly".into());
@@ -69,17 +69,16 @@ fn describe(package: &str) -> PathBuf {
     target.join("doc").join(format!("{}.json", package.replace('-', "_")))
 }
 
-/// The items of a crate that can be named from outside.
+/// Externally nameable items of a crate.
 struct Surface {
-    /// The crate, and those below whose items it may pass on.
+    /// The crate, and the lower crates whose items it may re-export.
     crates: Vec<Value>,
     /// Index of the crate that is walked.
     now: usize,
     lines: BTreeSet<String>,
-    /// Modules under way, so that a circle of names ends.
+    /// Modules in progress, so that cyclic names terminate.
     walked: BTreeSet<(String, String)>,
-    /// The path under which the members of a type or trait are listed: its first path that is not hidden, the shortest of those. Its other
-    /// paths have a line each.
+    /// Path for the members of a type or trait: its shortest path that is not hidden. Its other paths have one line each.
     places: BTreeMap<(usize, String), (bool, usize, String)>,
 }
 
@@ -94,7 +93,7 @@ impl Surface {
         let (lines, walked, places) = Default::default();
         let mut surface = Self { crates, now: 0, lines, walked, places };
         surface.walk(&root, "", false);
-        // All places are known now.
+        // All paths are known now.
         (surface.lines, surface.walked) = Default::default();
         surface.walk(&root, "", false);
         assert!(surface.lines.len() > 200, "the items are found");
@@ -118,7 +117,7 @@ impl Surface {
 
     fn walk(&mut self, id: &str, path: &str, hidden: bool) {
         let item = self.item(id);
-        // An item of another crate, or one that rustdoc leaves out, is named where it is used.
+        // An item of another crate, or one omitted by rustdoc, is listed where it is used.
         let Some((kind, inner)) = item["inner"].as_object().and_then(|inner| inner.iter().next()) else { return };
         let hidden = hidden || item["attrs"].to_string().contains("hidden");
         let name = item["name"].as_str().unwrap_or_default();

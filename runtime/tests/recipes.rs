@@ -18,7 +18,7 @@ fn number(host: &Runtime, object: ObjectHandle, property: &str) -> i32 {
     }
 }
 
-/// Ticks until it is so, for a minute at most.
+/// Ticks until the condition holds, for a minute at most.
 fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -28,7 +28,7 @@ fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Only the living generation is left, and nothing of another one in the process.
+/// Checks that only the living generation is left, without traces of others in the process.
 fn assert_clean(host: &Runtime) {
     let living = host.generation();
     wait(host, "every older generation is dead", || {
@@ -54,7 +54,7 @@ fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module()
     });
 
     for tag in 2..5 {
-        // Some arrive before the reload, some never: theirs is a generation that has gone.
+        // Some results arrive before the reload, some never, since their generation has ended.
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(1)]);
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(60_000)]);
         let next = support::tagged("async-tasks", &[], tag);

@@ -3,7 +3,7 @@
 
 use alcedo_runtime::{Runtime, World};
 
-/// Implemented once for what neither can be sent nor shared between threads; for other types the line below does not compile.
+/// Has a single implementation for types that are neither `Send` nor `Sync`; for other types the line below does not compile.
 trait StaysOnItsThread<Why> {
     const HOLDS: () = ();
 }

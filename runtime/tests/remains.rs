@@ -30,7 +30,7 @@ fn leaves(library: &Path, what: &str) -> UnloadReport {
     unload(&host)
 }
 
-/// Two pages, at this address if there is room.
+/// Maps two pages, at this address if it is free.
 fn two_pages(at: usize) -> *mut u8 {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a fresh mapping wherever there is room.
@@ -156,7 +156,7 @@ fn blocks_that_the_c_library_has_made_for_a_plugin_are_told_and_freed() {
     });
 }
 
-/// Calls a function with one argument, where those that follow have these values.
+/// Calls a function with one argument, while the registers of the next arguments have these values.
 #[cfg(target_arch = "x86_64")]
 fn call_with_one(function: usize, argument: std::ffi::c_int, second: usize, third: usize) {
     // SAFETY: the function is a signal handler, whose first argument is a signal.

@@ -23,7 +23,7 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A call whose error is one that the function gave back: its words, and the end of its place without the column.
+/// Returns the message of an error that the function returned, and the end of its location without the column.
 fn returned(result: Result<Option<Value>, Error>) -> (String, String) {
     match result {
         Err(Error::Call(CallError::Returned { message, place: Some(place) })) => {
@@ -72,7 +72,7 @@ fn a_panic_is_no_error_that_was_given_back() {
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
     assert!(text(&host, lamp, "judge", &[Value::Text("crash".into())]).starts_with("went wrong: panicked"));
     assert_eq!(text(&host, lamp, "judge", &[Value::Text("exact".into())]), "an error: here");
-    // An error that cannot say itself is the panic of its own `Display`.
+    // An error whose `Display` panics becomes this panic.
     let mute = host.objects().call(lamp, "mute", &[]).expect_err("it panics");
     assert!(matches!(&mute, Error::Call(CallError::Panicked { message, .. }) if message == "no words"), "{mute}");
     assert_eq!(host.objects().call(lamp, "flickers", &[]).expect("it is whole"), Some(Value::U32(0)));

@@ -12,7 +12,7 @@ use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, Reload, Runtime, Va
 pub(crate) const HERO: &str = "/Script/Tale.Hero";
 pub(crate) const FANCY: &str = "/Script/Tale.FancyCube";
 
-/// A class over a native one.
+/// Class derived from a native one.
 pub(crate) const HERO_TEXT: &str = r#"
 class Hero extends Actor;
 
@@ -39,7 +39,7 @@ defaultproperties
 }
 "#;
 
-/// A class over one of a plugin.
+/// Class derived from a plugin's class.
 pub(crate) const FANCY_TEXT: &str = r#"
 class FancyCube extends MagicCube;
 
@@ -62,7 +62,7 @@ defaultproperties
 }
 "#;
 
-/// A package in a folder of its own.
+/// Script package in its own folder.
 pub(crate) struct Package {
     _dir: tempfile::TempDir,
     pub(crate) folder: PathBuf,
@@ -101,7 +101,7 @@ pub(crate) fn builder() -> Builder {
     support::builder().package("Tale")
 }
 
-/// The plugin that the package builds on, and the package.
+/// The package, and the plugin that it depends on.
 pub(crate) fn modules(package: &Package) -> Vec<PathBuf> {
     vec![package.folder.clone(), support::plugin("magic-cube", &[])]
 }
@@ -474,7 +474,7 @@ fn a_check_names_a_package_with_errors_and_checks_the_files_beside_a_broken_one(
     );
 }
 
-/// A class with so many mistakes, each in a line.
+/// Class with this number of errors, each on a line.
 fn lines_with_errors(count: usize) -> String {
     let lines = (0..count).map(|at| format!("\tUnknown{at} = 1;\n"));
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
@@ -661,7 +661,7 @@ fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
     let text = "class Lost extends Nowhere;\n";
     let lost = refused(&Package::new("Game", &[("Lost.uc", text)]));
     assert!(lost.contains("Nowhere") && lost.contains("Game/Lost.uc:1"), "{lost}");
-    // And the next one is loaded.
+    // The next package is loaded.
     let good = Package::new("Game", &[("Hero.uc", HERO_TEXT)]);
     host.create_master(std::slice::from_ref(&good.folder)).unwrap_or_else(|error| panic!("{error}"));
 }

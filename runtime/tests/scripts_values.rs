@@ -1,4 +1,4 @@
-//! Values of scripts that reflection keeps, and conversions that the machine makes: from the text to what a function gives.
+//! Script values stored by reflection, and conversions of the interpreter: from the source to the result of a function.
 
 use alcedo_runtime::{Builder, Value};
 

@@ -44,7 +44,7 @@ fn number(answer: Option<Value>) -> u64 {
 struct Seen {
     answered: u64,
     refused: u64,
-    /// Answers between which nothing was replaced, so that only one would have been right.
+    /// Answers without a concurrent replacement, for which only one build is correct.
     exact: u64,
 }
 
@@ -55,7 +55,7 @@ fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current
     let slim = runtime.contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(&builds[1]).unwrap_or_else(|error| panic!("{error}"));
     let function = build_tag(&slim);
-    // A replacement counts before it begins and after it has ended.
+    // A replacement is counted before it begins and after it has ended.
     let (begun, ended, done) = (AtomicU64::new(1), AtomicU64::new(1), AtomicU64::new(0));
     let share = calls() / THREADS;
     let since = Instant::now();

@@ -33,7 +33,7 @@ fn limits(resource: c_uint) -> libc::rlimit {
     limits
 }
 
-/// Writes a file that is longer than a byte.
+/// Writes a file longer than a byte.
 fn write_much() -> std::io::Result<()> {
     let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("much");
     std::fs::write(name, "more than a byte")
@@ -158,7 +158,7 @@ fn a_mutex_that_a_thread_holds_keeps_the_module_and_names_the_thread() {
     });
 }
 
-/// Has a finaliser do it, while the library is being closed.
+/// Runs the action in a finaliser, while the library is being closed.
 fn closed_with(library: &Path, what: &str) -> Runtime {
     let host = host(library);
     leave(&host, what);

@@ -10,7 +10,7 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 use crate::support;
 
 const DEPOT: &str = "/Script/Game.Depot";
-/// A size as a new one is.
+/// Default size.
 const NEW: &str = "2.5 -1 Air 0";
 
 fn parcels(features: &[&str]) -> PathBuf {
@@ -21,7 +21,7 @@ fn depot(host: &Runtime) -> ObjectHandle {
     host.objects().spawn(DEPOT).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A value in words: the fields of a struct with spaces, the values of an array with bars.
+/// Formats a value: fields of a struct separated by spaces, values of an array by bars.
 fn in_words(value: &Value) -> String {
     match value {
         Value::Struct(fields) => fields.iter().map(|(_, value)| in_words(value)).collect::<Vec<_>>().join(" "),

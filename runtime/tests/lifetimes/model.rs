@@ -15,7 +15,7 @@ pub(crate) struct Thing {
     pub(crate) is_gone: bool,
 }
 
-/// Everything that was ever held.
+/// All values ever held.
 #[derive(Default, Debug)]
 pub(crate) struct Model {
     things: BTreeMap<Held, Thing>,
@@ -28,7 +28,7 @@ pub(crate) struct News {
     pub(crate) made: Vec<Held>,
     /// Dropped values by location.
     pub(crate) gone: BTreeMap<String, Vec<Held>>,
-    /// Looks at things that were not dropped.
+    /// Number of accesses outside of drops.
     pub(crate) seen: u64,
 }
 
@@ -87,7 +87,6 @@ impl Model {
         held
     }
 
-    /// All instances there were.
     pub(crate) fn instances(&self) -> Vec<u64> {
         let mut instances: Vec<_> = self.things.keys().map(|(instance, _)| *instance).collect();
         instances.dedup();
@@ -99,7 +98,7 @@ fn is_all_right(answers: &str) -> bool {
     answers.split(',').all(|answer| answer == "right")
 }
 
-/// A plugin part is finalized, or is unwound where it was built, or is emptied by a method; all else is the game thread's.
+/// A plugin part is dropped by its finalizer, by unwinding where it was built, or by a method; all other values on the game thread.
 fn may_drop_on(place: &str, thread: &str) -> bool {
     thread == "game" || place == "half" && (thread == "finalizer" || thread == "worker")
 }

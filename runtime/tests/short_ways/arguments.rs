@@ -13,7 +13,7 @@ use alcedo_runtime::native::{Obj, Object};
 
 use super::{HORSE, Kept, host, obj, reload, spawn};
 
-/// A number that a type of somebody else makes of the bits that it gets: no hundreds.
+/// Number of a foreign type, which refuses hundreds.
 #[derive(Debug)]
 struct Picky(i32);
 
@@ -86,7 +86,7 @@ thread_local! {
     static AS_ARGUMENT: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// A number that does something when it is given.
+/// Number that runs an action when it is converted.
 struct Busy(i32);
 
 impl NativeValue for Busy {
@@ -147,7 +147,7 @@ fn what_making_an_argument_ends_or_reloads_is_seen_by_the_call() {
     drop(kept);
 }
 
-/// Fails to compile where the type may go to another thread: then both implementations fit.
+/// Fails to compile if the type is `Send`: then both implementations apply.
 macro_rules! stays_on_its_thread {
     ($($ty:ty),* $(,)?) => {$({
         trait IsSent<Marker> {

@@ -1,4 +1,4 @@
-//! Many calls in one crossing: of objects in batches, of lists, and of the ticks of a frame.
+//! Many calls in one crossing: batches of objects, lists, and the ticks of a frame.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ thread_local! {
     static IN_ITS_TICK: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// An actor of the host's, whose tick is code of the host.
+/// Host actor with a host tick.
 #[uclass(package = "Test", base = Actor)]
 #[derive(Default)]
 struct Reloader {}
@@ -91,7 +91,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         let failed: Vec<_> = report.failed.iter().map(|(object, _)| *object).collect();
         assert_eq!(failed, [horses[3], horses[4], horses[9]]);
         assert!(report.failed.iter().all(|(_, error)| error.to_string().contains("throws its rider off")));
-        // The last has failed, so nothing is left behind it.
+        // The last call has failed, so there is no further crossing.
         assert_eq!((report.called, report.crossings), (10, 3));
     }
     let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("it tells");
@@ -181,7 +181,7 @@ fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest
         assert_eq!((report.called, report.failed.len()), (5, 0), "{report:?}");
         IN_ITS_TICK.set(None);
         assert_eq!(kept.told(others[0]), of_build(build as i32));
-        // The plugin part is new, and those behind the reloader were called after it was made.
+        // The plugin part is new; objects after the reloader were called after its creation.
         let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("it tells");
         let degrees = [horse, others[0], others[1], others[2]].map(turned);
         let [before, after] = [0.0, 90.0].map(|degrees| Some(Value::F64(degrees)));

@@ -81,7 +81,7 @@ thread_local! {
     static DROPPED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Counts when it is dropped.
+/// Counts its drop.
 #[derive(Default)]
 struct Told;
 
@@ -91,7 +91,7 @@ impl Drop for Told {
     }
 }
 
-/// The adder that `detours` extends, with an override or without one.
+/// Base of the adder in `detours`, which may override it.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Adder {
@@ -244,7 +244,7 @@ fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host
     assert_eq!(sum.call((obj(adder), 1, 1)).expect("it was there when it began"), 2);
     assert_eq!(DROPPED.get(), before + 1);
     assert!(sum.call((obj(adder), 1, 1)).is_err());
-    // And the host, whose last handle goes in the middle.
+    // Drops the last handle of the host during the call.
     let last = spawn(&host, ADDER);
     IN_THE_SUM.set(None);
     assert_eq!(sum.call((obj(last), 1, 1)).expect("it sums"), 2);
@@ -271,7 +271,7 @@ fn calls_of_a_body_of_the_hosts_own_are_all_counted_while_they_are_watched() {
     }
 }
 
-/// A host with `grid`, and objects of its class and of one that extends it.
+/// Host with `grid`, and objects of its class and of a derived one.
 fn grid_host() -> (Runtime, [ObjectHandle; 2]) {
     let host = support::builder().natives(grid::natives::declared()).build().expect("a runtime");
     let libraries = [support::tagged("grid", &[], 1), support::tagged("switchboard", &[], 1)];

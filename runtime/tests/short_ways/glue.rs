@@ -166,7 +166,7 @@ fn one_member_that_is_used_by_several_types_takes_none_for_another() {
     }
 }
 
-/// A class of the host's, whose accessors are looked at.
+/// Host class whose accessors are tested.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Gauge {
@@ -189,7 +189,7 @@ impl Gauge {
 fn accessors_of_a_native_class_read_and_write_the_object_of_the_host_that_they_are_given() {
     let build = || support::builder().natives(natives![Gauge]).build().expect("a runtime");
     let hosts = [build(), build()];
-    // In the second host the class has another number, since others come first.
+    // In the second host the class has another number, since other classes precede it.
     let gauges = hosts.each_ref().map(|host| -> Vec<Obj<Gauge>> {
         let spawn = |_| Obj::new(spawn(host, "/Script/Test.Gauge"));
         (0..3).map(spawn).collect()

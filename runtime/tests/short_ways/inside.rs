@@ -30,7 +30,7 @@ fn calls_inside_each_other_are_short_too_and_a_reload_that_is_requested_there_wa
         }
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
-    // More than have a place of their own.
+    // Deeper than the number of call slots.
     assert_eq!(kept.ask.call((100,)).expect("it asks"), 100);
     assert_eq!(kept.told(horse), of_build(1));
     host.tick(Budget::frame());

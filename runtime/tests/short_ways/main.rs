@@ -27,7 +27,7 @@ const COLT: &str = "/Script/Game.Colt";
 const PONY: &str = "/Script/Game.Pony";
 const ROUND: &str = "uf:/Script/Game.Horse:round";
 
-/// The library of a build; the thirteenth does not come up.
+/// Libraries of a build; the thirteenth fails to load.
 fn libraries(build: u64) -> Vec<PathBuf> {
     vec![support::tagged("carousel", &[], build)]
 }
@@ -49,7 +49,7 @@ fn obj(object: ObjectHandle) -> Obj<Object> {
     Obj::new(object)
 }
 
-/// All that a host keeps in this file.
+/// Lookups kept by the host.
 struct Kept {
     tag: TypedFunction<(), i32>,
     ask: TypedFunction<(i32,), i32>,
@@ -100,7 +100,7 @@ impl Kept {
         assert_eq!(first.len(), second.len());
         let worked = |line: &String| !line.contains("error") && !line.contains("refused");
         if first.iter().all(worked) {
-            // Between the two the speed was written, if anything was.
+            // Excludes the speed, which may be written in between.
             assert_eq!([&first[..3], &first[4..]], [&second[..3], &second[4..]]);
         }
         second

@@ -144,7 +144,7 @@ fn observed_calls_go_the_long_way_and_are_all_counted() {
     assert_eq!(kept.told(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_ok());
     let times = host.calls().times();
-    // Bodies of methods are counted for themselves as well.
+    // Method bodies are also counted separately.
     let by_name = times.iter().filter(|time| time.kind != "method");
     let counted: Vec<_> = by_name.map(|time| (&*time.name, time.calls, time.failed)).collect();
     let wanted = [

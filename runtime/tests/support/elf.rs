@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// The little-endian number of `size` bytes.
+/// Reads a little-endian number of `size` bytes.
 pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
@@ -19,7 +19,7 @@ pub(crate) fn headers(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     headers
 }
 
-/// Every section that has bytes in the file: its name, and where it is.
+/// All sections with bytes in the file: name and range.
 pub(crate) fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     const NO_SECTION: usize = 0;
     const NO_BITS: usize = 8;

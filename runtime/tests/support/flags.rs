@@ -1,5 +1,5 @@
-//! Builds that differ from the usual one in a few flags of the compiler. `RUSTFLAGS` would compile every dependency
-//! again, which is minutes; a wrapper for the members of the workspace compiles just the plugin again.
+//! Builds with additional compiler flags. `RUSTFLAGS` would rebuild every dependency, which takes minutes; a wrapper for workspace
+//! members rebuilds only the plugin.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

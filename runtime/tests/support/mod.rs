@@ -25,8 +25,8 @@ pub(crate) use builds::{build, folder, line_of, plugin, request, tagged, test_di
 /// True if the slots of this host have types; `bare-slots` runs some of these tests without types.
 pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");
 
-/// A builder with the packages and native classes that the example plugins need. On a busy machine a finalizer thread
-/// may have to wait for its turn; a test that wants the end of a generation waits for it, however long that takes.
+/// Returns a builder with the packages and native classes of the example plugins. A finalizer thread may be delayed on a busy machine;
+/// tests wait for the end of a generation without a limit.
 pub(crate) fn builder() -> Builder {
     let builder = Runtime::builder().package("Game").package("Attributes").package("Broken");
     builder.natives(alcedo_engine::natives()).unloads(|policy| policy.grace = Duration::from_secs(30))
@@ -45,12 +45,11 @@ pub(crate) fn hasty_builder() -> Builder {
     builder().unloads(|policy| policy.grace = Duration::from_millis(500))
 }
 
-/// A host with a Master of these libraries.
 pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
     host_of(builder(), libraries)
 }
 
-/// A host in which a generation that is kept is blocked soon, with a Master of these libraries.
+/// Returns a host with a Master of these libraries, whose kept generations become blocked quickly.
 pub(crate) fn hasty_host(libraries: &[PathBuf]) -> Runtime {
     host_of(hasty_builder(), libraries)
 }
@@ -76,17 +75,17 @@ pub(crate) fn asks_other_compilers(test: &str) -> bool {
     does
 }
 
-/// Says that a test was not run. Goes round the harness, which shows what a test writes only when it fails.
+/// Prints that a test was skipped. Bypasses the harness, which shows output only for failed tests.
 pub(crate) fn skip(test: &str, reason: &str) {
     writeln!(std::io::stderr(), "skipped: {test}: {reason}").expect("there is an error stream");
 }
 
-/// Waits until `is_so`, for as long as a shared machine may take.
+/// Waits until `is_so`, with a timeout for shared machines.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     until_or(is_so, || what.to_owned());
 }
 
-/// Waits as [`until`] does. `what` returns the text of the failure, with what is known by then.
+/// Waits like [`until`]. `what` returns the failure message with the state at that time.
 pub(crate) fn until_or(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -117,19 +116,19 @@ pub(crate) fn record(target: &'static str) -> Record {
 }
 
 impl Record {
-    /// Adds a line of the test's own.
+    /// Adds a line of the test itself.
     pub(crate) fn note(&self, line: impl Into<String>) {
         lines().push((self.target.to_owned(), line.into()));
     }
 
-    /// The lines so far, and an empty record from now on.
+    /// Returns the lines so far and clears the record.
     pub(crate) fn take(&self) -> String {
         let lines = std::mem::take(&mut *lines());
         let ours = lines.into_iter().filter(|(target, _)| target == self.target);
         ours.map(|(_, line)| line + "\n").collect()
     }
 
-    /// Adds a line while the record itself is elsewhere: for listeners.
+    /// Adds a line without access to the record, for listeners.
     pub(crate) fn line(target: &str, line: String) {
         lines().push((target.to_owned(), line));
     }

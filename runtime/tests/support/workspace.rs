@@ -1,10 +1,10 @@
-//! A workspace with a package for each combination of features that tests load, so that one cargo builds them all, side by side. Cargo
-//! has one place for the library of a package, so each combination is a package of its own name: `broken--unknown-base`. Its folder
-//! is `broken+unknown-base/broken` and has links to the sources of the plugin. The crate is `broken` all the same, for log targets and
+//! Workspace with a package for each combination of features that tests load, so that one cargo run builds them all in parallel. Cargo
+//! has one library path per package, so each combination is a package with its own name: `broken--unknown-base`. Its folder is
+//! `broken+unknown-base/broken` and has links to the sources of the plugin. The crate name stays `broken`, for log targets and
 //! symbols, and a panic names `broken/src/lib.rs`: see [`WRAPPER`].
 //!
-//! Each feature by itself is such a combination, and those of [`TOGETHER`]. A feature of [`ALONE`] is built by a cargo of its own. The
-//! packages are those of both [`WORKSPACES`].
+//! Each single feature is a combination, and so are those of [`TOGETHER`]. A feature of [`ALONE`] is built by a separate cargo run.
+//! The packages are those of both [`WORKSPACES`].
 
 use std::ffi::OsString;
 use std::fs;
@@ -47,7 +47,7 @@ done
 exec "$rustc" "$@"
 "#;
 
-/// Builds what is stale of all combinations, in one build. An error is only printed: the tests that load the library report it.
+/// Builds all stale combinations in one build. An error is only printed: the tests that load the library report it.
 pub(crate) fn build_all() {
     let begun = Instant::now();
     let mut members = Vec::new();
@@ -129,7 +129,7 @@ fn member(package: &str, features: &[&str]) -> Member {
     Member { package: label.replace('+', "--"), label, file }
 }
 
-/// Writes the workspace, as far as it differs from what is there, and returns its manifest.
+/// Writes the changed files of the workspace, and returns its manifest.
 pub(crate) fn manifest() -> &'static Path {
     static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
     MANIFEST.get_or_init(|| {
@@ -156,10 +156,10 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     let [examples, fixtures] = WORKSPACES.map(|workspace| checkout().join(workspace));
     let manifest = fs::read_to_string(fixtures.join("Cargo.toml"))?;
     let (_, rest) = manifest.split_once("[workspace.package]").expect("the members come before what they share");
-    // The examples are members here.
+    // The examples are members of this workspace.
     let rest = rest.replace("path = \"../../../example-plugins/", "path = \"");
     let rest = rest.replace("path = \"../../../", &format!("path = \"{}/", checkout().display()));
-    // A first build is what most are, and one that can be continued takes longer.
+    // Most builds are initial ones, which incremental compilation would slow down.
     let rest = rest.replace("[profile.dev]\n", "[profile.dev]\nincremental = false\n");
     let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[workspace.package]{rest}");
     write(&root.join("Cargo.toml"), &manifest)?;
