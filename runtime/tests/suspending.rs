@@ -35,7 +35,7 @@ fn free_address() -> String {
     }
 }
 
-/// A host, the address that its harbor serves, and what goes wrong there. One at a time, since all write into one record.
+/// Host with the address of its harbor and the current fault. One at a time, since all write into one record.
 struct Scene {
     record: support::Record,
     host: Runtime,
@@ -78,7 +78,7 @@ impl Scene {
         Some(answer)
     }
 
-    /// The build behind a call.
+    /// Build that answers a call.
     fn build(&self) -> String {
         match self.host.calls().call("ex:/harbor.build", &[]) {
             Ok(Some(Value::Text(build))) => build,
@@ -96,7 +96,7 @@ fn committed(reload: Reload) -> Reload {
     reload.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// The error of a reload that was rolled back.
+/// Error of a reload that was rolled back.
 fn failure(reload: &Reload) -> (Phase, String) {
     match &reload.outcome {
         Outcome::RolledBack { phase, error } => (*phase, error.clone()),
@@ -203,7 +203,7 @@ fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
         format!("{dependent_first}harbor 2 main\ntug 2 main\ntug 1 exit\nharbor 1 exit\n"),
         "dependents first, as with exit hooks; mains the other way round"
     );
-    // Only what is replaced is suspended.
+    // Only replaced modules are suspended.
     committed(scene.host.reload_changed(&[harbor(2), tug(1)]).expect("a Master"));
     assert_eq!(scene.record.take(), "tug 2 suspend\ntug 1 main\ntug 2 exit\n");
     scene.assert_serves("2");
@@ -273,7 +273,7 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     let (orders, end) = (folder.path().join("orders"), folder.path().join("orders.end"));
     let (told, hangs) = channel();
     let builder = support::builder().watchdog(Duration::from_millis(700)).on_hang(move |hang| {
-        // On a machine that is slow enough, a phase of the host's own takes too long as well.
+        // On a slow machine, a phase of the host itself may also exceed the limit.
         if !hang.function.is_empty() {
             fs::write(&end, "").expect("the folder is writable");
             let _sent = told.send(hang.clone());
@@ -308,7 +308,7 @@ fn modules_of_different_names_take_turns_at_one_port() {
         committed(scene.reload(&[library]));
         assert_eq!(scene.serving().as_deref(), Some(build));
     }
-    // Gone, and back.
+    // Unloads the module and loads it again.
     committed(scene.reload(&[support::plugin("unruly", &[])]));
     assert_eq!(scene.serving(), None);
     committed(scene.reload(&[harbor(2)]));
@@ -393,7 +393,7 @@ fn a_database_that_one_may_open_goes_from_generation_to_generation() {
         let library = support::tagged("almanac", &[], 2 - turn % 2);
         assert!(!host.reload(&[&library]).expect("a Master").is_committed());
         drop(fault);
-        // A main that has run has counted: what is outside of the host's world is not undone.
+        // A main that has run has incremented the counter: effects outside of the host's world are not undone.
         count += u64::from(step == ReloadStep::PostStartup);
         assert_eq!(starts(), Some(Value::U64(count)));
         let reload = committed(host.reload(&[&library]).expect("a Master"));

@@ -10,7 +10,7 @@ use alcedo_runtime::{CallError, Runtime, Signature, Value};
 const TOY: PropertyKind = PropertyKind(200);
 const BOX: &str = "/Script/Test.Box";
 
-/// A host whose boxes have one value and a list.
+/// Host whose boxes have a single value and a list.
 fn boxes(one: (PropertyKind, &'static str), all: &'static str) -> Runtime {
     let class = NativeClass::new("Test", "Box", "/Script/Core.Object");
     let class = class.property("one", one, 0, "").property("all", (PropertyKind::ARRAY, all), 0, "");

@@ -14,20 +14,20 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{Runtime, UnloadReport, Value};
 use alcedo_sys::process;
 
-/// Set for the program that a test starts: where the journal is.
+/// Environment variable of the program that a test starts: path of the journal.
 const JOURNAL: &str = "LEFTOVERS_JOURNAL";
 
-/// A file for which a stubborn thread waits.
+/// Environment variable with a file that a stubborn thread waits for.
 const RELEASE: &str = "LEFTOVERS_RELEASE";
 
-/// Reloads before memory is looked at the first time, and those after which it is looked at again.
+/// Reloads before the first measurement of memory, and before the second.
 const WARM_UP: u64 = 20;
 const RELOADS: u64 = 60;
 
 /// Growth permitted per reload, in KiB: below the smallest measured leak.
 const MOST_KIB: u64 = 8;
 
-/// Runs `work` in a process of its own; what that process printed.
+/// Runs `work` in a separate process and returns its output.
 fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output> {
     if std::env::var_os(JOURNAL).is_some() {
         work();
@@ -52,7 +52,7 @@ fn journal() -> BTreeMap<String, u64> {
     counts
 }
 
-/// Looks again and again until it is so.
+/// Polls until the condition holds.
 fn eventually(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -78,7 +78,7 @@ fn reload(host: &Runtime, library: &Path) {
     eventually(host, "one image is mapped", || mapped(host).len() == 1);
 }
 
-/// A habit, again in each generation, costs nothing that stays; then the last one goes too.
+/// Checks that a habit, repeated in each generation, leaves no memory behind; then the last generation ends too.
 fn check(habits: &[&str]) {
     check_build(&support::plugin("leftovers", &[]), habits, RELOADS);
 }
@@ -310,7 +310,7 @@ fn a_thread_without_a_name_is_not_named_like_the_thread_that_started_it() {
         leave(&host, "nameless_threads");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
-        // A thread gets its name a moment after it was started.
+        // A thread gets its name shortly after its start.
         eventually(&host, "the threads are named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the threads still run");
             let mut owners: Vec<_> = report.blockers.iter().map(|blocker| blocker.owner.as_str()).collect();
@@ -353,7 +353,7 @@ fn a_thread_is_named_in_full_on_one_line() {
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
         let name = format!(r#""an \"exporter\"\nof everything, {}""#, "in many parts ".repeat(12));
-        // A thread gets its name a moment after it was started.
+        // A thread gets its name shortly after its start.
         eventually(&host, "it is named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the thread still runs").to_string();
             report.contains(&name)
@@ -389,8 +389,8 @@ fn memory_that_a_plugin_mapped_past_its_hooks_and_left_is_told() {
                 started.send(()).expect("the test waits for it");
                 std::thread::park();
             });
-            // A thread maps a stack for its signals when it starts. Later it could get the place of what the plugin has unmapped,
-            // where a word of the plugin still leads.
+            // A thread maps its signal stack when it starts. Mapped later, the stack could get the address of unmapped memory of the
+            // plugin, to which a stale address of the plugin may still point.
             has_started.recv().expect("it starts");
             leave(&host, habit);
             leave(&host, "megabyte");
@@ -419,7 +419,7 @@ fn without_a_heap_of_its_own_a_megabyte_stays() {
         let host = support::host(std::slice::from_ref(&library));
         (0..WARM_UP).for_each(|_| reload(&host, &library));
         let before = process::rss_kib().expect("a figure");
-        // More than what the allocator has to spare from before.
+        // Exceeds the free memory of the allocator.
         for _ in 0..RELOADS {
             leave(&host, "megabyte");
             reload(&host, &library);

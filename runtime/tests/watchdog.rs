@@ -29,7 +29,7 @@ impl Watched {
         let (told, hangs) = channel();
         let flag = folder.path().join("go on");
         let builder = support::hasty_builder().watchdog(LIMIT).on_hang(move |hang| {
-            // On a machine that is slow enough, a phase of the host's own takes too long as well.
+            // On a slow machine, a phase of the host itself may also exceed the limit.
             if hang.function.is_empty() {
                 return;
             }

@@ -1,5 +1,5 @@
-//! The world on disk: saved by one host and loaded by another, by the same code and by code that has changed since; files
-//! that are damaged; and loads that fail half-way.
+//! Saved worlds: saved by one host and loaded by another, with the same and with changed code; damaged files; and loads that fail
+//! half-way.
 
 use crate::support;
 
@@ -20,7 +20,7 @@ const PHANTOM: &str = "/Script/Game.Phantom";
 const DIVER: &str = "/Script/Game.Diver";
 const ACTOR: &str = "/Script/Engine.Actor";
 
-/// A folder for one test, and a name in it.
+/// Folder for one test, with a file name in it.
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
@@ -35,7 +35,7 @@ fn load(host: &Runtime, path: &Path) -> WorldLoad {
     host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Objects that differ from their defaults in every way there is.
+/// Spawns objects that differ from their defaults in every possible way.
 fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
     let born = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
     let (plain, changed) = (born(SHAPESHIFTER), born(SHAPESHIFTER));
@@ -76,7 +76,7 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
 
 /// Describes a world without handles: a line for each object and each of its values.
 fn told(host: &Runtime) -> String {
-    // A reference to what is gone reads as none, and is saved as none.
+    // A reference to a destroyed object is read and saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let words = |value: &Value| match value {
         Value::Object(object) => path(*object),
@@ -132,7 +132,7 @@ fn another_host_loads_the_same_world() {
     }
 }
 
-/// A host whose keys keep what they refer to in these ways.
+/// Host with a class of keys whose properties use these kinds of references.
 fn keys(ways: [(PropertyKind, &'static str); 4]) -> Runtime {
     let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
     let key =
@@ -346,7 +346,7 @@ fn a_load_that_fails_half_way_leaves_the_world_as_it_was() {
     let first = shapeshifters(&[]);
     populate(&first);
     first.worlds().save(&path).expect("it is saved");
-    // The other build has a subobject more, a class less, and one that sits elsewhere: every step there is.
+    // The other build has an additional subobject, lacks a class, and moves another: every step occurs.
     let host = shapeshifters(&["v2"]);
     let living = host.objects().spawn(SHAPESHIFTER).expect("born");
     let before = host.worlds().digest();
@@ -460,7 +460,7 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     proptest::collection::vec(deed, 0..48)
 }
 
-/// A host with native classes only, since it is made for every case.
+/// Host with native classes only, since it is created for every case.
 fn natives() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
@@ -514,7 +514,7 @@ proptest! {
         prop_assert_eq!(told(&first), told(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
-        // Into the world that it was saved from, too.
+        // Loads it also into the world from which it was saved.
         load(&first, &path);
         prop_assert_eq!(told(&first), told(&second));
     }

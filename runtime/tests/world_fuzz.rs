@@ -15,14 +15,14 @@ use ciborium::Value as Cbor;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Magic, version, a reserved word and the length before the body.
+/// Size of the header: magic, version, a reserved field and the length.
 const HEAD: usize = 24;
-/// The digest behind it.
+/// Size of the digest after the body.
 const TAIL: usize = 8;
-/// Rounds of the run that is a part of the tests.
+/// Rounds of the run that is part of the tests.
 const ROUNDS: u64 = 1500;
 
-/// A file with this body, whose length and digest are right.
+/// Returns a file with this body and a valid length and digest.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let mut bytes = [b"ALCWORLD", &1_u32.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
     bytes.extend(body);
@@ -40,7 +40,7 @@ fn body(file: &[u8]) -> Cbor {
     ciborium::from_reader(&file[HEAD..file.len() - TAIL]).expect("a saved world is CBOR")
 }
 
-/// A host, and a world of it on disk with a value of nearly each kind.
+/// Host with a saved world that contains a value of nearly each kind.
 struct Scene {
     host: Runtime,
     path: PathBuf,
@@ -81,7 +81,7 @@ impl Scene {
         Self { host, path, whole, _folder: folder }
     }
 
-    /// Offers a file. Whether it was taken; the world is the saved one again then.
+    /// Loads a file and returns true if it was accepted; then restores the saved world.
     fn offer(&self, bytes: &[u8], what: &dyn Fn() -> String) -> bool {
         let before = self.host.worlds().digest();
         fs::write(&self.path, bytes).expect("a file");
@@ -108,7 +108,7 @@ impl Scene {
         }
     }
 
-    /// An error is a typed one, and a sentence on one line that shows nothing of how the host is built.
+    /// Checks that the error is typed, with a single-line message that reveals no host internals.
     fn check_refusal(&self, error: &Error, what: &dyn Fn() -> String) {
         let told = error.to_string().replace(&*self.path.display().to_string(), "");
         assert!(matches!(error, Error::World(_)), "{}: {error:?}", what());
@@ -130,7 +130,7 @@ impl Scene {
     }
 }
 
-/// Numbers that look random and are the same in each run.
+/// Deterministic random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -152,7 +152,7 @@ fn count(value: &Cbor) -> usize {
     }
 }
 
-/// The value of that number, counted from the outside inwards.
+/// Value with this index, in pre-order.
 fn nth<'a>(value: &'a mut Cbor, left: &mut usize) -> Option<&'a mut Cbor> {
     if *left == 0 {
         return Some(value);
@@ -173,7 +173,7 @@ fn at(value: &mut Cbor, number: usize) -> &mut Cbor {
     nth(value, &mut left).expect("there are that many")
 }
 
-/// Values that are nothing that a file has, or too much of it.
+/// Values that no file contains, or that are too large.
 fn strange(dice: &mut Dice) -> Cbor {
     const TEXTS: [&str; 12] = [
         "",
@@ -250,7 +250,7 @@ fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
         let mut dice = Dice(seed ^ round.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let mut changes = Vec::new();
         let bytes = match dice.roll(8) {
-            // Bytes of the body, with a digest that fits.
+            // Changes bytes of the body, with a matching digest.
             0 | 1 => {
                 let mut bytes = scene.whole[HEAD..scene.whole.len() - TAIL].to_vec();
                 for _ in 0..1 + dice.roll(4) {
@@ -264,7 +264,7 @@ fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
                 }
                 sealed(&bytes)
             }
-            // Any byte, and a digest that does not fit any more.
+            // Changes any byte, so that the digest does not match.
             2 => {
                 let mut bytes = scene.whole.clone();
                 let at = dice.roll(bytes.len());
@@ -273,7 +273,7 @@ fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
                 bytes.truncate(bytes.len() - dice.roll(3));
                 bytes
             }
-            // Values of the body.
+            // Changes values of the body.
             _ => {
                 let mut body = original.clone();
                 for _ in 0..1 + dice.roll(3) {
@@ -291,7 +291,6 @@ fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
     assert!(until.is_some() || (taken > 0 && taken < rounds), "both happen: {taken} of {rounds}");
 }
 
-/// The rows of a body.
 fn rows<'a>(body: &'a mut Cbor, name: &str) -> &'a mut Vec<Cbor> {
     let Cbor::Map(entries) = body else { panic!("a body is a map") };
     let found = entries.iter_mut().find(|(key, _)| key.as_text() == Some(name));
@@ -304,7 +303,7 @@ fn field<'a>(record: &'a mut Cbor, name: &str) -> &'a mut Cbor {
     &mut found.expect("the record has it").1
 }
 
-/// A record of an object without values.
+/// Record of an object without values.
 fn object(class: u64, name: &str, outer: Option<u64>, part: Option<&str>) -> Cbor {
     let entry = |key: &str, value: Cbor| (Cbor::Text(key.to_owned()), value);
     let mut entries = vec![entry("class", class.into()), entry("name", name.into())];
@@ -406,7 +405,7 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
     }
 }
 
-/// Found by the fuzzer: a class makes the subobject that an object lacks, and something else in there has its name.
+/// Found by the fuzzer: a class creates a subobject that an object lacks, and another object has its name.
 #[test]
 fn what_has_the_name_of_a_new_subobject_is_saved_under_another() {
     let scene = Scene::new();

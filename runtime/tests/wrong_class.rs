@@ -1,5 +1,5 @@
-//! An object of the wrong class is refused at every door where values come in by name: the same error, with the place, the
-//! class wanted, and the object with its class. What suits, none, and an object that is gone pass everywhere.
+//! Objects of a wrong class are refused at every entry point for values by name: the same error, with the location, the expected
+//! class, and the object with its class. Matching objects, none, and destroyed objects are accepted everywhere.
 
 use crate::support;
 
@@ -23,7 +23,7 @@ fn hang(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()
 }
 
-/// A host whose locks know keys, or, where `anything` goes, any object.
+/// Host whose locks accept keys or, with `anything`, any object.
 fn host(anything: bool) -> Runtime {
     let key: NativeType = (PropertyKind::OBJECT, if anything { OBJECT } else { KEY });
     let keys: NativeType = (PropertyKind::ARRAY, "Object(/Script/Test.Key)");
@@ -163,7 +163,7 @@ fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
     let take = |object| says("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
     assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));
-    // The plugin's own, typed, as before.
+    // The plugin's own function, with types, as before.
     assert_eq!(says("take", &[Value::Object(bell)]), "/Script/Game.Bell");
 }
 

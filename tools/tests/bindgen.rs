@@ -71,7 +71,7 @@ fn bindgen(header: &Path, args: &[&str]) -> Option<Output> {
     let output = Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("bindgen").arg(header).args(args).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("libclang, which reads the header, was not found") {
-        // CI installs it, so there it must not be missed.
+        // Required in CI, which installs libclang.
         assert!(std::env::var_os("CI").is_none(), "{said}");
         eprintln!("skipped: {said}");
         return None;

@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The profile that a host needs.
+/// Profile required by hosts.
 const PROFILE: &str = r#"
 [profile.dev.package]
 abi_stable = { opt-level = 2 }
@@ -35,7 +35,7 @@ fn workspace(root: &str, packages: &[(&str, &str)]) -> TempDir {
         fs::create_dir_all(source.parent().unwrap()).unwrap();
         fs::write(source, "").unwrap();
         let manifest = format!("[package]\nname = {name:?}\nedition = \"2024\"\n{more}");
-        // Cargo reads the manifests of what is named by its path.
+        // Cargo reads the manifests of path dependencies.
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let manifest = manifest.replace("ALCEDO", &repository.display().to_string());
         fs::write(dir.path().join(name).join("Cargo.toml"), manifest).unwrap();
@@ -222,7 +222,7 @@ fn a_plugin_without_a_cdylib_is_told_and_a_glue_crate_is_none() {
                 crate-type = ["cdylib"]
         "#]],
     );
-    // An rlib that others link is none either.
+    // An rlib that others link is not a plugin either.
     let rlib = format!("[lib]\ncrate-type = [\"rlib\"]\n{uses}");
     let dir = workspace("", &[("one", &rlib)]);
     fs::write(dir.path().join("one/src/lib.rs"), "module!(name: \"one\");\n").unwrap();

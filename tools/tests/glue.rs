@@ -1,4 +1,4 @@
-//! `alcedo glue`: what it writes compiles, and leads a plugin to the types of another module with no mirror written by hand.
+//! `alcedo glue`: the output compiles, and gives a plugin the types of another module without a handwritten mirror.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ fn in_repository(plugin: &str, file: &str) -> PathBuf {
     folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), plugin).join("src").join(file)
 }
 
-/// No type of a host or another module is written by hand a second time. `UPDATE_EXPECT=1` writes the files.
+/// Checks that no type of a host or another module is declared manually a second time. `UPDATE_EXPECT=1` writes the files.
 #[test]
 fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     let engine = engine(&["--only", "Engine"]);
@@ -46,7 +46,7 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     expect_file![in_repository("lamps-plus", "lamps.rs")].assert_eq(&lamps);
 }
 
-/// Glue by which a host uses plugins, as tests of the host have it.
+/// Checks the glue by which host tests use plugins.
 #[test]
 fn the_glue_for_hosts_is_what_the_tool_writes() {
     let scratch = Scratch::new();
@@ -134,7 +134,7 @@ fn the_glue_of_new_workspaces_is_what_the_tool_writes_for_their_host() {
     expect_file![template].assert_eq(&text);
 }
 
-/// The host of new workspaces, as it is written.
+/// Host of new workspaces, from the template.
 #[allow(dead_code, unreachable_pub, reason = "a crate of its own, elsewhere")]
 #[path = "../src/new/templates/host/src/lib.rs"]
 mod robots;
@@ -177,7 +177,7 @@ fn what_is_written_has_the_docs_and_the_signatures_of_the_original() {
     .assert_eq(&written(&cube, &["--package", "Engine=engine_glue"]));
 }
 
-/// Every kind of member of the plugin that has them all.
+/// Covers every kind of member, from the plugin that has all of them.
 #[test]
 fn glue_of_every_kind_compiles() {
     let scratch = Scratch::new();
@@ -196,7 +196,7 @@ fn glue_of_every_kind_compiles() {
     built(&scratch, "lamps");
 }
 
-/// The sample engine, which is a host like any other.
+/// Runs the sample engine, which is a normal host.
 fn engine(more: &[&str]) -> Output {
     let host = ["glue", "--host", env!("CARGO_BIN_EXE_alcedo"), "--host-arg", "dev-world"];
     alcedo(&[&host, more].concat())

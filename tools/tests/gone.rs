@@ -20,7 +20,7 @@ int follow(int with) { ((void (*)(int))~code)(with); return with + 1; }
 int look(void) { return *(const volatile char *)~data; }
 ";
 
-/// The plugin: it looks the library's function up as it would any that its host has.
+/// Plugin that looks up the library's function like any function of its host.
 const PLUGIN: &str = r#"
 use std::ffi::{c_char, c_int, c_void};
 use alcedo_plugin_api::prelude::*;
@@ -55,7 +55,7 @@ unsafe extern "C" {
 }
 
 const RTLD_NOW_GLOBAL: c_int = 0x102;
-/// Private, of no file, and just there.
+/// Flags of an anonymous private mapping at a fixed address.
 const MAP_HERE: c_int = 0x10_0022;
 
 /// Part that the host plays; the other variables are the paths of the plugin's library and of the keeper.
@@ -63,7 +63,7 @@ const PART: &str = "ALCEDO_GONE_PART";
 const PLUGIN_AT: &str = "ALCEDO_GONE_PLUGIN";
 const KEEPER_AT: &str = "ALCEDO_GONE_KEEPER";
 
-/// A function of the keeper's.
+/// Finds a function of the keeper.
 fn keepers<T: Copy>(name: &CStr) -> T {
     // SAFETY: the name is a C string, and null means all that is global.
     let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
@@ -82,7 +82,7 @@ fn unload(runtime: &Runtime) {
     assert!(gone.is_ok(), "{gone:?}");
 }
 
-/// Plays a host in a process of its own, under the guard.
+/// Acts as a host in a separate process, under the guard.
 #[test]
 fn a_child_is_a_host() {
     let Ok(part) = std::env::var(PART) else { return };
@@ -112,12 +112,12 @@ fn a_child_is_a_host() {
         }
         "taken" => {
             let page = std::ptr::without_provenance_mut(stale & !0xfff);
-            // SAFETY: nothing is there, or the call fails.
+            // SAFETY: no mapping exists there; otherwise the call fails.
             let taken = unsafe { mmap(page, 0x1000, 0, MAP_HERE, -1, 0) };
             assert_eq!(taken.addr(), page.addr());
             follow(3);
         }
-        // Something of the plugin is there, and something of it was.
+        // A plugin image is mapped, and another was mapped before.
         "libc" => {
             load(&runtime, &plugin);
             // SAFETY: none. It has to crash.
@@ -169,7 +169,7 @@ fn told(scene: &Scene, part: &str) -> String {
     told[crash..].to_owned()
 }
 
-/// The line below the signal, and the calls.
+/// Returns the line below the signal, and the backtrace.
 fn parts(told: &str) -> (&str, Vec<&str>) {
     let mut lines = told.lines().skip(1);
     let first = lines.next().unwrap_or_default();

@@ -9,10 +9,10 @@ use crate::support::{Dev, Scratch};
 /// Code of the cube's tick and the expected report.
 const WAYS: [(&str, &str, &str); 4] = [
     ("std::process::abort();", "SIGABRT", "abort"),
-    // SAFETY: none. This is the text of plugin code that has to crash; this test runs none of it.
+    // SAFETY: none. Source of plugin code that must crash; this test itself does not run it.
     ("let here: *mut u32 = std::ptr::without_provenance_mut(8); unsafe { here.write_volatile(1) };", "SIGSEGV", "0x8"),
     ("std::hint::black_box(down(u64::from(delta.to_bits())));", "SIGSEGV", "the stack is full"),
-    // More than the address space has.
+    // Exceeds the address space.
     ("std::hint::black_box(vec![1_u8; 1 << 50]);", "SIGABRT", "out of memory"),
 ];
 
@@ -74,7 +74,7 @@ fn a_host_that_ends_as_it_wants_to_has_its_own_exit_code() {
     let guard = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("guard").args(args).output().unwrap();
     let ended = guard(&["sh", "-c", "exit 7"]);
     assert_eq!((ended.status.code(), ended.stderr.is_empty()), (Some(7), true));
-    // Signals to the guard reach the host, whose exit code is that of the guard.
+    // Signals to the guard are forwarded to the host, whose exit code becomes that of the guard.
     for signal in ["TERM", "INT", "QUIT", "USR1"] {
         let host = format!("trap 'exit 5' {signal}; echo ready; while :; do sleep 0.05; done");
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));

@@ -1,4 +1,4 @@
-//! `alcedo inspect`: a library's own words, in text and in JSON, and a refusal with the reason for what is none.
+//! `alcedo inspect`: description of a library as text and JSON, and the reason if a file is not an Alcedo library.
 
 use std::fs;
 use std::path::Path;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Dev, Scratch};
 
-/// Two calls down, and no optimization makes one of them.
+/// Two nested calls, which no optimization merges.
 const DOWN: &str = "
 #[inline(never)]
 fn first_down(depth: u32) -> u32 {
@@ -21,11 +21,11 @@ fn second_down(depth: u32) -> u32 {
     depth
 }
 ";
-/// The place of the panic, in [`DOWN`].
+/// Panic in [`DOWN`], used to find its line.
 const BOTTOM: &str = "panic!(\"at the bottom\")";
 const CALL: &str = "second_down(std::hint::black_box(depth))";
 
-/// The cube's source with one more line behind `behind`.
+/// Source of the cube with `line` added after `behind`.
 fn panicking(source: &str, behind: &str, line: &str) -> String {
     assert_eq!(source.matches(behind).count(), 1, "{behind}");
     format!("{}{DOWN}", source.replace(behind, &format!("{behind}\n        {line}")))
@@ -53,7 +53,7 @@ fn shows_the_calls(dev: &mut Dev, source: &str, generation: u64, functions: &[&s
     dev.all_since(", thread ")
 }
 
-/// The copies of the cube that the world's process has mapped.
+/// Copies of the cube that are mapped in the process of the world.
 fn mapped(dev: &Dev) -> BTreeSet<String> {
     let pid = dev.child.id();
     let children = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
@@ -90,7 +90,7 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
     let told = dev.all_since(", thread ");
     assert!(!told.contains("alcedo_sys::panics") && !told.contains("trap::hook"), "{told}");
 
-    // Other lines in another image, after which the one that panicked is gone.
+    // Changes the line numbers in another image, after which the panicked image is unmapped.
     let third = panicking(&format!("\n\n\n{healthy}"), hello, "first_down(0);");
     scratch.save(&third);
     dev.hears("generation 2 → 3");
@@ -114,7 +114,7 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
         thread::sleep(Duration::from_millis(20));
     }
 
-    // A thread of the module's own, and a panic that the author catches.
+    // Panics on a thread of the module, and in code where the author catches the panic.
     let worker = "std::thread::Builder::new().name(\"worker\".into()).spawn(|| first_down(0))";
     let caught = &format!("let _ = {worker}.map(|worker| worker.join());");
     let fifth = panicking(&healthy, hello, caught);

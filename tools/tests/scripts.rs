@@ -1,4 +1,4 @@
-//! Packages of scripts in the commands: checked, inspected, reloaded while they are edited, and asked in a running world.
+//! Script packages in the commands: checked, inspected, reloaded after edits, and queried in a running world.
 
 use std::fs;
 use std::io::Write as _;

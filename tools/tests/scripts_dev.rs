@@ -1,5 +1,4 @@
-//! A package of scripts under `alcedo dev`, edited as people and their editors do it: files saved, replaced, half written, added, removed
-//! and broken.
+//! Script package under `alcedo dev`, edited like editors do: files saved, replaced, partially written, added, removed and broken.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::Dev;
 
-/// A save is live within so long: a second on an idle machine.
+/// Limit for a save to become live: a second on an idle machine.
 const PROMPT: Duration = Duration::from_secs(10);
 
 struct Tale {
@@ -85,7 +84,7 @@ fn every_way_of_saving_a_file_makes_it_live() {
 fn a_half_written_or_broken_file_keeps_the_old_class_and_is_shown_with_its_line() {
     let tale = Tale::new();
     let mut dev = tale.dev();
-    // The half of a file that an editor has written so far.
+    // Partial file, as an editor may have written it so far.
     let whole = hero(2);
     tale.save("Hero.uc", &whole[..whole.len() / 2]);
     dev.hears("Tale/Hero.uc:");
@@ -124,7 +123,7 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
     dev.wishes(": classes");
     while dev.hears("Tale.") != "Tale.Hero" {}
     fs::rename(tale.folder.join("Hero.uc"), tale.folder.join("Moved.uc")).unwrap();
-    // A file is called as its class.
+    // A file is named after its class.
     tale.save("Moved.uc", &hero(5));
     fs::remove_file(tale.folder.join("Moved.uc")).unwrap();
     tale.save("Hero.uc", &hero(6));
@@ -133,7 +132,7 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
     dev.ends_well();
 }
 
-/// Asks until the world answers so: how many reloads it takes depends on the moment.
+/// Evaluates until the world returns this result: the number of reloads depends on timing.
 fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
     let begun = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! The dev loop on a terminal: single keys, a line that is completed, a status line that what the world prints does not break.
+//! `alcedo dev` on a terminal: single keys, completion of lines, and a status line that output of the world does not break.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -16,12 +16,12 @@ use rustix::termios::{Winsize, tcsetwinsize};
 /// Same timeout as in the other tests.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A program on a terminal of its own.
+/// Program on its own terminal.
 struct Terminal {
     child: Child,
     keys: File,
     output: Receiver<Vec<u8>>,
-    /// All that it wrote, and how much of that was looked at.
+    /// Output so far, and the length of its checked part.
     written: Vec<u8>,
     seen: usize,
 }
@@ -51,7 +51,7 @@ impl Terminal {
         Self { child, keys, output, written: Vec::new(), seen: 0 }
     }
 
-    /// Waits for a text behind all that was waited for before.
+    /// Waits for a text after the text of the last wait.
     fn shows(&mut self, text: &str) {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -78,7 +78,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A test that failed must not leave a world behind.
+        // Kills the process, since a failed test must not leave it running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -90,7 +90,7 @@ fn keys_and_the_status_line_are_there_whatever_the_world_does() {
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").arg(scratch.plugin()).args(["--objects", "5"]).env("TERM", "xterm");
     let mut terminal = Terminal::run(command);
-    // A world, five cubes and what is seen of them.
+    // A world, five cubes and their visible components.
     terminal.shows("11 objects");
     let healthy = scratch.source();
 

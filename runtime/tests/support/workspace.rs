@@ -169,7 +169,7 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     fs::create_dir_all(root.join(".cargo"))?;
     let config = format!("[build]\nrustc-workspace-wrapper = {:?}\n", wrapper.display().to_string());
     write(&root.join(".cargo/config.toml"), &config)?;
-    // Cargo adds the packages to its lock file, so the file is written only when those of the workspaces are others.
+    // Cargo adds the packages to its lock file, so the file is only written if the workspaces' lock files have changed.
     let [examples, fixtures] = [examples, fixtures].map(|folder| fs::read_to_string(folder.join("Cargo.lock")));
     let lock = both_locks(fixtures?, &examples?);
     if write(&root.join("Cargo.lock.sources"), &lock)? {
@@ -178,7 +178,7 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a lock file and the packages that only another one has.
+/// Returns a lock file extended by the packages that only the other one has.
 fn both_locks(mut lock: String, other: &str) -> String {
     let entry = "\n[[package]]\n";
     for package in other.split(entry).skip(1) {

@@ -1,4 +1,4 @@
-//! `alcedo dev` as a program on a pipe, and a copy of the example plugins and those of the tests to edit.
+//! `alcedo dev` as a program on a pipe, and an editable copy of the example plugins and those of the tests.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Long enough for a first build on a busy machine; what comes ends the wait.
+/// Timeout for a first build on a busy machine; waits end as soon as the output arrives.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A copy of the workspaces of plugins, swept out of the target folder again at the end.
+/// Copy of the plugin workspaces; its build output is removed from the target folder at the end.
 pub(crate) struct Scratch {
     dir: TempDir,
     target: PathBuf,
-    /// Likewise of a demo, which is another program.
+    /// Lock that also excludes the demo, which is another program.
     _turn: File,
     _alone: MutexGuard<'static, ()>,
 }
 
-/// The workspaces of plugins, below the root of the repository.
+/// Workspaces of plugins, relative to the root of the repository.
 const WORKSPACES: [&str; 2] = ["example-plugins", "runtime/tests/plugins"];
 
 /// Returns the folder of a plugin in the workspace below `root` that has it.
@@ -42,7 +42,7 @@ pub(crate) fn compiled_plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins")
 }
 
-/// Builds of two copies would write the same files.
+/// Serializes the tests: builds of two copies would write the same files.
 static ONE_COPY: Mutex<()> = Mutex::new(());
 
 impl Scratch {
@@ -54,7 +54,7 @@ impl Scratch {
         for workspace in WORKSPACES {
             let (from, to) = (repository.join(workspace), dir.path().join(workspace));
             copy(&from, &to);
-            // The members name no paths of their own, and those between the workspaces are those of the copies.
+            // The members contain no paths of their own, and paths between the workspaces refer to the copies.
             let manifest = to.join("Cargo.toml");
             let (text, up) =
                 (fs::read_to_string(&manifest).unwrap(), "../".repeat(Path::new(workspace).iter().count()));
@@ -76,17 +76,16 @@ impl Scratch {
         folder(self.root(), name)
     }
 
-    /// The folder that holds the copy, as a checkout does.
+    /// Folder that contains the copy, like a checkout.
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }
 
-    /// The source of the plugin as it is now.
+    /// Current source of the plugin.
     pub(crate) fn source(&self) -> String {
         fs::read_to_string(self.plugin().join("src/lib.rs")).unwrap()
     }
 
-    /// Saves another source.
     pub(crate) fn save(&self, source: &str) {
         fs::write(self.plugin().join("src/lib.rs"), source).unwrap();
     }
@@ -137,7 +136,6 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A running `alcedo dev`.
 pub(crate) struct Dev {
     pub(crate) child: Child,
     wishes: Option<ChildStdin>,
@@ -152,7 +150,7 @@ impl Dev {
         Self::run(command)
     }
 
-    /// Starts what is to be on the pipe.
+    /// Starts the command on a pipe.
     pub(crate) fn run(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -161,7 +159,7 @@ impl Dev {
         Self { wishes: child.stdin.take(), child, lines, heard: Vec::new() }
     }
 
-    /// Waits for the first generation and for the objects that the host prints, which come by different ways.
+    /// Waits for the first generation and for the objects that the host prints, which arrive independently.
     pub(crate) fn begins(&mut self) {
         let from = self.heard.len();
         self.hears("generation 1 is live");
@@ -182,7 +180,7 @@ impl Dev {
         panic!("`{text}` did not come; all that came:\n{}", self.heard.join("\n"));
     }
 
-    /// All lines from the last one that contains `text`.
+    /// Returns all lines since the last one that contains `text`.
     pub(crate) fn all_since(&self, text: &str) -> String {
         let from = self.heard.iter().rposition(|line| line.contains(text)).unwrap_or(0);
         self.heard[from..].join("\n")
@@ -192,7 +190,7 @@ impl Dev {
         writeln!(self.wishes.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// Waits for the end.
+    /// Waits for a successful end.
     pub(crate) fn ends_well(mut self) {
         drop(self.wishes.take());
         let status = self.child.wait().unwrap();
@@ -202,7 +200,7 @@ impl Dev {
 
 impl Drop for Dev {
     fn drop(&mut self) {
-        // A test that failed must not leave a world behind.
+        // Kills the process, since a failed test must not leave it running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
