@@ -213,7 +213,7 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
         stable.does(roans[mad], PANICS, roans[mad]);
     }
     drop(record.take());
-    // The same failure is reported the first time and then the tenth.
+    // A repeated failure is reported the first time and then the tenth.
     for (frame, told) in [(1, Some(0)), (2, None), (3, Some(2))] {
         assert_eq!(stable.frame(), [1, 2, 3, 4, 5, 6]);
         let said = record.take();

@@ -135,7 +135,7 @@ fn this_program(test: &str) -> Command {
     command
 }
 
-/// Returns a host that gives up an unload only after `park_after`.
+/// Returns a host that parks a blocked unload only after `park_after`.
 fn host(library: &Path, park_after: Option<Duration>, looks: ReferenceSearch) -> Runtime {
     let builder = support::builder().unloads(|policy| {
         policy.grace = Duration::from_millis(50);

@@ -256,7 +256,7 @@ fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
     eventually(&host, "the old image is parked", || !host.unloads().parked().is_empty());
     assert_eq!(mapped(&host).len(), 2);
     assert!(host.unloads().parked().iter().any(|line| line.contains("sigset")), "{:?}", host.unloads().parked());
-    // The same warning is not repeated; the parked image has a short message.
+    // The warning is not repeated; the parked image has a short message.
     let again = host.reload(&[&library]).expect("there is a Master").into_result().expect("it is loaded all the same");
     assert_eq!(warned(&again.warnings), 0, "{again}");
     eventually(&host, "the second image is parked", || host.unloads().parked().len() == 2);

@@ -27,7 +27,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("NOTE", "p_flags"),
     ("PHDR", "p_flags"),
     ("TLS", "p_flags"),
-    // The loader protects `p_memsz` bytes, whatever `p_filesz` contains.
+    // The loader protects `p_memsz` bytes, for any `p_filesz`.
     ("GNU_RELRO", "p_filesz"),
     // A stack is aligned by the system.
     ("GNU_STACK", "p_align"),

@@ -97,7 +97,7 @@ fn without_leftovers(report: &Reload) -> String {
 fn new_code_that_tries_every_entry_point_leaves_only_what_the_report_names() {
     let record = support::record("greedy");
     let scene = Scene::new();
-    // Known beforehand, so that it is no news.
+    // State before the reload, for the comparison afterwards.
     let (before, known) = (scene.host.worlds().digest(), scene.known());
     let report = roll_back(&scene, &["grabs"], false);
     expect![[r#"

@@ -104,7 +104,7 @@ pub(crate) enum Answer {
     Panics,
     /// Lends the modules that the living context of this name has at the time of the request.
     Lend(usize),
-    /// Lends the modules that the context had when the resolver was set, whatever its state is now.
+    /// Lends the modules that the context had when the resolver was set, in any state of the context.
     LendKept(usize),
     /// Requests the same from the living context of this name, and lends the result.
     Ask(usize),
@@ -118,8 +118,8 @@ pub(crate) enum How {
     Reader,
 }
 
-/// One step of one thread. A name refers to the thread's newest handle of that name; without a handle, the step finds or creates the
-/// context.
+/// One step of one thread. A name refers to the newest handle of the name on this thread; without a handle, the step finds or creates
+/// the context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     Create(usize),

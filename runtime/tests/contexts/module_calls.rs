@@ -287,7 +287,7 @@ fn modules_that_call_while_their_slim_is_replaced_and_unloaded_get_an_answer_or_
             .map(|function| {
                 thread::spawn(move || {
                     let mut answers = 0_u64;
-                    // Calls until the context unloads; meanwhile each result is an answer or the refusal of a callee.
+                    // Calls until the context unloads; each result until then is an answer or the refusal of a callee.
                     while let Ok(said) = function.call(&[text("nm:/reports:Report:build_tag")]) {
                         let Some(Value::Text(said)) = said else { panic!("{said:?}") };
                         assert!(said == "1" || said.contains("is not available"), "{said}");

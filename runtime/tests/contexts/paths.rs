@@ -1,4 +1,4 @@
-//! Path rule of all loads: a path must be absolute, whatever the current directory is.
+//! Path rule of all loads: a path must be absolute, for any current directory.
 
 use std::cell::RefCell;
 

@@ -350,7 +350,7 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
             "broken: \"v.1.0\" is no version as Cargo writes them",
             |error| matches!(error, LoadError::Version { .. }),
         );
-        // The same steps without a change are accepted, so the refusals above concern the facts and not the edit.
+        // These steps are accepted without a change, so the refusals above concern the facts and not the edit.
         scene.put_sealed(&with_manifest(scene, |_| {}));
         scene.goes_live();
     });
