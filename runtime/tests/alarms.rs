@@ -211,7 +211,6 @@ fn a_thread_gets_back_the_alternate_stack_that_it_had() {
     });
 }
 
-/// True if the timer of the process runs.
 fn is_running() -> bool {
     let mut now = mem::MaybeUninit::<libc::itimerval>::zeroed();
     // SAFETY: the place is one for a timer's state.

@@ -19,7 +19,6 @@ const FEW: u32 = 255;
 /// Objects per slot in a normal host.
 const MANY: u32 = u32::MAX;
 
-/// Small random generator.
 struct Dice(u64);
 
 impl Dice {
@@ -37,7 +36,6 @@ struct Store<H> {
     end: fn(&Runtime, H),
     /// Value stored with the handle; `None` for a stale handle.
     mark: fn(&Runtime, H) -> Option<u64>,
-    /// Number of the handle.
     number: fn(H) -> u64,
 }
 

@@ -89,7 +89,6 @@ fn row(host: &Runtime, count: usize) -> Vec<ObjectHandle> {
     row
 }
 
-/// Ticks until a collection is done.
 fn tick_until_collected(host: &Runtime) -> Collected {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {

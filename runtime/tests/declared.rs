@@ -5,7 +5,6 @@ use crate::support;
 use alcedo_runtime::{ContextError, Declared, ManifestInfo};
 use std::path::Path;
 
-/// Size of a seal.
 const SEAL: usize = 24;
 
 fn of_file(path: &Path) -> Declared {

@@ -29,7 +29,6 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Formats the result of a function.
 fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     match host.objects().call(object, function, arguments) {
         Ok(Some(value)) => format!("{value:?}"),
@@ -54,7 +53,6 @@ fn bind(host: &Runtime, player: ObjectHandle, property: &str, listener: ObjectHa
     host.links().bind(player, property, listener, function).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Number of bound functions.
 fn bound(host: &Runtime, object: ObjectHandle, property: &str) -> usize {
     match host.objects().get(object, property) {
         Ok(Value::Multicast(bindings) | Value::Sparse(bindings)) => bindings.len(),

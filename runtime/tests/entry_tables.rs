@@ -191,7 +191,6 @@ fn a_table_that_the_host_does_not_offer_is_refused_with_those_that_it_offers() {
     alcedo::entry_table! {
         /// Offered by another host.
         host struct Sound {
-            /// Plays it.
             play: fn(u32),
         }
     }

@@ -26,7 +26,6 @@ fn named(name: &str) -> Value {
     Value::Enum(EnumValue::named(name))
 }
 
-/// A property as text.
 fn shown(host: &Runtime, person: ObjectHandle, property: &str) -> String {
     match host.objects().get(person, property) {
         Ok(Value::Enum(value)) => format!("{} = {}", value.text, value.number),

@@ -379,7 +379,6 @@ fn a_library_that_leaves_a_key_stays_for_good() {
     assert!(pair.is_here());
 }
 
-/// A loop for four threads.
 const LOOP: &str = r#"
 long sum(long count) {
     long sum = 0;

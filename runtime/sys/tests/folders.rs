@@ -20,7 +20,6 @@ use tempfile::TempDir;
 /// Task of a child of this test, and its umask.
 const PART: &str = "ALCEDO_FOLDERS_PART";
 const UMASK: &str = "ALCEDO_FOLDERS_UMASK";
-/// Folder for crash reports.
 const REPORTED: &str = "ALCEDO_FOLDERS_REPORTED";
 
 /// Id of another user.

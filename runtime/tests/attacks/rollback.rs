@@ -263,7 +263,6 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
 enum Maker {
     /// The old code, called by a listener.
     OldCode,
-    /// The listener.
     Host,
 }
 

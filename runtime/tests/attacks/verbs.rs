@@ -26,7 +26,6 @@ pub(crate) enum Touch {
 
 use Touch::{Changes, Nothing, Reads};
 
-/// Arguments of the verbs.
 pub(crate) struct Tools {
     /// Holder object of the attacker.
     pub(crate) holder: ObjectHandle,
@@ -34,7 +33,6 @@ pub(crate) struct Tools {
     pub(crate) black: AnyConjugate,
     /// Library of the Master.
     pub(crate) library: std::path::PathBuf,
-    /// Saved world.
     pub(crate) world: std::path::PathBuf,
 }
 

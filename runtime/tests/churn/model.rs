@@ -380,7 +380,6 @@ impl Model {
         }
     }
 
-    /// Compares the whole state.
     pub(crate) fn compare(&mut self, host: &Runtime) {
         for slot in 0..SLOTS as usize {
             let shown = host.objects().call(self.yard, "show", &[Value::U32(slot as u32)]);

@@ -130,7 +130,6 @@ macro_rules! references {
 references! {
     /// Reference by an id of the host; only its target is compared.
     LazyRef |_| Value::Bool(true);
-    /// Weak reference.
     WeakRef Value::WeakObject;
 }
 

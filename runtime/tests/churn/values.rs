@@ -19,7 +19,6 @@ pub(crate) struct State {
     pub(crate) pool: [Option<Id>; THINGS as usize],
     /// Digest of the delegate calls that each living thing received.
     pub(crate) heard: BTreeMap<Id, u64>,
-    /// Path of each living thing.
     pub(crate) paths: BTreeMap<Id, String>,
 }
 
@@ -42,7 +41,6 @@ pub(crate) fn number(thing: Option<Id>) -> u64 {
 
 /// Value that the host's reflection can format.
 pub(crate) trait Shown {
-    /// Expected value in the host.
     fn value(&self, host: &Runtime) -> Value;
 
     /// Visits every thing that the value keeps alive.

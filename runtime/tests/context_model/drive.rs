@@ -131,7 +131,6 @@ impl Drop for Running {
 type Seen = Arc<Mutex<Option<Id>>>;
 type Looking = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Object held by a thread.
 enum Held {
     Scope {
         _scope: ContextScope,

@@ -70,6 +70,7 @@ pub(crate) enum Kind {
     Task,
     /// Address of a function of this library.
     Pointer(Lib),
+    /// Running call.
     Call,
 }
 

@@ -118,8 +118,8 @@ pub(crate) enum How {
     Reader,
 }
 
-/// One step of one thread. A name refers to the newest handle of the name on this thread; without a handle, the step finds or creates
-/// the context.
+/// Step of a thread. A name refers to the newest handle of the name on this thread; without a handle, the step finds or creates the
+/// context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     Create(usize),
@@ -151,7 +151,6 @@ pub(crate) enum Op {
     Unload(usize),
     Replace(usize, Lib),
     Park(usize),
-    /// Polls the tickets of a context.
     Poll(usize),
     /// Waits for the end of a context if the model predicts it; otherwise reads the report.
     Wait(usize),

@@ -14,7 +14,6 @@ use crate::model::Model;
 use crate::program::{Ending, Op, Program};
 use crate::{support, watch};
 
-/// Command for a thread.
 enum Message {
     Step(Op),
     Race(Vec<Op>),

@@ -60,7 +60,6 @@ impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for Ear<F> {
     }
 }
 
-/// Panics in its drop.
 struct Bomb;
 
 impl Drop for Bomb {

@@ -42,12 +42,10 @@ use alcedo_runtime::{ContextError, ContextFunction, Contexts, LoadContext, Runti
 /// Timeout for a shared machine; no working code waits that long.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Library of `reports` with build tag `tag`.
 fn reports(tag: u64) -> PathBuf {
     support::tagged("reports", &[], tag)
 }
 
-/// Library of `figures` with build tag `tag`.
 fn figures(tag: u64) -> PathBuf {
     support::tagged("figures", &[], tag)
 }
@@ -100,7 +98,6 @@ fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
 }
 
-/// Message of the refusal.
 fn refusal<T: std::fmt::Debug>(result: Result<T, ContextError>) -> String {
     result.expect_err("it is to be refused").to_string()
 }

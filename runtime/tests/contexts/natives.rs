@@ -16,7 +16,6 @@ fn native(dir: &Path, name: &str) -> PathBuf {
     path
 }
 
-/// True if the library is mapped in this process.
 fn is_mapped(path: &Path) -> bool {
     let maps = fs::read_to_string("/proc/self/maps").expect("it can be read");
     maps.lines().any(|line| line.ends_with(&*path.to_string_lossy()))

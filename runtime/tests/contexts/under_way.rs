@@ -56,7 +56,6 @@ fn within<T>(outcome: &Receiver<T>) -> T {
     outcome.recv_timeout(LONG).expect("nobody waits for ever")
 }
 
-/// Runs `work` on a thread of its own.
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));

@@ -33,7 +33,6 @@ pub(super) struct Scene {
     pub(super) pokes: u32,
     /// Witness as built: a complete library with its seal.
     pub(super) whole: Vec<u8>,
-    /// Candidate file.
     pub(super) file: PathBuf,
     pub(super) witness: PathBuf,
     pub(super) dir: TempDir,

@@ -170,7 +170,7 @@ fn slims_that_come_and_go_between_reloads_leave_nothing() {
     let host = host(&[cube(1)]);
     let contexts = host.contexts();
     let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
-    // One context and its number stay permanently.
+    // Keeps one context and its number permanently.
     let first = contexts.create_slim("stays").expect("a free name");
     first.load_path(&reports[0]).expect("it comes up");
     check(ROUNDS, |round| {

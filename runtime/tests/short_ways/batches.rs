@@ -91,7 +91,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         let failed: Vec<_> = report.failed.iter().map(|(object, _)| *object).collect();
         assert_eq!(failed, [horses[3], horses[4], horses[9]]);
         assert!(report.failed.iter().all(|(_, error)| error.to_string().contains("throws its rider off")));
-        // The last call has failed, so there is no further crossing.
+        // The last call has failed, so no further crossing follows.
         assert_eq!((report.called, report.crossings), (10, 3));
     }
     let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("it tells");

@@ -15,7 +15,6 @@ pub(crate) fn builder() -> Builder {
     Runtime::builder().package("Game")
 }
 
-/// The library of a plugin of this workspace.
 pub(crate) fn plugin(package: &str, features: &[&str]) -> PathBuf {
     tagged(package, features, 0)
 }
