@@ -191,6 +191,7 @@ fn a_table_that_the_host_does_not_offer_is_refused_with_those_that_it_offers() {
     alcedo::entry_table! {
         /// Offered by another host.
         host struct Sound {
+            /// Plays a sound.
             play: fn(u32),
         }
     }

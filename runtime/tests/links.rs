@@ -261,7 +261,6 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "what sleeps stays bound");
 }
 
-/// Targets of all references of a hub.
 fn leads(host: &Runtime, hub: ObjectHandle) -> String {
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let object =

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
 
-/// Source folders of the crates.
 pub(crate) const CRATES: &[&str] = &[
     "plugin-api/abi/src",
     "plugin-api/macros/src",
@@ -107,7 +106,6 @@ struct Source {
     exports: BTreeMap<String, Vec<String>>,
     /// Paths of `pub use path::*`.
     globs: Vec<Vec<String>>,
-    /// Defined names.
     items: BTreeSet<String>,
 }
 

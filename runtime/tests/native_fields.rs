@@ -9,7 +9,6 @@ use alcedo_runtime::native::{This, uclass};
 use alcedo_runtime::{CallError, Error, Runtime, Value, WeakRuntime, natives};
 
 thread_local! {
-    /// Next fault.
     static WRONG: Cell<Wrong> = const { Cell::new(Wrong::Nothing) };
     /// Number of existing fields.
     static FIELDS: Cell<i32> = const { Cell::new(0) };
@@ -22,13 +21,11 @@ enum Wrong {
     Nothing,
     /// The object is destroyed while its fields are created.
     EndsEarly,
-    /// The constructor of the fields panics.
     Panics,
     /// The destruction hook panics.
     PanicsAtTheEnd,
 }
 
-/// Counts its instances.
 struct Counted;
 
 impl Counted {

@@ -46,7 +46,6 @@ fn libraries(plus_features: &[&str]) -> [PathBuf; 2] {
     [support::plugin("lamps-plus", plus_features), support::plugin("lamps", &[])]
 }
 
-/// Host with a record and without a Master.
 fn silent_host() -> Runtime {
     let listening = support::builder().on_event(|event| Record::line("order", format!("-- {event}")));
     listening.build().unwrap_or_else(|error| panic!("{error}"))

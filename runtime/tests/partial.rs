@@ -55,7 +55,6 @@ impl Scene {
         report.into_result().unwrap_or_else(|report| panic!("{report}"))
     }
 
-    /// The generation of each module.
     fn generations(&self) -> [u64; 3] {
         let generations = self.host.modules();
         ["glue_base", "glue_derived", "magic_cube"].map(|name| {

@@ -343,7 +343,6 @@ fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     assert_eq!(host.calls().call_handle(handle, &[text("Ana")]).expect("it answers"), Some(text("commands: Ana")));
 }
 
-/// Counts its drop.
 struct Counted(Rc<Cell<u32>>, Runtime);
 
 impl Drop for Counted {

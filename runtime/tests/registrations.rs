@@ -24,14 +24,12 @@ impl Calls {
         self.0.take()
     }
 
-    /// Ticker that records its calls.
     fn ticker(&self, name: &'static str) -> impl FnMut(&Runtime, f32) + use<> {
         let calls = self.clone();
         move |_: &Runtime, _: f32| calls.note(name)
     }
 }
 
-/// Registrations with a name.
 fn named(host: &Runtime, name: &str) -> Vec<LocalRegistration> {
     host.registrations().into_iter().filter(|registration| registration.name() == Some(name)).collect()
 }
@@ -48,7 +46,6 @@ fn build(builder: Builder) -> Runtime {
     builder.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Records its drop.
 struct Owned(Rc<Cell<bool>>);
 
 impl Drop for Owned {

@@ -62,7 +62,6 @@ defaultproperties
 }
 "#;
 
-/// Script package in its own folder.
 pub(crate) struct Package {
     _dir: tempfile::TempDir,
     pub(crate) folder: PathBuf,

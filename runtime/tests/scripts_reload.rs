@@ -336,7 +336,6 @@ fn a_fixed_array_has_as_many_elements_as_the_new_text_says_whatever_it_had() {
     assert_eq!(get(&host, row, "r"), rows(&[0, 5]));
 }
 
-/// Random numbers of a seed.
 struct Draws(u64);
 
 impl Draws {

@@ -7,7 +7,6 @@ use alcedo_runtime::{Outcome, Reload, Runtime, Value};
 
 use crate::scripts::{FANCY, HERO_TEXT, Package, builder, call, get, host, modules, spawn};
 
-/// Error of a reload that was rolled back.
 fn refused(report: Reload) -> String {
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     report.to_string()

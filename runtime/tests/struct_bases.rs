@@ -20,7 +20,6 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The fields of a struct in order.
 fn fields(host: &Runtime, object: ObjectHandle, property: &str) -> Vec<(String, Value)> {
     match host.objects().get(object, property) {
         Ok(Value::Struct(fields)) => fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect(),

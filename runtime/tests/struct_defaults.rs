@@ -10,7 +10,6 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 use crate::support;
 
 const DEPOT: &str = "/Script/Game.Depot";
-/// Default size.
 const NEW: &str = "2.5 -1 Air 0";
 
 fn parcels(features: &[&str]) -> PathBuf {

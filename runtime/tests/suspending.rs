@@ -78,7 +78,6 @@ impl Scene {
         Some(answer)
     }
 
-    /// Build that answers a call.
     fn build(&self) -> String {
         match self.host.calls().call("ex:/harbor.build", &[]) {
             Ok(Some(Value::Text(build))) => build,
@@ -91,12 +90,10 @@ impl Scene {
     }
 }
 
-/// Asserts that the reload was committed.
 fn committed(reload: Reload) -> Reload {
     reload.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Error of a reload that was rolled back.
 fn failure(reload: &Reload) -> (Phase, String) {
     match &reload.outcome {
         Outcome::RolledBack { phase, error } => (*phase, error.clone()),

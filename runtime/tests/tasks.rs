@@ -28,7 +28,6 @@ fn call(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]
     host.objects().call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
-/// Ticks once with this duration.
 pub(crate) fn tick(host: &Runtime, milliseconds: u32) {
     host.tick(Budget::seconds(milliseconds as f32 / 1_000.0));
 }

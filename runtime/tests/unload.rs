@@ -50,7 +50,6 @@ fn stage(builder: Builder) -> Stage {
     (record, host, events)
 }
 
-/// Events without `Blocked`.
 fn unblocked(events: &RefCell<Vec<String>>) -> Vec<String> {
     events.borrow().iter().filter(|event| !event.starts_with("Blocked")).cloned().collect()
 }
@@ -84,7 +83,6 @@ fn until_blocked_by(ticket: &UnloadTicket, kinds: &[LeaseKind], step: impl Fn())
     }
 }
 
-/// Owners of the blockers of one kind.
 fn owners(report: &BlockerReport, kind: LeaseKind) -> Vec<&str> {
     report.blockers.iter().filter(|blocker| blocker.kind == kind).map(|blocker| blocker.owner.as_str()).collect()
 }

@@ -52,7 +52,6 @@ fn journal() -> BTreeMap<String, u64> {
     counts
 }
 
-/// Polls until the condition holds.
 fn eventually(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {

@@ -51,7 +51,6 @@ impl Watched {
         self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("it is told");
     }
 
-    /// Returns the single reported hang.
     fn told(&self) -> Hang {
         let hang = self.hangs.recv_timeout(PATIENCE).expect("a hang is told");
         assert_eq!(self.hangs.try_iter().collect::<Vec<_>>(), [], "once");

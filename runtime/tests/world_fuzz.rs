@@ -130,7 +130,6 @@ impl Scene {
     }
 }
 
-/// Deterministic random numbers.
 struct Dice(u64);
 
 impl Dice {

@@ -10,7 +10,6 @@ use crate::support::compiled_plugins;
 /// Few enough to be quick, many enough that three objects can differ from the others.
 const OBJECTS: u64 = 40;
 
-/// Target folder of this test.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("cargo's folder for tests lies in its target folder").into()
 }

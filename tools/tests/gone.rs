@@ -63,7 +63,6 @@ const PART: &str = "ALCEDO_GONE_PART";
 const PLUGIN_AT: &str = "ALCEDO_GONE_PLUGIN";
 const KEEPER_AT: &str = "ALCEDO_GONE_KEEPER";
 
-/// Finds a function of the keeper.
 fn keepers<T: Copy>(name: &CStr) -> T {
     // SAFETY: the name is a C string, and null means all that is global.
     let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };

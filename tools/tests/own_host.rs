@@ -112,7 +112,6 @@ impl Wheel {
 
 const TURN: &str = "this.set_turned(this.turned() + this.step());";
 
-/// Workspace of the author.
 struct Own {
     dir: TempDir,
 }

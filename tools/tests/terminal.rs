@@ -16,7 +16,6 @@ use rustix::termios::{Winsize, tcsetwinsize};
 /// Same timeout as in the other tests.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Program on its own terminal.
 struct Terminal {
     child: Child,
     keys: File,

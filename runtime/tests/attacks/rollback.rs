@@ -44,7 +44,6 @@ impl Scene {
         scene
     }
 
-    /// Registers the host's named functions.
     fn offer(&self) {
         let signature = |text: &str| text.parse().expect("a signature");
         let tally = Rc::clone(&self.tally);

@@ -212,7 +212,6 @@ impl Model {
         self.things.remove(&thing);
     }
 
-    /// Path with the next name.
     fn next_path(&mut self) -> String {
         self.named += 1;
         format!("{}t{}t", self.inside, self.named)
@@ -349,7 +348,6 @@ impl Model {
         self.things.len() as u64 + 1
     }
 
-    /// Things that are referenced.
     fn reachable(&self) -> BTreeSet<Id> {
         let mut reached = BTreeSet::new();
         let mut next: Vec<Id> = self.state.pool.iter().flatten().copied().collect();

@@ -434,12 +434,10 @@ impl Model {
         leaving.iter().map(counted).collect()
     }
 
-    /// Begins the unload of all living contexts.
     pub(crate) fn unload_all(&mut self) {
         (0..self.contexts.len()).for_each(|context| self.unload(context));
     }
 
-    /// Releases all holders.
     pub(crate) fn release_all(&mut self) {
         self.threads.iter_mut().for_each(|thread| thread.holders.clear());
     }

@@ -12,7 +12,6 @@ use alcedo_runtime::{
 
 use super::{build_tag, gone, number, reports, runtime, slim, support};
 
-/// Received events in order.
 type Heard = Arc<Mutex<Vec<String>>>;
 
 fn say(heard: &Heard, line: impl Into<String>) {

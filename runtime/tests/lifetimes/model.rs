@@ -24,7 +24,6 @@ pub(crate) struct Model {
 /// Events since the last check.
 #[derive(Default, Debug)]
 pub(crate) struct News {
-    /// Created values.
     pub(crate) made: Vec<Held>,
     /// Dropped values by location.
     pub(crate) gone: BTreeMap<String, Vec<Held>>,
@@ -33,7 +32,6 @@ pub(crate) struct News {
 }
 
 impl News {
-    /// Number of dropped values.
     pub(crate) fn count(&self) -> u64 {
         self.gone.values().map(|gone| gone.len() as u64).sum()
     }

@@ -47,7 +47,6 @@ impl Builds {
     }
 }
 
-/// Random numbers of one program.
 struct Dice(TestRng);
 
 impl Dice {

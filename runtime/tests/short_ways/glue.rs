@@ -10,7 +10,7 @@ use super::{COLT, HORSE, PONY, host, libraries, reload, spawn};
 use crate::support;
 
 alcedo_runtime::host_class! {
-    /// Turns.
+    /// Horse that turns.
     pub Horse: Object = "/Script/Game.Horse", members HorseMembers, extends [Horse];
     properties {
         speed / set_speed "speed": f64;

@@ -111,7 +111,6 @@ fn said<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String 
     result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 
-/// Expected results of the build.
 fn of_build(build: i32) -> [String; 6] {
     let answer = build * 1000 + 7;
     [build.to_string(), answer.to_string(), "42".into(), "4.5".into(), "()".into(), format!("[Some({answer})] 0")]

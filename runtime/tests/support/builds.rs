@@ -13,7 +13,6 @@ pub(crate) mod workspace;
 /// Workspaces of plugins, relative to the root of the checkout.
 pub(super) const WORKSPACES: [&str; 2] = ["example-plugins", "runtime/tests/plugins"];
 
-/// Returns the root of the checkout.
 pub(super) fn checkout() -> &'static Path {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     folders.find(|folder| folder.join(WORKSPACES[1]).is_dir()).expect("a test in a checkout")

@@ -17,7 +17,6 @@ pub(crate) fn plugin_with_flags(package: &str, on: &[&str], label: &str, flags: 
     with_switches(&library, &format!("{built}+{}", on.join("+")), &Switches { on, tag: None })
 }
 
-/// Adds the flags to the request.
 pub(crate) fn with_flags<'a>(request: BuildRequest<'a>, label: &str, flags: &str) -> BuildRequest<'a> {
     request.env("RUSTC_WORKSPACE_WRAPPER", wrapper(label, flags).display().to_string())
 }

@@ -116,7 +116,6 @@ pub(crate) fn record(target: &'static str) -> Record {
 }
 
 impl Record {
-    /// Adds a line of the test itself.
     pub(crate) fn note(&self, line: impl Into<String>) {
         lines().push((self.target.to_owned(), line.into()));
     }

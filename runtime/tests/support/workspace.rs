@@ -22,7 +22,6 @@ use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants};
 const ALONE: [&str; 7] =
     ["cpp", "does-not-compile", "hooked", "pass-through", "planted-use-after-free", "undefined", "unresolved-symbol"];
 
-/// Features that tests load together.
 const TOGETHER: [(&str, &[&str]); 1] = [("figures", &["misnamed", "needs-reports"])];
 
 /// Compiles a variant as the crate of its plugin. The library keeps the file name that cargo expects.
@@ -81,7 +80,6 @@ pub(super) fn features_of(package: &str) -> &'static [String] {
     packages().iter().find(|known| known.name == package).map_or(&[], |known| &known.features)
 }
 
-/// A package of one of the workspaces.
 struct Package {
     name: String,
     folder: PathBuf,

@@ -71,7 +71,6 @@ impl Scratch {
         self.other("magic-cube")
     }
 
-    /// The folder of another plugin.
     pub(crate) fn other(&self, name: &str) -> PathBuf {
         folder(self.root(), name)
     }
@@ -81,7 +80,6 @@ impl Scratch {
         self.dir.path()
     }
 
-    /// Current source of the plugin.
     pub(crate) fn source(&self) -> String {
         fs::read_to_string(self.plugin().join("src/lib.rs")).unwrap()
     }
@@ -168,7 +166,6 @@ impl Dev {
         }
     }
 
-    /// Waits for a line that contains `text`.
     pub(crate) fn hears(&mut self, text: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -190,7 +187,6 @@ impl Dev {
         writeln!(self.wishes.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// Waits for a successful end.
     pub(crate) fn ends_well(mut self) {
         drop(self.wishes.take());
         let status = self.child.wait().unwrap();
