@@ -99,7 +99,7 @@ fn keys_and_the_status_line_are_there_whatever_the_world_does() {
     terminal.press("\r");
     terminal.shows("18");
 
-    // Output of a plugin is escaped, so it cannot move the cursor.
+    // Repeated output of a plugin is folded and escaped, so it cannot move the cursor.
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     scratch.save(&healthy.replace(tick, &format!("println!(\"\\x1b[2Jsplash\"); {tick}")));

@@ -23,7 +23,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Returns a random slot of the yard.
+    /// Returns the content of a random slot of the yard.
     pub(crate) fn pick(&self, dice: &mut Dice) -> Option<Id> {
         self.pool[dice.below(THINGS) as usize]
     }

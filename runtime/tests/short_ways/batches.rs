@@ -181,11 +181,11 @@ fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest
         assert_eq!((report.called, report.failed.len()), (5, 0), "{report:?}");
         IN_ITS_TICK.set(None);
         assert_eq!(kept.told(others[0]), of_build(build as i32));
-        // The plugin part is new; objects after the reloader were called after its creation.
+        // The plugin parts are new; objects after the reloader were called after the reload.
         let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("it tells");
         let degrees = [horse, others[0], others[1], others[2]].map(turned);
         let [before, after] = [0.0, 90.0].map(|degrees| Some(Value::F64(degrees)));
-        // Objects of the reloader's class come first and were called before the reload.
+        // Calls are grouped by class: all horses were called before the reload.
         assert_eq!(degrees, [before.clone(), before.clone(), after, before]);
     }
 }
