@@ -1,4 +1,4 @@
-//! The tests of both programs as a user runs them, one module a file. Each file has a process to itself: see
+//! Tests of both programs as a user runs them, one module per file. Each file has its own process: see
 //! `runtime/tests/support/apart.rs`.
 
 #[path = "../../runtime/tests/support/apart.rs"]
@@ -11,8 +11,8 @@ const PREPARE: fn() = || ();
 mod reloading;
 mod surveying;
 
-/// A command of one of the programs. It builds plugins in the folder and by the profile of all tests, so that their dependencies are
-/// compiled once.
+/// Command of one of the programs. Builds plugins in the folder and profile of all tests, so that their dependencies are compiled
+/// once.
 fn program(path: &str) -> Command {
     let mut program = Command::new(path);
     program.env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"));

@@ -1,11 +1,11 @@
-//! The program as a user runs it, with real builds: that it passes where all is well, and that it fails where it is
-//! not. The second half is what gives the first its meaning.
+//! The program as run by a user, with real builds: passes for a correct host and fails for an incorrect one. The failing cases prove
+//! that passing is meaningful.
 
 use serde_json::Value;
 use std::process::Output;
 use tempfile::TempDir;
 
-/// Runs the program for `reloads` and 50 objects. Gives its output and its report.
+/// Runs the program for `reloads` and 50 objects, and returns its output and report.
 fn run(reloads: u64, more: &[&str]) -> (Output, Value) {
     let dir = TempDir::new().expect("a folder");
     let json = dir.path().join("report.json");
@@ -16,7 +16,7 @@ fn run(reloads: u64, more: &[&str]) -> (Output, Value) {
     (output, serde_json::from_slice(&text).expect("a report in JSON"))
 }
 
-/// Runs with a sabotage, which has to be noticed.
+/// Runs with fault injection, which must be detected.
 fn failing(sabotage: &str, more: &[&str]) -> Value {
     let (output, report) = run(4, &[&["--sabotage", sabotage], more].concat());
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -82,7 +82,7 @@ fn what_a_plugin_leaves_behind_is_cleaned_up_on_the_threads_that_own_it() {
     let (output, report) = run(20, &["--plugin", "everything-unloads", "--panic-each"]);
     assert!(output.status.success(), "{report:#}\n{}", String::from_utf8_lossy(&output.stderr));
     let left = |what: &str| report["left_to_run"][what].as_u64();
-    // 21 generations, and in each of them dozens on six threads and more.
+    // 21 generations, each of which registers dozens of items on six threads.
     assert!(left("registered") > Some(21 * 24), "{report:#}");
     assert_eq!((left("run"), left("elsewhere")), (left("registered"), Some(0)), "{report:#}");
     assert_eq!(report["stale_mappings"], 0, "{report:#}");

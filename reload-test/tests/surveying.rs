@@ -1,6 +1,5 @@
-//! The survey as a user runs it. What its second way of reloading is for: harm that a plugin does after it has gone, and
-//! that reloading onto itself does not show, because the next generation is there to take it, or because nothing is there
-//! to be harmed.
+//! The survey as run by a user. Alternating reloads detect faults that a plugin causes after its unload and that reloads onto the same
+//! build hide, because the next generation takes the call or no state remains to be damaged.
 
 use serde_json::Value;
 use std::fs::Permissions;
@@ -21,7 +20,7 @@ fn run(program: &mut Command) -> (Output, String) {
     (output, told)
 }
 
-/// What went wrong with a row that is harmed, reloaded onto itself and alternating.
+/// Failures of a row under fault injection, reloaded with itself and alternating.
 fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
     let dir = TempDir::new().expect("a folder");
     let (output, told) = run(program(dir.path(), row).args(["--sabotage", harm]).args(more));

@@ -1,5 +1,5 @@
-//! Abstract classes: they have a class default object and no other, classes that extend them have what they declare, and objects whose
-//! class becomes abstract in a reload stay what they are.
+//! Abstract classes: their only object is the class default object, derived classes inherit their members, and existing objects
+//! survive if their class becomes abstract in a reload.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
-//! What raises signals or has a library call back goes before the code that it leads to: timers, descriptors, queues,
-//! requests, alternate stacks; and handlers that never return are known to be over. Each of these ended the process.
+//! Sources of signals and callbacks end before the code that they call: timers, descriptors, queues, requests, alternate stacks.
+//! Handlers that never return are recognized as ended. Each of these cases once crashed the process.
 //!
-//! So each test starts this program again with only itself to run, and that does the work.
+//! Each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "handles signals and looks at timers, as a host's own code may")]
 
@@ -17,20 +17,20 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{LeaseKind, OpenFile, Runtime, UnloadReport, UnloadTicket, UnwaitedProcess, Value};
 use alcedo_sys::process;
 
-/// Set for the program that a test starts: a folder of its own.
+/// Environment variable of the started program: its own folder.
 pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 
-/// Long enough for a machine that is shared; nothing that works waits for it.
+/// Timeout for a shared machine; no working code waits that long.
 const LONG: Duration = Duration::from_secs(60);
 
-/// As often as it takes for a timer of a millisecond to strike in every moment of an unload.
+/// Number of rounds after which a timer of one millisecond has fired at every moment of an unload.
 const ROUNDS: u32 = 30;
 
 fn alone(test: &str, work: impl FnOnce(&Path)) {
     alone_in(module_path!(), test, work);
 }
 
-/// Runs `work` in a process of its own, which runs this test of the module alone.
+/// Runs `work` in a separate process that runs only this test of the module.
 pub(crate) fn alone_in(module: &str, test: &str, work: impl FnOnce(&Path)) {
     let library = support::plugin("alarms", &[]);
     if std::env::var_os(FOLDER).is_some() {
@@ -45,7 +45,6 @@ pub(crate) fn alone_in(module: &str, test: &str, work: impl FnOnce(&Path)) {
     support::alone::passes(&mut this);
 }
 
-/// Returns what the plugin has written.
 pub(crate) fn told() -> String {
     let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("release");
     std::fs::read_to_string(name).expect("the plugin has written it")
@@ -63,7 +62,7 @@ pub(crate) fn calls(host: &Runtime) -> u64 {
     }
 }
 
-/// A host that waits for nobody before it says who keeps an image.
+/// Returns a host that reports the holders of an image without a grace period.
 pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).unloads(change).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
@@ -71,7 +70,7 @@ pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::Unlo
     host
 }
 
-/// Unloads what there is; what is told of it once it is gone.
+/// Unloads the Master and returns the report after its end.
 pub(crate) fn unload(host: &Runtime) -> UnloadReport {
     end(host, &host.unload_master().expect("there is a Master").ticket)
 }
@@ -90,10 +89,10 @@ pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
     }
 }
 
-/// What keeps the image that is to go.
+/// Unloads the Master and returns the ticket with the blockers of the image.
 pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     let ticket = host.unload_master().expect("there is a Master").ticket;
-    // Finalizers come first, and their thread takes the time that it takes.
+    // Finalizers run first, and their thread may take any time.
     let begun = Instant::now();
     loop {
         let report = ticket.wait(Duration::from_millis(1)).expect_err("somebody keeps it");
@@ -104,7 +103,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     }
 }
 
-/// Leaves it, unloads, and again: nothing that comes later finds the code gone.
+/// Leaves the source and unloads, twice: no later signal finds the code unmapped.
 fn check(what: &str) {
     let library = support::plugin("alarms", &[]);
     for _ in 0..ROUNDS {
@@ -112,7 +111,7 @@ fn check(what: &str) {
         leave(&host, what);
         unload(&host);
     }
-    // What has struck and was not delivered is delivered now.
+    // Pending signals are delivered now.
     std::thread::sleep(Duration::from_millis(20));
 }
 
@@ -212,14 +211,13 @@ fn a_thread_gets_back_the_alternate_stack_that_it_had() {
     });
 }
 
-/// Whether the timer of the process runs.
 fn is_running() -> bool {
     let mut now = mem::MaybeUninit::<libc::itimerval>::zeroed();
     // SAFETY: the place is one for a timer's state.
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
     // SAFETY: the call has written all of it.
     let now = unsafe { now.assume_init() };
-    // One that has struck and whose signal is on its way has no time left, and goes on all the same.
+    // An expired timer with a pending signal has no time left but still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 
@@ -227,7 +225,7 @@ unsafe extern "C" {
     fn getitimer(which: c_int, now: *mut libc::itimerval) -> c_int;
 }
 
-/// Tests of what is left and struck again and again.
+/// Declares tests that leave a source and let it fire repeatedly.
 macro_rules! left {
     ($($name:ident: $what:literal;)*) => {$(
         #[test]
@@ -315,7 +313,7 @@ fn a_descriptor_that_is_left_open_raises_no_signals() {
         let left = &report.modules[0].fds_left;
         assert_eq!(left.len(), 2, "{report}");
         for OpenFile { fd, .. } in left {
-            // SAFETY: the module is gone, and nobody else knows the descriptor.
+            // SAFETY: the module is gone, and no other code has the descriptor.
             assert_eq!(unsafe { libc::write(*fd, b"x".as_ptr().cast(), 1) }, 1);
         }
     });
@@ -363,7 +361,7 @@ fn a_read_that_is_under_way_keeps_the_module_and_is_named() {
             assert!(report.contains("request") && report.contains("input or output"), "{report}");
             let pipe = std::fs::read_to_string(std::env::var_os("ALARMS_PIPE").expect("a name")).expect("a number");
             let pipe: c_int = pipe.parse().expect("a number");
-            // SAFETY: the module has left it open, and nobody else has it.
+            // SAFETY: the module has left the descriptor open, and no other code has it.
             assert_eq!(unsafe { libc::write(pipe, b"x".as_ptr().cast(), 1) }, 1);
             end(&host, &ticket);
         }
@@ -397,7 +395,7 @@ fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
         let report = unload(&host);
         let [UnwaitedProcess { pid, is }] = &report.modules[0].children_left[..] else { panic!("{report}") };
         assert_eq!(is, "cat, still running");
-        // SAFETY: it is our child, and stays one until it was waited for.
+        // SAFETY: the process is our child until it was waited for.
         assert_eq!(unsafe { libc::kill(*pid, libc::SIGKILL) }, 0);
         support::until("it is waited for", || {
             host.safe_point();
@@ -410,7 +408,7 @@ fn exists(pid: i32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// The addresses that are mapped, but for the heap and the stack, which grow.
+/// Mapped address ranges, without the heap and the stack, which grow.
 fn mapped() -> Vec<std::ops::Range<usize>> {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
     let lines = maps.lines().filter(|line| !line.contains("[heap]") && !line.contains("[stack"));
@@ -421,7 +419,7 @@ fn mapped() -> Vec<std::ops::Range<usize>> {
     lines.filter_map(range).collect()
 }
 
-/// The parts of `before` that are free now, as `alarms.leave` reads them.
+/// Ranges of `before` that are free now, in the format of `alarms.leave`.
 fn freed(before: &[std::ops::Range<usize>]) -> String {
     let now = mapped();
     let pages = before.iter().flat_map(|range| range.clone().step_by(4096));

@@ -1,5 +1,5 @@
-//! A stale handle is never another thing, however often its place is used again. In a host of few serials every place is used
-//! up after 255 tenants, so that a million of them see each place to its end and thousands of new ones begun.
+//! A stale handle never resolves to another object, however often its slot is reused. In a host with few serials every slot is
+//! exhausted after 255 objects, so a million objects exhaust thousands of slots.
 
 use std::collections::HashSet;
 
@@ -8,18 +8,17 @@ use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{AnyConjugate, ObjectHandle, Runtime, Value};
 
 const TENANTS: u64 = 1_000_000;
-/// How many live at a time, about.
+/// Approximate number of handles alive at a time.
 const LIVING: usize = 64;
-/// How many stale ones are tried again and again.
+/// Number of stale handles that are tried repeatedly.
 const STALE: usize = 4096;
 const NODE: &str = "/Script/Graph.Node";
 
-/// So many tenants a place has where there are few.
+/// Objects per slot in a host with few serials.
 const FEW: u32 = 255;
-/// And where there are not.
+/// Objects per slot in a normal host.
 const MANY: u32 = u32::MAX;
 
-/// A tiny generator of numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -31,17 +30,16 @@ impl Dice {
     }
 }
 
-/// How a store of handles is used.
+/// Operations of a store of handles.
 struct Store<H> {
     make: fn(&Runtime, u64) -> H,
     end: fn(&Runtime, H),
-    /// What was made with the handle, if it leads anywhere.
+    /// Value stored with the handle; `None` for a stale handle.
     mark: fn(&Runtime, H) -> Option<u64>,
-    /// The bare number.
     number: fn(H) -> u64,
 }
 
-/// Makes and ends a million, keeps handles of those that ended, and tries them.
+/// Creates and destroys a million objects, and tries kept handles of destroyed ones.
 fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64, store: &Store<H>) {
     let Store { make, end, mark, number } = store;
     let mut dice = Dice(seed);
@@ -70,7 +68,7 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     assert_eq!(aliases, 0, "seed {seed}: stale handles lead somewhere");
     assert!(living.iter().all(|(handle, made)| mark(host, *handle) == Some(*made)));
     living.into_iter().for_each(|(handle, _)| end(host, handle));
-    // A place that is used up is given up: the numbers show how many there were.
+    // An exhausted slot is abandoned; the number of distinct slots shows this.
     let places: HashSet<_> = given.iter().map(|number| *number as u32).collect();
     let tenants = given.len() / places.len();
     let few = FEW as usize;

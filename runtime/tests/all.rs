@@ -1,5 +1,5 @@
-//! The tests of the runtime that no program of its own has, one module a file. Each file has a process to itself: see
-//! `support/apart.rs`. What also runs in release is in `soak.rs`; what brings a main or an allocator is a program by itself.
+//! Tests of the runtime without a program of their own, one module per file. Each file has its own process: see `support/apart.rs`.
+//! Tests that also run in release are in `soak.rs`; tests with their own main or allocator are separate programs.
 //!
 //! `cargo test -p alcedo-runtime --test all links::` runs one file.
 
@@ -7,7 +7,7 @@
 mod apart;
 mod support;
 
-/// Builds all plugins at once, in the place of one after the other.
+/// Builds all plugins in parallel instead of one after the other.
 const PREPARE: fn() = support::workspace::build_all;
 
 mod abstract_classes;

@@ -1,4 +1,5 @@
-//! Which names a plugin calls from where: in the Master and in a Slim, on the thread that called it and on one of its own. The table stands
+//! Names that a plugin can call by thread: in the Master and in a Slim, on the calling thread and on its own. The table is in
+//! `runtime/docs/calls.md`.
 //! in `runtime/docs/calls.md`.
 
 use crate::support;
@@ -84,7 +85,7 @@ fn a_module_of_a_slim_calls_functions_without_objects_from_any_thread_and_is_tol
         nd:/ FailureKind(6): `nd:/` cannot be called in Slim "apart": its protocol leads to objects, which are the game thread's; modules here call `nm:/` and `ex:/` names
         db:/other.sum FailureKind(6): `db:/other.sum` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs
     "#]].assert_eq(&rows[0]);
-    // The host's own callers of such functions may go to any thread too.
+    // The host's own callers of such functions may also move to any thread.
     let elsewhere = std::thread::spawn(move || call.call(&arguments("ex:/ledger.add", false)).map(told));
     assert_eq!(elsewhere.join().expect("no panic").unwrap_or_else(|error| panic!("{error}")), "3");
 }

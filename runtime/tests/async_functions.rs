@@ -1,5 +1,5 @@
-//! Functions that are `async` in a real plugin: each call begins a task of its object, whose result comes to the delegate
-//! `done` when there is one; errors cross to it; the object's end, a panic and a reload end it.
+//! `async` functions of a real plugin: each call starts a task of its object, whose result is passed to the delegate `done` if bound;
+//! errors are passed too; the object's end, a panic and a reload end the task.
 
 use crate::support;
 use crate::tasks::{ROBOT, chores, playing, tick, told};
@@ -130,7 +130,7 @@ fn what_went_wrong_without_a_listener_is_in_the_log() {
     let none = bound(&host, ObjectHandle::NONE, "");
     begin(&host, robot, "bring", &[text("tea"), text("nowhere"), none.clone()]);
     begin(&host, robot, "bring", &[text("tea"), text("the edge"), none]);
-    // A value says nothing of a signature: what the function takes is looked at when it is called.
+    // A delegate value has no signature; the function's parameters are checked when it is called.
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "brought")]);
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "sleepwalk")]);
     begin(&host, robot, "count", &[Value::U32(2), bound(&host, other, "counted")]);

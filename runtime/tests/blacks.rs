@@ -1,5 +1,5 @@
-//! Values that a real plugin owns in host memory: let go of on the game thread and on others, carried through a rollback,
-//! ended by a reload and an unload.
+//! Values that a real plugin owns in host memory: released on the game thread and on others, kept through a rollback, ended by a
+//! reload and an unload.
 
 use crate::support;
 
@@ -12,10 +12,9 @@ use expect_test::expect;
 
 const CAVE: &str = "/Script/Game.Cave";
 
-/// A function of the host.
 type Body = Box<dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>>;
 
-/// As long as a busy machine may take.
+/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn hoard(features: &[&str]) -> PathBuf {
@@ -34,7 +33,7 @@ fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]
     host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
-/// A cave with so many treasures of each of three sorts.
+/// Spawns a cave with this many treasures of each of three kinds.
 fn cave(host: &Runtime, count: u32) -> ObjectHandle {
     let cave = spawn(host, CAVE);
     ask(host, cave, "gather", &[Value::U32(count)]);
@@ -48,7 +47,7 @@ fn until_flushed(host: &Runtime) {
     });
 }
 
-/// The live blacks, by type.
+/// Number of live owned values by type.
 fn counts(host: &Runtime) -> Vec<(String, u64)> {
     host.conjugates().blacks().live.into_iter().map(|count| (count.ty, count.count)).collect()
 }
@@ -170,7 +169,7 @@ fn a_thread_may_let_go_when_the_generation_is_long_over() {
 fn what_a_treasure_refers_to_is_not_collected() {
     let host = host();
     let knowing = spawn(&host, CAVE);
-    // An outer does not hold what lies in it.
+    // An outer does not keep the objects inside it.
     let known = host.objects().spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
     ask(&host, knowing, "know", &[Value::Object(known)]);
     host.collection().collect().expect("a safe point");
@@ -180,7 +179,7 @@ fn what_a_treasure_refers_to_is_not_collected() {
     assert!(!host.objects().is_alive(known));
 }
 
-/// A host that lends goods and does sums, and a dealer who knows no types.
+/// Host with functions for borrowed values and sums, and a dealer without type knowledge.
 fn fence() -> (Runtime, ObjectHandle) {
     let host = host();
     let numbers = |value: &Value| match value {

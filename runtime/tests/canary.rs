@@ -1,5 +1,5 @@
-//! The canary with real plugins that take their process along: it is the canary's process, the host says what became of
-//! it and goes on with what it had. This binary is its own canary, which takes a main of its own.
+//! The canary with real plugins that crash their process: only the canary's process ends; the host reports the cause and continues
+//! with its state. This binary is its own canary, which needs its own `main`.
 
 mod support;
 
@@ -48,7 +48,7 @@ fn broken(features: &[&str]) -> PathBuf {
     support::plugin("broken", features)
 }
 
-/// The canary of a new Master, and that of a reload, meet this build. Gives the error of the first.
+/// Returns the error of a new Master with this build, after checking that a reload fails as well.
 fn refused(feature: &str, deadline: Duration) -> LoadError {
     let builder = || support::builder().canary_deadline(deadline);
     let empty = builder().build().expect("a host");
@@ -85,7 +85,7 @@ fn assert_unmapped(host: &Runtime) {
     assert_eq!((mappings(host), host.unloads().parked()), (vec![], vec![]));
 }
 
-/// Long enough for a canary on a busy machine.
+/// Timeout for a canary on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn crashed(feature: &str) -> (CanaryStep, Option<i32>, String, String) {
@@ -166,12 +166,11 @@ fn unruly(feature: &str) -> PathBuf {
     support::plugin("unruly", features)
 }
 
-/// A host whose canaries have this long.
 fn patient(deadline: Duration) -> Runtime {
     support::builder().canary_deadline(deadline).build().expect("a host")
 }
 
-/// Why a context does not take a build; it has nothing of it then, and takes a healthy one.
+/// Loads a build that the context must refuse; checks that the context has no module afterwards and accepts a healthy build.
 fn refused_by(context: &LoadContext, feature: &str) -> LoadError {
     let refusal = context.load_path(unruly(feature));
     assert!(context.modules().is_empty(), "{feature}: {refusal:?}");
@@ -181,7 +180,7 @@ fn refused_by(context: &LoadContext, feature: &str) -> LoadError {
     }
 }
 
-/// What a healthy build answers in a context.
+/// Result of a healthy build in a context.
 fn answer(context: &LoadContext) -> Option<Value> {
     let function = context.function("", "unruly.answer", "-> u32").unwrap_or_else(|error| panic!("{error}"));
     function.call(&[]).unwrap_or_else(|error| panic!("{error}"))
@@ -221,7 +220,7 @@ fn a_slim_loads_off_the_game_thread_with_a_canary() {
         slim.load_path(&healthy).expect("a healthy build");
         assert_eq!(answer(&slim), Some(Value::U32(42)));
     };
-    // The game thread waits here, and does nothing else.
+    // The game thread only waits here.
     std::thread::scope(|scope| {
         for name in ["one", "two", "three"] {
             let contexts = contexts.clone();
@@ -273,7 +272,7 @@ fn a_module_that_writes_to_every_descriptor_is_refused() {
     assert_unmapped(&host);
 }
 
-/// Whichever of the two is noticed first: that the canary has ended, or that something else speaks for it.
+/// Accepts either error: the canary has ended, or another process answers for it.
 fn a_copy_of_the_canary_does_not_pass_for_it() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("forks").expect("a free name");

@@ -1,5 +1,5 @@
-//! A callback that owns a handle to its own host closes a circle. The host can own weak handles instead, or use what the
-//! callback is given; a circle that is there is opened by the end of what it hangs on, and named.
+//! Callbacks that own a handle of their own host form a reference cycle. The host can own weak handles instead, or use the callback's
+//! arguments; the end of the registration breaks an existing cycle and reports it.
 
 use crate::support;
 
@@ -15,7 +15,7 @@ use alcedo_runtime::{
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// The target under which circles are told.
+/// Log target of reports of reference cycles.
 const TOLD: &str = "alcedo_runtime::callback";
 
 fn runtime() -> Runtime {
@@ -30,15 +30,14 @@ fn gone(ticket: &UnloadTicket) {
     ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
 }
 
-/// What a callback does with the handles that it owns, or is given.
+/// Uses the handles that a callback owns or receives.
 fn used<T>(_with: T) {}
 
 fn there_is(folder: &Path) -> bool {
     folder.exists()
 }
 
-/// What stands in the log about circles: the kinds of the callbacks, in order, each with the number of handles. All of
-/// them are of this file.
+/// Cycles in the log: the kinds of the callbacks, in order, each with the number of handles. All of them are created in this file.
 fn named(told: &str) -> Vec<String> {
     let named = told.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
         let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));
@@ -111,7 +110,7 @@ fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
     slim.on_unloading(0, move |told| unloading("unloading", told.load_context(), told.contexts()));
     contexts.on_event(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
     slim.load_name("reports", &VersionReq::STAR).expect("its handler knows it");
-    // The handle that is dropped begins the unload, so there is none to be given any more.
+    // Dropping this handle begins the unload, so no further handle can be passed.
     drop(slim);
     let expected = [
         "resolver given 2",
@@ -158,7 +157,7 @@ fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
     contexts.on_event(move |_| used(all.all()));
     let own = default.clone();
     default.set_native_resolver(move |_| Ok(own.modules().pop().and_then(|module| module.origin)));
-    // It belongs to another host, so it is no circle of this one.
+    // The handle belongs to another host, so it forms no cycle here.
     let elsewhere = runtime();
     host.unloads().on_unloading(2, move |_, _| used(elsewhere.generation()));
     let (folder, weak) = (host.stage_dir(), host.downgrade());
@@ -217,7 +216,7 @@ fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
     assert_eq!(told.lines().count(), 1, "{told}");
     let (_, callbacks) = told.split_once("callbacks=\"").unwrap_or_else(|| panic!("{told}"));
     let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{told}"));
-    // What the engine's natives have registered owns its lists, and the count of what failed.
+    // Callbacks of the engine's natives own only their lists and the failure counters.
     let others: Vec<_> = callbacks.split(", ").filter(|from| !from.contains(" from runtime/engine/")).collect();
     assert!(others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/circles.rs:"), "{told}");
     assert!(told.contains(&folder.display().to_string()), "{told}");
@@ -283,7 +282,7 @@ fn a_resolver_that_is_replaced_may_use_its_context_as_it_goes() {
     let seen = Arc::default();
     let uses = Uses(slim.downgrade(), Arc::clone(&seen));
     slim.set_resolver(move |_| Ok(uses.0.upgrade().and(None)));
-    // This would wait for ever if the old resolver went under the lock.
+    // This would deadlock if the old resolver were dropped under the lock.
     let (done, is_done) = std::sync::mpsc::channel();
     let own = slim.clone();
     std::thread::spawn(move || {

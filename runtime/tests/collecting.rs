@@ -1,4 +1,4 @@
-//! Collections as a host sees them: at once and in slices, with natives that have their say.
+//! Collections as a host sees them: complete and in slices, with hooks of native classes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ const NODE: &str = "/Script/Graph.Node";
 const NONE: ObjectHandle = ObjectHandle::NONE;
 
 thread_local! {
-    /// Native hooks are plain functions, so they write down here what they saw.
+    /// Calls of native hooks, which are plain functions.
     static ENDED: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
-    /// What `add_references` says of every keeper.
+    /// References that `add_references` reports for every keeper.
     static KEPT: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -24,7 +24,7 @@ fn host() -> Runtime {
         ENDED.with_borrow_mut(|ended| ended.push(object));
     }
     fn keeps(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
-        // Its class default object is a keeper too, and a root.
+        // The class default object is also a keeper, and a root.
         if !world.is_template(object) {
             KEPT.with_borrow(|kept| kept.iter().copied().for_each(visit));
         }
@@ -42,11 +42,11 @@ fn host() -> Runtime {
 type Meddle = Box<dyn FnOnce(&mut dyn FnMut(ObjectHandle))>;
 
 thread_local! {
-    /// What `add_references` of a meddler does, once.
+    /// Action of a meddler's `add_references`, run once.
     static MEDDLES: RefCell<Option<Meddle>> = const { RefCell::new(None) };
 }
 
-/// A host whose `add_references` does what it is documented not to do: it changes the world.
+/// Host whose `add_references` violates its documentation: it changes the world.
 fn meddling_host() -> Runtime {
     fn meddles(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
         if !world.is_template(object)
@@ -67,7 +67,7 @@ fn meddle(does: impl FnOnce(&mut dyn FnMut(ObjectHandle)) + 'static) {
     MEDDLES.set(Some(Box::new(does)));
 }
 
-/// An object that nothing keeps.
+/// Unreferenced object.
 fn loose(host: &Runtime) -> ObjectHandle {
     let object = host.objects().spawn(NODE).expect("an object");
     assert!(host.objects().remove_root(object));
@@ -78,7 +78,7 @@ fn link(host: &Runtime, from: ObjectHandle, to: ObjectHandle) {
     host.objects().set(from, "next", &Value::Object(to)).expect("it may be written");
 }
 
-/// A root, and so many objects behind it in a row.
+/// Root with a chain of this many objects.
 fn row(host: &Runtime, count: usize) -> Vec<ObjectHandle> {
     let mut row = vec![host.objects().spawn(NODE).expect("an object")];
     for at in 0..count {
@@ -89,7 +89,6 @@ fn row(host: &Runtime, count: usize) -> Vec<ObjectHandle> {
     row
 }
 
-/// Ticks until a collection is done.
 fn tick_until_collected(host: &Runtime) -> Collected {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -113,7 +112,7 @@ fn a_collection_in_slices_keeps_what_moves_meanwhile() {
         host.collection().is_under_way() && host.collection().take_done().is_empty(),
         "the row is longer than a slice"
     );
-    // The end of the row moves behind its root, which the mark has seen; what was between goes with the next collection.
+    // Moves the end of the chain behind its root, which is already marked; the middle is collected next time.
     link(&host, row[0], row[19_000]);
     link(&host, row[18_999], NONE);
     let born = loose(&host);
@@ -133,7 +132,7 @@ fn a_collection_in_slices_keeps_what_moves_to_a_native_meanwhile() {
     let row = row(&host, 20_000);
     host.objects().spawn("/Script/Graph.Keeper").expect("an object");
     host.collection().begin_in_slices();
-    // The keeper is a root, so it has said in the first slice what it refers to.
+    // The keeper is a root, so its references were visited in the first slice.
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     assert!(
         host.collection().is_under_way() && host.collection().take_done().is_empty(),
@@ -155,7 +154,7 @@ fn a_collection_at_once_goes_before_one_in_slices() {
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     link(&host, row[10], NONE);
     assert_eq!(host.collection().collect().expect("a safe point"), 4_990);
-    // The one in slices begins again, and finds nothing more.
+    // The sliced collection restarts and finds no more objects.
     assert_eq!(tick_until_collected(&host).objects, 0);
 }
 
@@ -228,7 +227,7 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     assert!(
         host.objects().is_alive(dead) && !host.collection().is_under_way() && host.collection().take_done().is_empty()
     );
-    // It is over, and so is its mode: writes, constructions and the next collection are as ever.
+    // The mark phase and its mode are over: writes, constructions and the next collection work as usual.
     link(&host, meddler, loose(&host));
     assert_eq!(host.collection().collect().expect("nobody panics"), 1);
     assert!(!host.objects().is_alive(dead));
@@ -248,7 +247,7 @@ fn an_add_references_that_changes_the_world_meets_no_borrowed_store_and_loses_no
             inner.objects().destroy(ended);
             assert!(inner.collection().collect().is_err(), "one is under way");
             assert!(inner.objects().spawn(NODE).is_err(), "one is under way");
-            // The next time is the last, when the mark asks natives again.
+            // The next call is the last one, when the mark phase visits natives again.
             meddle(move |visit| {
                 visit(told);
                 assert!(in_last.objects().is_root(rooted));

@@ -1,8 +1,8 @@
-//! Plugins of another compiler, another linker, another profile: nothing but the border is common to both sides, so
-//! they load, work, and keep the objects as those of the host's own compiler do.
+//! Plugins of another compiler, linker or profile: both sides share only the ABI, so the plugins load, work and keep the objects like
+//! plugins of the host's own compiler.
 //!
-//! Each compiler builds all that plugins are made of, which takes minutes: they are asked where `ALCEDO_COMPILERS` is set, as
-//! in a job of `.ci/run`. What is not, and whatever this machine lacks, is skipped, and the reason is said on the error stream.
+//! Each compiler builds all dependencies of plugins, which takes minutes: these tests run only if `ALCEDO_COMPILERS` is set, as in a
+//! job of `.ci/run`. Skipped tests and missing tools are reported with the reason on stderr.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -22,7 +22,7 @@ const CUBE: &str = "/Script/Game.MagicCube";
 const FRAGILE: &str = "/Script/Game.Fragile";
 const SHIELDED: &str = "/Script/Game.ShieldedSet";
 
-/// What makes a build differ from the usual one, which answers 1 when it is asked for its tag; this one answers 2.
+/// Variant of a build. The tag of the host's own build is 1, the tag of this build is 2.
 struct Other {
     label: &'static str,
     change: fn(BuildRequest<'_>) -> BuildRequest<'_>,
@@ -40,7 +40,7 @@ fn reload(host: &Runtime, libraries: &[&Path]) -> Reload {
     host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Cubes go from our build to the other and back: what one compiler's code made, the other's goes on with.
+/// Alternates cubes between our build and the other: each build continues with objects created by the other.
 fn check_cubes(other: &Other) {
     let (ours, theirs) = (support::tagged("magic-cube", &[], 1), other.plugin("magic-cube"));
     let host = support::host(std::slice::from_ref(&ours));
@@ -75,20 +75,20 @@ fn check_cubes(other: &Other) {
             pairs.clone().count() == 2 * cubes.len() && pairs.clone().all(|(was, is)| was != is),
             "{before:?} {after:?}"
         );
-        // One that the next compiler gets to see.
+        // Creates a cube for the next compiler's build.
         cubes.push(host.objects().spawn(CUBE).expect("a cube of this build"));
     }
     assert!(cubes.iter().all(|cube| host.objects().is_alive(*cube)));
     host.shutdown().into_result().expect("both images are gone");
 }
 
-/// One object in two modules of two compilers, a part from each; then the compilers change places.
+/// Checks one object with plugin parts of two modules from two compilers; then the compilers are swapped.
 fn check_parts(other: &Other) {
     let ours = |package| support::plugin(package, &[]);
     let host = support::host(&[ours("glue-base"), other.plugin("glue-derived")]);
     let set = host.objects().spawn(SHIELDED).expect("a set");
     let number = |name| host.objects().get(set, name).expect("it has one");
-    // The event goes from the base's method to the override, and from there to the base again, with a text.
+    // The event calls the override, which calls the base with a text.
     let hit = || host.objects().call(set, "change_health", &[Value::F64(-30.0)]).expect("it is hit");
     let absorbed = || host.objects().call(set, "absorbed", &[]).expect("it counts");
 
@@ -100,7 +100,7 @@ fn check_parts(other: &Other) {
     assert_eq!(host.objects().call(set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)));
 }
 
-/// Calls by name both ways, and a panic that the plugin's own runtime stops, with its place.
+/// Calls by name in both directions, and a panic that the plugin's own runtime catches, with its location.
 fn check_calls_and_panics(other: &Other) {
     let host = support::host(&[other.plugin("broken")]);
     let answer = |_: &Runtime, _: &[Value]| Ok(Some(Value::Text("the host answers".to_owned())));
@@ -118,20 +118,20 @@ fn check_calls_and_panics(other: &Other) {
     host.shutdown().into_result().expect("its image is gone");
 }
 
-/// What the manifest of a library says of its compiler.
+/// Compiler according to the library's manifest.
 fn compiler(library: &Path) -> String {
     let bytes = std::fs::read(library).expect("just built");
     let manifest = Manifest::read(&bytes[section(&bytes, SECTION)]).expect("a manifest");
     manifest.compiler.to_owned()
 }
 
-/// What the compiler and the linker wrote into a library about themselves.
+/// Compiler and linker according to the library's `.comment` section.
 fn comment(library: &Path) -> String {
     let bytes = std::fs::read(library).expect("just built");
     String::from_utf8_lossy(&bytes[section(&bytes, ".comment")]).into_owned()
 }
 
-/// What a program says, if it is there and ends well. What cargo told us to find libraries is not for it.
+/// Output of a program, if the program exists and succeeds. Runs without the library path that cargo has set.
 fn said(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).env_remove("LD_LIBRARY_PATH").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
@@ -143,7 +143,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     if !asks_other_compilers(test) {
         return;
     }
-    // Asked of rustup, since naming a toolchain that is not there may begin to install it.
+    // Queries rustup, since naming a missing toolchain may start its installation.
     match said("rustup", &["toolchain", "list"]) {
         Some(list) if list.lines().any(|line| line.starts_with("nightly-")) => {}
         Some(_) => return skip(test, "there is no nightly toolchain; `rustup toolchain install nightly` brings it"),
@@ -153,7 +153,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
         label: "nightly",
         change: |request| {
             let request = request.toolchain("nightly").extra_rustflags("-Zrandomize-layout");
-            // The profile rather than `-C`: macros and build scripts need not be optimized to be another compiler's.
+            // Changes the profile instead of `-C`: macros and build scripts do not need optimization.
             request.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").target_dir(support::test_dir().join("plugins-nightly"))
         },
     };
@@ -164,7 +164,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     check_calls_and_panics(&other);
 }
 
-/// Debian's second compiler: a stable one, built from source by somebody else.
+/// Debian's compiler: a stable one, built from source by a third party.
 const DEBIANS: &str = "/usr/bin/rustc";
 
 #[test]
@@ -226,7 +226,7 @@ fn an_optimized_plugin_of_one_piece_works_in_this_host() {
     check_calls_and_panics(&other);
 }
 
-/// The names of the variables that cargo sets for the program it runs, and a shell does not.
+/// Name of a variable that cargo sets for a program and a shell does not.
 fn is_cargos_own(name: &str) -> bool {
     let names =
         ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"];
@@ -234,7 +234,7 @@ fn is_cargos_own(name: &str) -> bool {
     names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The crates that cargo compiles when it is called as from a shell, into the folder that tests build into.
+/// Crates that cargo compiles when run from a shell with the target folder of the tests.
 fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
     let mut shell = Command::new("cargo");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {
@@ -252,7 +252,7 @@ fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
 
 #[test]
 fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
-    // Of all tests of this file, only this one builds it.
+    // Built by this test only.
     let request = support::request("switchboard", &[]);
     let is_fresh = || {
         let built = alcedo_build::build(&request).unwrap_or_else(|error| panic!("{error}"));

@@ -24,15 +24,15 @@ pub(crate) struct Adder {
 }
 
 thread_local! {
-    /// How many fields of objects were dropped that had ended in a call of theirs.
+    /// Number of dropped fields of objects that were destroyed during a call of theirs.
     pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
-    /// What such a drop does beside.
+    /// Additional action of such a drop.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
     /// The host, for a method that ends its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
 
-/// Counts its drop, once it is told to.
+/// Counts its drop if set.
 #[derive(Default)]
 struct Told(bool);
 
@@ -323,7 +323,7 @@ fn begins(lines: &str, wanted: [&str; 5]) {
 fn direct_calls_do_what_calls_with_slots_do() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    // It counted once in its construction, and the class default object has fields of its own.
+    // The construction has counted once, and the class default object has fields of its own.
     for counted in 2..5 {
         let lines = ask(&host, witness, "call_all", &[]);
         let method = format!("method: {counted}");
@@ -444,7 +444,7 @@ fn before_a_commit_direct_calls_are_refused_as_all_calls_are_and_a_property_is_w
         begins(&ask(&host, witness, "heard", &[]), refused);
         begins(&ask(&host, witness, "call_all", &[]), ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"]);
     }
-    // Here the very module that has called directly comes to a time at which it may not.
+    // The module that has called directly reaches a phase without direct calls.
     let path = support::test_dir().join("direct_calls.world");
     host.worlds().save(&path).expect("it is saved");
     let found = host.objects().path_of(witness).expect("it lives");
@@ -511,7 +511,7 @@ fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
         ask(&host, witness, "sum_of_each", &[first, second, third, Value::I32(left)])
     };
     assert_eq!(each([plain, detour, plain], 1), "Some(2)\nSome(3)\nSome(2)");
-    // The override panics for a sum of thirteen; whoever stands behind it is called.
+    // The override panics for a sum of thirteen; the remaining objects are still called.
     for (objects, failed) in [([plain, detour, plain], detour), ([detour, plain, plain], detour)] {
         let lines = each(objects, 11);
         let lines: Vec<_> = lines.lines().collect();

@@ -1,5 +1,5 @@
-//! Functions that bring their own thunk, of a host and of a plugin. Here they are called with values, as hosts and tools call:
-//! what takes any struct or array is for scripts, and its refusal is typed. `scripts.rs` calls them with what they are for.
+//! Functions with custom thunks, of a host and of a plugin. Here they are called with values, like hosts and tools do: parameters of
+//! any struct or array are for scripts, and their refusal is typed. `scripts.rs` calls them from scripts.
 
 use std::cell::RefCell;
 
@@ -10,11 +10,11 @@ use alcedo_runtime::thunk::{AnyArray, AnyStruct, ArrayWildcard, array_ref};
 use alcedo_runtime::{CallError, Error, Frame, Runtime, Value, World, natives};
 
 thread_local! {
-    /// What functions of the host run while a call is under way.
+    /// Action of host functions during a call.
     static MEANWHILE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
 }
 
-/// Has functions of `Sums` run `code`, while `test` runs.
+/// Runs `test` while functions of `Sums` run `code`.
 pub(crate) fn meanwhile<R>(code: impl Fn() -> String + 'static, test: impl FnOnce() -> R) -> R {
     MEANWHILE.set(Some(Box::new(code)));
     let done = test();
@@ -33,7 +33,7 @@ pub(crate) struct Sums {}
 
 #[uclass]
 impl Sums {
-    /// How many fields the struct has.
+    /// Number of fields of the struct.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_fields, custom_struct_param = "value")]
     fn fields(value: alcedo_engine::Vector) -> i32;
 
@@ -47,7 +47,7 @@ impl Sums {
         frame.give_result(count)
     }
 
-    /// How many elements the array has.
+    /// Number of elements of the array.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_length, array_parm = "target")]
     fn length(target: ArrayWildcard) -> i32;
 
@@ -68,7 +68,7 @@ impl Sums {
         frame.give_result(one + two)
     }
 
-    /// Runs what the test wants meanwhile.
+    /// Runs the action of the test.
     #[ufunction(blueprint_callable)]
     fn run_code() -> String {
         run_meanwhile()
@@ -88,7 +88,7 @@ impl Sums {
         frame.give_result(format!("{before:?} {after:?} {said}"))
     }
 
-    /// The same with a copy.
+    /// Runs the action around a copy.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_copy_around, array_parm = "target")]
     fn copy_around(target: ArrayWildcard) -> String;
 

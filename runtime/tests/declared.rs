@@ -1,11 +1,10 @@
-//! What a library declares, read from its file without mapping it, is what the host has when it is loaded.
+//! The declarations read from a library file without mapping equal those of the host after loading.
 
 use crate::support;
 
 use alcedo_runtime::{ContextError, Declared, ManifestInfo};
 use std::path::Path;
 
-/// Bytes of a seal.
 const SEAL: usize = 24;
 
 fn of_file(path: &Path) -> Declared {
@@ -24,7 +23,7 @@ fn a_file_says_what_the_loaded_module_says_member_by_member() {
             let loaded = host.types().declared_by(&module).unwrap_or_else(|| panic!("{module} is loaded"));
             let read = of_file(library);
             assert_eq!(read, loaded, "{name}");
-            // What is there is not nothing.
+            // Checks that the declarations are not empty.
             let members =
                 read.classes.iter().map(|class| class.properties.len() + class.functions.len()).sum::<usize>();
             assert!(members + read.exports.len() != 0, "{name}: {read:?}");
@@ -66,16 +65,16 @@ fn a_file_that_is_no_plugin_is_refused_and_one_whose_descriptions_are_damaged_to
     assert!(matches!(gone, ContextError::NoFile { .. }), "{gone}");
 }
 
-/// Whatever stands where the descriptions are: an error or other words, never a panic, and never more memory than the file has.
+/// Accepts any bytes as descriptions: returns an error or other names, never panics, and never uses more memory than the file size.
 #[test]
 fn descriptions_of_any_bytes_end_in_an_answer() {
     let library = support::plugin("values", &[]);
     let mut whole = std::fs::read(&library).expect("it was built");
-    // Without its seal, which would find each of the changes.
+    // Removes the seal, which would detect each change.
     whole.truncate(whole.len() - SEAL);
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("libvalues.so");
-    // A small generator of numbers: the same mutants every time.
+    // Deterministic random generator: the mutants are the same every time.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
         state ^= state << 13;
@@ -99,7 +98,7 @@ fn descriptions_of_any_bytes_end_in_an_answer() {
     assert!(answered.0 > 10, "most changes are in code and in debug information: {answered:?}");
 }
 
-/// What glue for plugins is written from, without a runtime.
+/// Returns the declarations for glue of plugins without a runtime.
 #[test]
 fn a_host_says_what_it_declares_without_constructing_anything() {
     use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags, property_flags};

@@ -1,5 +1,5 @@
-//! Classes that say defaults of what their bases and the classes of their subobjects declare, name other classes for subobjects, and are made
-//! inside of another object only. Native and emitted, and over reloads.
+//! Classes that override defaults of their bases and of the classes of their subobjects, replace classes of subobjects, or can only be
+//! created inside another object. Native and emitted, across reloads.
 
 use alcedo_runtime::native::{Obj, uclass, ustruct};
 use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
@@ -91,7 +91,7 @@ fn an_object_of_a_contextual_class_is_made_inside_of_another_only() {
     host.shutdown().into_result().expect("all ends");
 }
 
-/// Where something is.
+/// Location of an object.
 #[ustruct(package = "Test", pod)]
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Spot {
@@ -104,10 +104,10 @@ pub(crate) struct Spot {
 /// A wheel.
 #[uclass(package = "Test")]
 pub(crate) struct Wheel {
-    /// How wide.
+    /// Width.
     #[uproperty(default = 1.5)]
     width: f64,
-    /// Where.
+    /// Location.
     #[uproperty]
     spot: Spot,
 }

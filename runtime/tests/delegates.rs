@@ -1,5 +1,5 @@
-//! Delegates that have a name, of modules: as properties, elements and parameters; bound by object and function name, and what becomes
-//! of that when either side's code changes.
+//! Named delegates of modules: as properties, elements and parameters; bound by object and function name, across code changes on
+//! either side.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -29,7 +29,6 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a function gives, in words.
 fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     match host.objects().call(object, function, arguments) {
         Ok(Some(value)) => format!("{value:?}"),
@@ -42,7 +41,7 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
     call(host, player, "earn", &[Value::I32(points)])
 }
 
-/// What a listener has heard since this was asked last.
+/// Takes the calls that a listener has received since the last check.
 fn heard(host: &Runtime, listener: ObjectHandle) -> String {
     let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("texts") };
     host.objects().set(listener, "heard", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
@@ -54,7 +53,6 @@ fn bind(host: &Runtime, player: ObjectHandle, property: &str, listener: ObjectHa
     host.links().bind(player, property, listener, function).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// How many functions are bound.
 fn bound(host: &Runtime, object: ObjectHandle, property: &str) -> usize {
     match host.objects().get(object, property) {
         Ok(Value::Multicast(bindings) | Value::Sparse(bindings)) => bindings.len(),
@@ -76,7 +74,7 @@ fn reload(host: &Runtime, libraries: &[PathBuf]) -> Reload {
     report
 }
 
-/// The lines of a report that are about bindings.
+/// Lines of a report about bindings.
 fn unbound(report: &Reload) -> String {
     report.to_string().lines().map(str::trim).filter(|line| line.contains("unbound")).collect::<Vec<_>>().join("\n")
 }
@@ -247,17 +245,17 @@ fn each_of_two_modules_is_reloaded_alone_and_what_is_bound_between_them_stays() 
     let total = |host: &Runtime| host.objects().get(tally, "total").unwrap_or_else(|error| panic!("{error}"));
     earn(&host, player, 5);
     assert_eq!((total(&host), heard(&host, listener)), (Value::I32(5), "heard 5 of 5".to_owned()));
-    // The one that uses the delegate.
+    // Reloads the module that uses the delegate.
     let report = host.reload_changed(&[scores(&[]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
     assert_eq!((total(&host), heard(&host, listener)), (Value::I32(105), "heard 1 of 6".to_owned()));
-    // The one that declares it: what depends on it is built for the same signature.
+    // Reloads the module that declares the delegate: its dependents were built for the same signature.
     let report = host.reload_changed(&[scores(&["changed"]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
     assert_eq!((total(&host), heard(&host, listener)), (Value::I32(205), "wow, 1 of 7".to_owned()));
-    // With another signature what depends on it is refused, and everything goes on as it was.
+    // A changed signature rejects its dependents, and the old state continues.
     let report = host.reload_changed(&[scores(&["widened"]), tallies(&["changed"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     let words = report.to_string();
@@ -314,7 +312,7 @@ fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
     for (object, next) in [(passes, out), (out, late)] {
         host.objects().set(object, "next", &Value::Object(next)).unwrap_or_else(|error| panic!("{error}"));
     }
-    // The last one that was bound is called first.
+    // The function bound last is called first.
     for (listener, function) in [(before, "hear"), (out, "hear"), (passes, "pass_on")] {
         bind(&host, player, "on_scored", listener, function);
     }
@@ -366,7 +364,7 @@ fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
 #[udelegate(multicast, package = "Test")]
 pub(crate) type OnTolled = fn(times: u32, by: Obj<Bell>);
 
-/// Whether a bell may be rung so often.
+/// Permission to ring a bell this number of times.
 #[udelegate(single, of = Bell)]
 pub(crate) type MayToll = fn(times: u32) -> bool;
 
@@ -374,13 +372,13 @@ pub(crate) type MayToll = fn(times: u32) -> bool;
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 pub(crate) struct Bell {
-    /// Is told.
+    /// Delegate for each toll.
     #[uproperty]
     on_tolled: OnTolled,
     /// Is asked.
     #[uproperty]
     may_toll: MayToll,
-    /// How often it heard one.
+    /// Number of tolls received.
     #[uproperty]
     heard: u32,
 }
@@ -427,7 +425,7 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
     let kept = host.objects().with(bell, |bell| bell.may_toll().detach()).expect("it is alive");
     assert!(kept.call(&host, (4,)).expect("it was kept"));
-    // With values, and in a call within a call.
+    // Calls with values, and within another call.
     let binding = Value::Delegate(Binding { object: other.handle(), function: host.intern("at_most_four") });
     let answer = host.objects().call(bell.handle(), "agree", &[Value::U32(5), binding.clone()]).expect("it answers");
     assert_eq!(answer, Some(Value::Bool(false)));
@@ -435,7 +433,7 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     assert!(handed.expect("it answers"));
     let unbound = agree(MayToll::none(), 1).expect_err("nothing").to_string();
     assert!(unbound.contains("bound to nothing"), "{unbound}");
-    // A binding of values is compared when it is called.
+    // A binding of values is checked when it is called.
     let wrong = Value::Delegate(Binding { object: other.handle(), function: host.intern("hear") });
     let refused = host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it gives nothing");
     assert!(refused.to_string().contains("u32 -> bool"), "{refused}");

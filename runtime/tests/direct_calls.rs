@@ -1,4 +1,4 @@
-//! Calls that a plugin makes directly, without slots: what may happen in the middle of one, and who hears of it.
+//! Direct calls of a plugin, without slots: permitted actions during a call, and observers of calls.
 
 use crate::crossings::{Adder, DROPPED, ask, direct_host, witness};
 use crate::support;
@@ -23,13 +23,13 @@ fn adder(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Test.Adder").expect("born")
 }
 
-/// What a function without parameters gives on three objects, called by the plugin in one crossing.
+/// Results of a function without parameters on three objects, called by the plugin in one crossing.
 fn each(host: &Runtime, name: &str, objects: [ObjectHandle; 3]) -> String {
     let [first, second, third] = objects.map(Value::Object);
     ask(host, witness(host), "each", &[Value::Text(name.into()), first, second, third])
 }
 
-/// Tells when it is dropped.
+/// Sets a flag when it is dropped.
 struct Told(Rc<Cell<bool>>);
 
 impl Drop for Told {
@@ -47,7 +47,7 @@ fn the_last_handle_of_a_host_may_go_in_a_function_that_a_plugin_calls_directly()
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
         let _owned = &told;
         drop(taken.take());
-        // Handles come and go; none of them is the last.
+        // Further handles are created and dropped; none of them is the last.
         let others = [runtime.clone(), runtime.clone()];
         drop(runtime.downgrade().upgrade());
         drop(others);
@@ -91,11 +91,11 @@ fn in_a_call_on_several_objects_each_may_end_itself_or_fail_and_the_others_are_d
     let host = host();
     let [first, second, third] = [(); 3].map(|()| adder(&host));
     let before = DROPPED.get();
-    // The first ends itself, so it is gone when it comes again.
+    // The first object destroys itself, so its second call fails.
     assert_eq!(each(&host, END, [first, first, second]), "7 - 7 STALE");
     assert_eq!(each(&host, END_BADLY, [third, second, third]), "- - - RETURNED STALE STALE");
     assert_eq!(DROPPED.get(), before + 3, "the fields of each are dropped, once");
-    // The fields of the object in the middle are wanted while they are in use.
+    // The call needs the fields of the middle object while they are in use.
     let [echo, turn] =
         ["Echo", "Turn"].map(|class| host.objects().spawn(&format!("/Script/Game.{class}")).expect("born"));
     assert_eq!(each(&host, COUNT_SUM, [turn, echo, turn]), "2 - 4 PANIC");
@@ -118,7 +118,7 @@ fn an_object_in_the_place_of_one_that_is_gone_is_not_called_for_it() {
 fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
     let host = host();
     let turn = host.objects().spawn("/Script/Game.Turn").expect("born");
-    // Found before, so that it would go directly.
+    // Looked up before, so that the call would be direct.
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "2 4 6");
     host.calls().observe(Observed { counts: true, spans: false });
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "8 10 12");
@@ -139,7 +139,7 @@ fn a_watchdog_hears_of_what_one_module_calls_of_another() {
     let builder = builder.on_hang(move |hang| {
         if !hang.function.is_empty() {
             std::fs::write(&go_on, "").expect("the folder is writable");
-            // Nobody listens any more when the test has failed.
+            // The receiver is gone if the test has failed.
             let _sent = told.send(hang.clone());
         }
     });

@@ -1,5 +1,5 @@
-//! A class goes away while it has objects, and comes back: they sleep meanwhile, keep what they have, and wake. And a class
-//! that moves to another native class: its objects are born anew under their handles.
+//! A class disappears while it has objects and returns later: the objects are dormant in between, keep their state, and wake. If the
+//! class moves to another native class, its objects are recreated under their handles.
 
 use crate::support;
 
@@ -23,7 +23,7 @@ fn reload(host: &Runtime, features: &[&str]) -> Reload {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Two ghosts: one as it was born, one that differs in everything and follows the other.
+/// Returns two ghosts: one with default values, one that differs in everything and follows the other.
 fn ghosts(host: &Runtime) -> [ObjectHandle; 2] {
     let [plain, changed] = [(); 2].map(|()| host.objects().spawn(GHOST).expect("a ghost"));
     host.objects().set(changed, "chill", &Value::F64(-4.5)).expect("a number");
@@ -56,7 +56,7 @@ fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHand
     }
 }
 
-/// The lines of the report about classes, not the many about the properties of the other classes of the plugin.
+/// Lines of the report about classes, without those about properties of the plugin's other classes.
 fn classes(report: &Reload) -> Vec<String> {
     report.classes.iter().map(|fate| format!("{} {}: {}", fate.class, fate.change, fate.objects)).collect()
 }

@@ -1,5 +1,5 @@
-//! Tables of functions that a module and its host exchange by the entry method of the module: both are called, differing definitions are
-//! refused while the module is loaded, and no entry outlives its generation.
+//! Function tables that a module and its host exchange through the entry method of the module: both are called, differing definitions
+//! are refused while the module is loaded, and no entry outlives its generation.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -17,7 +17,7 @@ use crate::support;
 
 include!("plugins/exchange/src/tables.rs");
 
-/// The kinds of errors that the module reports by number.
+/// Error kinds that the module reports by number.
 const WRONG_THREAD: i32 = alcedo_abi::call::FailureKind::WRONG_THREAD.0 as i32;
 const EXTERNAL: u32 = alcedo_abi::call::FailureKind::PANIC.0;
 const DURING_REBUILD: u32 = alcedo_abi::call::FailureKind::DURING_REBUILD.0;
@@ -27,7 +27,7 @@ fn library(features: &[&str]) -> std::path::PathBuf {
     support::plugin("exchange", features)
 }
 
-/// A host that offers its table, and how often `count` was called.
+/// Host with its table, and the number of calls of `count`.
 fn host() -> (Runtime, Arc<AtomicU32>) {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let counted = Arc::new(AtomicU32::new(0));
@@ -79,7 +79,6 @@ fn refused<T>(done: Result<T, impl std::fmt::Display>) -> String {
     }
 }
 
-/// Checks that the text contains each word.
 #[track_caller]
 fn assert_names(text: &str, words: &[&str]) {
     for word in words {
@@ -102,7 +101,7 @@ fn both_tables_work_for_a_module_of_the_master() {
     assert_eq!(scores.add_often_hot.call((1000,)).expect("it adds"), 1000, "an entry without captures has a pointer");
     let sums = scores.add.hot(|add| (0..100).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
     assert_eq!(sums.expect("there is a pointer"), 100);
-    // Entries are functions by name, too.
+    // Entries can also be called by name.
     let two = [Value::I32(20), Value::I32(22)];
     for name in ["ex:/Engine/add", "nm:/exchange:Scores:add"] {
         assert_eq!(host.calls().call(name, &two).expect(name), Some(Value::I32(42)), "{name}");
@@ -192,7 +191,7 @@ fn a_table_that_the_host_does_not_offer_is_refused_with_those_that_it_offers() {
     alcedo::entry_table! {
         /// Offered by another host.
         host struct Sound {
-            /// Plays it.
+            /// Plays a sound.
             play: fn(u32),
         }
     }

@@ -1,5 +1,5 @@
-//! Enums that modules declare, and that a host does: in properties, elements, keys, parameters and results, over reloads that give
-//! the entries other numbers, and where the two sides have different ones.
+//! Enums of modules and of the host: in properties, elements, keys, parameters and results, across reloads that renumber the entries,
+//! and with different entries on both sides.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,6 @@ fn named(name: &str) -> Value {
     Value::Enum(EnumValue::named(name))
 }
 
-/// A property as text.
 fn shown(host: &Runtime, person: ObjectHandle, property: &str) -> String {
     match host.objects().get(person, property) {
         Ok(Value::Enum(value)) => format!("{} = {}", value.text, value.number),
@@ -101,9 +100,9 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
     assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
     assert_eq!(call(&host, person, "feel", &[named("Calm")]), "Angry");
     assert_eq!(shown(&host, person, "counts"), "Angry: U32(2), Calm: U32(2)", "the key was found by its new number");
-    // There is no such entry any more: the property begins as its default.
+    // The entry no longer exists, so the property gets its default.
     assert_eq!(shown(&host, lost, "mood"), "Angry = 300");
-    // And its value stands by until there is one again.
+    // The value is kept until the entry exists again.
     host.reload(&[moods(&[])]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(shown(&host, lost, "mood"), "Lost = 9");
     assert_eq!(shown(&host, person, "mood"), "Calm = 0");

@@ -1,5 +1,5 @@
-//! What a plugin can do wrong, and what the host makes of it: a typed error that names the place, and a host that goes
-//! on. `broken` misbehaves as its features say; a build without any misbehaves on request.
+//! Faults of plugins and the reaction of the host: a typed error with the location, and a host that continues. `broken` misbehaves
+//! according to its features; a build without features misbehaves on request.
 
 use crate::support;
 
@@ -25,12 +25,12 @@ fn healthy_host() -> Runtime {
     support::host(&[broken(&[])])
 }
 
-/// The place of `misbehave` in a hook, as a panic there names it.
+/// Location of `misbehave` in a hook, as reported by a panic.
 fn place(hook: &str) -> String {
     format!("{}:9", line_of("broken", &format!("\"{hook}\")")))
 }
 
-/// From now on the hook panics once, in a build that is healthy otherwise.
+/// Makes the hook panic once, in an otherwise healthy build.
 fn panic_next_in(host: &Runtime, hook: &str) {
     host.calls().call("nm:/broken:Fragile:panic_next_in", &[Value::Text(hook.to_owned())]).expect("it is told");
 }
@@ -42,7 +42,7 @@ fn state(host: &Runtime, fragile: ObjectHandle) -> String {
     }
 }
 
-/// Objects of every kind, class default objects included.
+/// Number of objects of every kind, including class default objects.
 fn all_objects(host: &Runtime) -> usize {
     host.world().object_count()
 }
@@ -139,7 +139,7 @@ fn a_construction_that_panics_leaves_nothing_and_says_where() {
     }
 }
 
-/// Everything that can panic while a Master lives, in one build.
+/// Hooks that can panic while a Master is alive, in one build.
 const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "panic-in-finalizer"];
 
 #[test]
@@ -168,7 +168,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
     let counts: Vec<_> = repeats.lines().filter_map(|line| line.split_once(" (1")?.1.split(' ').next()).collect();
     assert_eq!((counts, repeats.lines().count()), (vec!["0", "00"], 2), "{repeats}");
 
-    // The finalizer and the exit hook of this build panic while the next one is live already.
+    // The finalizer and the exit hook of this build panic after the next build is live.
     drop(record);
     let record = support::record("alcedo_runtime::unload::generation");
     let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
@@ -493,7 +493,8 @@ fn what_is_under_way_is_not_interrupted_by_a_listener() {
     shared.borrow_mut().0 = None;
     assert!(host.objects().is_alive(object));
     let words = std::mem::take(&mut shared.borrow_mut().1);
-    // While the old generation is told of its end, and only then, objects may be made: its code still runs, and they live on.
+    // Objects may be created while the old generation is notified of its end, and only then: its code still runs, and the objects
+    // survive.
     let spawns = words.iter().filter(|line| line.contains("spawning an object"));
     assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{words:#?}");
     assert_eq!((words.len(), spawns.count()), (7 * 2 + 6, 6), "{words:#?}");

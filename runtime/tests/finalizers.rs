@@ -1,5 +1,5 @@
-//! The plugin parts of objects that ended, on the finalizer thread. What it says is recorded for a whole process, so
-//! nothing else may let plugin parts of these classes end here.
+//! Destruction of plugin parts on the finalizer thread. The record of their log covers the whole process, so no other test here may
+//! destroy plugin parts of these classes.
 
 use crate::support;
 
@@ -11,7 +11,7 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 const CAVE: &str = "/Script/Game.Cave";
 const LAIR: &str = "/Script/Game.Lair";
 
-/// As long as a busy machine may take.
+/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn host() -> Runtime {
@@ -36,7 +36,7 @@ fn plugin_parts_end_on_the_finalizer_thread_derived_before_base() {
         ask(&host, lair, "inhabit", &[Value::Text("Fafnir".into())]);
         host.objects().destroy(lair);
         let drained = host.drain_finalizers(LONG).expect("a safe point");
-        // The thread may have been faster than the drain, so how much it did meanwhile is open.
+        // The thread may have been faster than the drain, so its count is unspecified.
         assert_eq!((drained.is_complete, drained.pending, drained.failures.len()), (true, 0, 0));
         assert_eq!(record.take(), "the lair ends\nthe cave ends\n");
         assert_eq!(host.conjugates().blacks().count(), 0, "with the half its treasures have ended");

@@ -1,6 +1,6 @@
-//! The floors of `runtime/src`: a folder may use what is on its own floor or below, and nothing above. The table is the one of
-//! ARCHITECTURE.md. And the list of files with unsafe code, of `docs/unsafe.md`. What lies in crates below, `alcedo-base`, `alcedo-reflect`
-//! and `alcedo-zcall`, cargo keeps from pointing up; circles are looked for in `module_graph.rs`.
+//! Layers of `runtime/src`: a folder may use only its own layer and lower ones, as the table of ARCHITECTURE.md defines. Also checks
+//! the list of files with unsafe code in `docs/unsafe.md`. For the lower crates `alcedo-base`, `alcedo-reflect` and `alcedo-zcall`,
+//! cargo prevents upward dependencies; `module_graph.rs` finds cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 type Floors = BTreeMap<String, u32>;
 
-/// The table of the page: in each row a number, and the folders that are on that floor.
+/// Layers in the table of the page: each row has a number and the folders of that layer.
 fn floors(page: &str) -> Floors {
     let rows = page.lines().filter_map(|line| {
         let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
@@ -40,7 +40,7 @@ pub(crate) fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The folders that a source names by `crate::folder`.
+/// Folders that a source uses by `crate::folder`.
 fn used(source: &str, floors: &Floors) -> Vec<String> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: Vec<_> = code.collect();
@@ -93,7 +93,7 @@ fn the_map_is_short_enough_to_be_read_and_its_table_is_the_one_that_counts() {
     assert_eq!(table, Floors::from([("a".to_owned(), 3), ("b".to_owned(), 3), ("e".to_owned(), 0)]));
 }
 
-/// The files that a text names in backticks: `room/{one,two}.rs` are two.
+/// Files named in backticks: `room/{one,two}.rs` means two files.
 fn files_named_in(text: &str) -> BTreeSet<String> {
     let quoted = text.split('`').skip(1).step_by(2).filter(|words| words.ends_with(".rs"));
     let spelled_out = |words: &str| match words.split_once('{').zip(words.split_once('}')) {
@@ -157,8 +157,8 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
     }
 }
 
-/// A store in a cell of std would not be counted among the borrows that no log line may meet: see `cells.rs`. What is a
-/// thread's own is no store.
+/// Rejects stores in std cells, whose borrows would not be counted; log lines require that no store is borrowed, see `cells.rs`.
+/// Thread-locals are excluded.
 #[test]
 fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -175,7 +175,7 @@ fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
             !line.trim_start().starts_with("//") && line.contains("std::cell") && line.contains("RefCell")
         };
         let is_one = code.lines().any(|line| names(&line)) && !code.contains("thread_local!");
-        // The Rust fields of native objects are lent to the host's own methods, which may log.
+        // Rust fields of native objects are borrowed by the host's own methods, which may log.
         let is_meant = ["base/src/cells.rs", "src/native/parts.rs"].contains(&path.as_str());
         if is_one && !is_meant && !path.contains("test") {
             wrong.push(path);
@@ -184,7 +184,7 @@ fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
     assert!(wrong.is_empty(), "these use the cell of std: {wrong:?}");
 }
 
-/// Opening a pipe waits for its other end, and a device has no end: `alcedo_sys::plain_file` refuses both.
+/// Opening a pipe blocks until its other end is open, and a device has no end of file: `alcedo_sys::plain_file` refuses both.
 #[test]
 fn product_code_opens_files_by_one_helper() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -197,7 +197,7 @@ fn product_code_opens_files_by_one_helper() {
     let mut wrong = Vec::new();
     for file in files {
         let path = file.strip_prefix(root).expect("below the root").display().to_string();
-        // These open folders and locks without following links, or files of the kernel.
+        // These files open folders and locks without following links, or files of the kernel.
         let is_exempt = ["sys/src/plain_file.rs", "sys/src/folder.rs"].contains(&path.as_str());
         if is_exempt || path.starts_with("sys/src/imp/") && !path.contains("/scan/names.rs") {
             continue;
@@ -206,7 +206,7 @@ fn product_code_opens_files_by_one_helper() {
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let opens = |line: &&str| {
             let calls = ["fs::read(", "fs::read_to_string(", "File::open(", ".read(true)"];
-            // A folder is opened to write its names to the disk.
+            // A folder is opened to flush its entries to the disk.
             let is_other = ["\"/proc/", "\"/dev/null\"", "File::open(folder)"].iter().any(|of| line.contains(of));
             !line.trim_start().starts_with("//") && calls.iter().any(|call| line.contains(call)) && !is_other
         };

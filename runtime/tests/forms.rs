@@ -1,5 +1,5 @@
-//! Functions in all their forms: static ones, events that only scripts give a body, defaults for the last parameters; and the
-//! flags and metadata that a host has of them.
+//! All forms of functions: static functions, events that only scripts implement, defaults for trailing parameters; and their flags and
+//! metadata in the host.
 
 use crate::support;
 

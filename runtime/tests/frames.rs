@@ -1,5 +1,5 @@
-//! What a frame does when its actors do something about each other: a tick may end an actor, begin one, panic, ask for a reload or for
-//! an observer, or tick another host, and each actor that is there at its turn has exactly one tick.
+//! Frames in which actors affect each other: a tick may destroy or create an actor, panic, request a reload or an observer, or tick
+//! another host, and each actor that exists at its turn is ticked exactly once.
 
 use crate::support;
 
@@ -18,16 +18,16 @@ const ROAN: &str = "/Script/Game.Roan";
 const HORSE: &str = "/Script/Game.Horse";
 const COLT: &str = "/Script/Game.Colt";
 
-/// What a roan does.
+/// Behaviors of a roan.
 const PANICS: i32 = 1;
 const ENDS: i32 = 2;
 const BEGINS: i32 = 3;
 const TICKS: i32 = 4;
 
-/// What the host does when a roan of some number has its tick.
+/// Actions of the host in the tick of a roan, by its number.
 type Deeds = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
 
-/// A host, who had a tick in it, and what it does then.
+/// Host with a list of the ticked roans and the actions of their ticks.
 struct Stable {
     host: Runtime,
     told: Rc<RefCell<Vec<i32>>>,
@@ -66,7 +66,7 @@ impl Stable {
         }
     }
 
-    /// Roans with the numbers from one on.
+    /// Spawns roans numbered from one.
     fn roans<const N: usize>(&self) -> [ObjectHandle; N] {
         std::array::from_fn(|at| {
             let roan = self.host.objects().spawn(ROAN).expect("it is declared");
@@ -84,7 +84,7 @@ impl Stable {
         self.deeds.borrow_mut().insert(number, Rc::new(deed));
     }
 
-    /// Who had a tick in one frame, in order.
+    /// Runs one frame and returns the ticked actors in order.
     fn frame(&self) -> Vec<i32> {
         self.host.tick(Budget::seconds(1.0));
         self.told.take()
@@ -103,11 +103,11 @@ impl Stable {
 }
 
 thread_local! {
-    /// What a cart does when it is dropped.
+    /// Action of a cart during its drop.
     static AT_ITS_END: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// What looks when it is dropped.
+/// Inspects the host during its drop.
 #[derive(Default)]
 struct Looks;
 
@@ -119,7 +119,7 @@ impl Drop for Looks {
     }
 }
 
-/// An actor of the host with Rust fields of which one looks about when it ends.
+/// Host actor with Rust fields, one of which inspects the host in its drop.
 #[uclass(package = "Test", base = Actor)]
 struct Cart {
     #[expect(dead_code, reason = "only its end is looked at")]
@@ -155,7 +155,7 @@ fn whom_one_before_ends_has_no_tick_and_whom_one_behind_ends_has_had_it() {
     for roan in [second, fourth] {
         stable.does(roan, 0, roan);
     }
-    // In the place of one that has ended there is another one, which is none of those that were listed.
+    // The slot of a destroyed actor is reused by another one, which was not in the list of the frame.
     let again: [ObjectHandle; 1] = stable.roans();
     stable.number.set(again[0], 7).expect("written");
     let mut ticked = stable.frame();
@@ -213,7 +213,7 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
         stable.does(roans[mad], PANICS, roans[mad]);
     }
     drop(record.take());
-    // The same failure is told the first time, and then the tenth.
+    // A repeated failure is reported the first time and then the tenth.
     for (frame, told) in [(1, Some(0)), (2, None), (3, Some(2))] {
         assert_eq!(stable.frame(), [1, 2, 3, 4, 5, 6]);
         let said = record.take();
@@ -248,7 +248,7 @@ fn an_actor_that_ticks_itself_or_one_that_ticks_it_is_refused_and_one_that_is_no
     stable.does(second, TICKS, third);
     stable.does(third, TICKS, second);
     drop(record.take());
-    // The second ticks the third, which wants to tick the second: it is borrowed.
+    // The second ticks the third, which tries to tick the second: its plugin part is borrowed.
     assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
     let said = record.take();
     let refusal = "`receive_tick` needs the plugin part while `receive_tick` holds it";
@@ -319,7 +319,7 @@ fn a_tick_may_tick_another_host_and_both_have_their_own_actors() {
     let (left, right) = (Stable::new(), Rc::new(Stable::new()));
     let of_left: [ObjectHandle; 3] = left.roans();
     let of_right: [ObjectHandle; 2] = right.roans();
-    // The handles are the same numbers, of other objects.
+    // The handles have the same numbers but refer to other objects.
     assert_eq!(of_left[..2], of_right);
     for roan in of_right {
         right.does(roan, ENDS, roan);

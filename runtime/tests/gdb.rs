@@ -1,5 +1,5 @@
-//! A debugger beside a host that reloads: a breakpoint set by name in a plugin hits in the old code and in the new, and
-//! stands in the source. The host is this binary itself, started under gdb as one of its tests.
+//! Debugger with a host that reloads: a breakpoint by function name in a plugin hits in the old and in the new code, with its source
+//! line. The host is this binary itself, started under gdb as one of its tests.
 
 use crate::support;
 
@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::{Budget, Canary};
 
-/// The library that the host under gdb watches; its directory is the test's.
+/// Library that the host under gdb watches; its directory belongs to the test.
 const WATCHED: &str = "ALCEDO_GDB_WATCHED";
-/// The plugin's function. A build with full debug information knows it by its whole path as well, the usual one of the
-/// examples, which has line tables only, by this.
+/// Function of the plugin. Builds with full debug information also contain its full path; the usual builds of the examples have line
+/// tables only and this name.
 const FUNCTION: &str = "say_hello_implementation";
 
-/// Whether gdb is there; says so if it is not.
+/// Checks that gdb is installed; otherwise prints that the test is skipped.
 fn gdb_is_there() -> bool {
     let there = Command::new("gdb").arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
-        // CI installs it, so there it must not be missed.
+        // Required in CI, which installs gdb.
         assert!(std::env::var_os("CI").is_none(), "gdb is not installed");
         eprintln!("skipped: gdb is not installed");
     }
@@ -36,8 +36,8 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     let watched = folder.path().join("libmagic_cube.so");
     std::fs::copy(&first, &watched).expect("the first build");
     let script = folder.path().join("script");
-    // Nobody knows the function before the host has mapped the plugin, so the breakpoint is pending at first. The build
-    // is replaced while the host stands still, as a build does it: beside, then renamed.
+    // The function is unknown before the host has mapped the plugin, so the breakpoint is pending at first. The build is replaced
+    // while the host is stopped, like cargo does: written to a new file, then renamed.
     let reloaded = format!("gdb.rs:{RELOADED_LINE}");
     let steps = format!(
         "set pagination off\nset confirm off\nset debuginfod enabled off\nset breakpoint pending on\n\
@@ -53,7 +53,7 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     gdb.args(["--batch", "--nx", "-x"]).arg(&script).arg("--args").arg(std::env::current_exe().expect("this binary"));
     gdb.args(["--exact", &*support::full_name(module_path!(), "the_host_under_gdb"), "--ignored", "--nocapture"])
         .env(WATCHED, &watched);
-    // Plugins may be built beside it by other tests; what gdb needs to know is in the files.
+    // Other tests may build plugins at the same time; gdb needs only the files.
     let output = gdb.output().expect("gdb was there a moment ago");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let line = support::line_of("magic-cube", "self.greetings += 1;");
@@ -66,7 +66,7 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     }
 }
 
-/// Where gdb waits for the reload, by line: tables of lines have no names of functions.
+/// Line at which gdb waits for the reload, since line tables contain no function names.
 #[inline(never)]
 fn the_host_has_reloaded(generation: u64) {
     std::hint::black_box(generation);

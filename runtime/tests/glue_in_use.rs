@@ -1,5 +1,5 @@
-//! A module has the glue of a class of another module. The other module changes members of the class: the module is refused only if its
-//! code uses one of those.
+//! A module has glue of a class of another module, which then changes members of the class: the module is refused only if its code
+//! uses a changed member.
 
 use alcedo_runtime::{Runtime, Value};
 

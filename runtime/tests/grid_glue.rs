@@ -1,4 +1,4 @@
-//! Whether the plugin of the grid knows what the host declares.
+//! Checks that the grid plugin's glue matches the declarations of the host.
 
 use crate::{grid, support};
 

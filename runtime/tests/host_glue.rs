@@ -1,5 +1,5 @@
-//! A host uses classes of plugins by the types that `alcedo glue --for-host` writes: objects, functions by name, delegates and closures;
-//! over reloads, with glue that is stale, and in every wrong way.
+//! A host uses classes of plugins by the types that `alcedo glue --for-host` generates: objects, functions by name, delegates and
+//! closures; across reloads, with stale glue, and with every kind of error.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -45,7 +45,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     let other = Lamp::create(&host).expect("it is declared");
     other.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(lamp.pass_on(&host, other, 2).expect("it flickers"), 2);
-    // An object of a class that extends it, which answers by its override.
+    // Object of a derived class, which answers by its override.
     let twin = host.objects().spawn("/Script/Game.TwinLamp").expect("it is declared");
     let twin: Obj<Lamp> = host.objects().as_a(twin).expect("it is a lamp");
     twin.set_brightness(&host, 1.0).expect("it is there");
@@ -87,7 +87,7 @@ fn a_reference_to_the_wrong_object_is_an_error_with_a_type_and_reaches_nothing()
     host.shutdown().into_result().expect("all ends");
 }
 
-/// The glue is that of the first declaration.
+/// The glue was generated from the first declaration.
 #[test]
 fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_work_on() {
     let host = support::host(&[support::plugin("migration", &[])]);
@@ -139,7 +139,7 @@ fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
     assert_eq!(tag.call(()).expect("it answers"), 2);
     let wrong = call_error(host.function::<(u8,), u64>(tag.name()).map(drop).expect_err("it takes nothing"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
-    // The module that has it goes.
+    // Unloads the declaring module.
     assert!(host.reload(&[support::plugin("lamps", &[])]).expect("it is done").is_committed());
     let gone = call_error(tag.call(()).expect_err("it went"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
@@ -160,7 +160,7 @@ fn a_typed_function_of_an_object_takes_it_first_and_another_runtime_is_not_reach
     let bulb = Bulb::create(&host).expect("it is declared");
     let wrong = flicker.call((Obj::new(bulb.handle()), 2)).map(drop).expect_err("a bulb").to_string();
     assert!(wrong.contains("Bulb"), "{wrong}");
-    // Bytes of a handle mean another object there, or none: the function belongs to its own runtime.
+    // The bytes of a handle refer to another object there, or to none: the function belongs to its own runtime.
     let other = lamps_host();
     let _theirs = Lamp::create(&other).expect("it is declared");
     assert_eq!(flicker.call((lamp, 1)).expect("it flickers here"), 3);
@@ -176,7 +176,7 @@ fn a_closure_of_the_host_answers_a_delegate_over_a_reload_until_it_is_dropped() 
     let seen = Rc::new(RefCell::new(Vec::new()));
     let noted = Rc::clone(&seen);
     let listener = lamp.before().listen(&host, move |runtime, (times,)| {
-        // It may use the runtime.
+        // The listener may use the runtime.
         noted.borrow_mut().push((times, lamp.brightness(runtime)?));
         if times == 7 { Err(CallError::returned("not seven")) } else { Ok(times * 10) }
     });
@@ -208,7 +208,7 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
     assert!(error.to_string().contains("on purpose"), "{error}");
     drop(panics);
 
-    // Dropped by itself, in the middle of its call, with something that looks at the runtime when it goes.
+    // Listener that drops itself during its call, with a value whose drop reads the runtime.
     struct Looks(Runtime, Rc<Cell<usize>>);
     impl Drop for Looks {
         fn drop(&mut self) {
@@ -228,7 +228,7 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
     assert_ne!(found.get(), usize::MAX, "it went");
     lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
 
-    // One that is bound when the host ends, and owns a handle to it.
+    // Listener that is bound when the host ends and owns a handle to the host.
     let owner = host.clone();
     let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().all().len() as u32));
     let listener = listener.expect("it is bound");
@@ -243,7 +243,7 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
 fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
-    // Another signature than the delegate's: the glue of another lamp.
+    // Wrong signature of the delegate, from the glue of another lamp.
     let wrong = alcedo_runtime::host::DelegateOf::<(f64,), u32>::new(Lamp::PATH, "before", lamp.handle());
     for error in [
         wrong.call(&host, (1.0,)).map(drop).expect_err("u32 -> u32"),
@@ -258,7 +258,7 @@ fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
     assert_eq!(lamp.before().call(&host, (2,)).expect("it flickers"), 2);
     lamp.before().bind(&host, lamp, "label").expect_err("it takes a text");
     assert_eq!(lamp.before().unbind(&host, lamp, "flicker").expect("it was there"), 1);
-    // Within a call of a plugin nothing can be declared, but what is declared can be bound.
+    // During a plugin call no declaration is possible, but declared functions can be bound.
     let (late, later) = (Rc::new(RefCell::new(None)), Rc::new(RefCell::new(None)));
     let (kept, kept_later) = (Rc::clone(&late), Rc::clone(&later));
     let room = lamps::Room::create(&host).expect("it is declared");
@@ -309,8 +309,8 @@ fn a_world_is_saved_without_the_closures() {
     host.shutdown().into_result().expect("all ends");
 }
 
-/// One plugin uses the other by glue only: it extends its class and overrides its event, binds its delegate, implements its interface,
-/// and calls its functions. The host uses both by glue.
+/// Covers a plugin that uses another by glue only: extends its class, overrides its event, binds its delegate, implements its
+/// interface and calls its functions. The host uses both by glue.
 #[test]
 fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
     let libraries =
@@ -323,7 +323,7 @@ fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
     twin.watch_over(&host, lamp).expect("the delegate is bound");
     room.put_up(&host, Obj::new(candle.handle())).expect("it shines");
     let check = |lamps_tag: u32, plus_tag: u32| {
-        // What is the plugin's own begins anew with each build.
+        // State of the plugin's own fields restarts with each build.
         assert_eq!(twin.flicker(&host, 2).expect("an override"), 4, "{lamps_tag} {plus_tag}");
         assert_eq!(lamp.build_tag(&host).expect("it answers"), lamps_tag);
         assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), format!("{}", 3 + 100 * plus_tag));
@@ -340,7 +340,7 @@ fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
         assert!(report.is_committed(), "{report}");
         check(lamps as u32, plus as u32);
     }
-    // Glue that was written before the other module changed: refused, and nothing has changed.
+    // Glue from before the change of the other module: refused, and the state is unchanged.
     let stale = [support::tagged("lamps", &[], 5), support::plugin("lamps-plus", &["drifted"])];
     let said = match host.reload(&stale) {
         Ok(report) => report.to_string(),

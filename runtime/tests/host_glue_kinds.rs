@@ -1,5 +1,5 @@
-//! What glue for hosts has Rust types for beside numbers, texts and references: enums, structs of any fields, sets and maps, parameters
-//! that come back, and delegates that functions take. Each over a reload that makes the glue stale.
+//! Rust types of host glue besides numbers, strings and references: enums, structs with any fields, sets and maps, out parameters, and
+//! delegate arguments of functions. Each is used across a reload that makes the glue stale.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ fn enums_are_properties_elements_keys_parameters_and_what_comes_back() {
     host.shutdown().into_result().expect("all ends");
 }
 
-/// By number they would mean others: the glue is that of the first declaration.
+/// By number the entries would be confused: the glue was generated from the first declaration.
 #[test]
 fn an_enum_whose_entries_changed_is_an_error_and_nothing_is_read_or_written() {
     let host = host("moods");
@@ -104,7 +104,7 @@ fn structs_with_texts_enums_containers_and_bases_are_copied_in_and_out() {
     assert_eq!(depot.note(&host, "there".to_owned(), 9).expect("it notes"), "there (7, 8, 9) 1.5");
     depot.set_sizes(&host, vec![size.clone(), tall.clone()]).expect("there");
     assert_eq!(depot.sizes(&host).expect("there"), [size.clone(), tall.clone()]);
-    // As a parameter, as a result, and as what comes back.
+    // Sends the struct as an argument, a result and an out parameter.
     let sent = Parcel { to: "me".to_owned(), size: size.clone(), inner: tall.clone() };
     let mut back = Size::default();
     assert_eq!(depot.send(&host, sent.clone(), &mut back).expect("it is sent"), sent);
@@ -119,7 +119,7 @@ fn a_struct_whose_fields_are_others_is_an_error_that_says_which_the_glue_has() {
     let depot = Depot::create(&host).expect("it is declared");
     depot.note(&host, "here".to_owned(), 4).expect("it notes");
     assert!(host.reload(&[support::plugin("parcels", &["moved"])]).expect("it is done").is_committed());
-    // The fields are the same ones, in the same order: `level` has moved to the base.
+    // The fields are the same, in the same order: `level` has moved to the base.
     assert_eq!(depot.drawer(&host).expect("the same fields").numbers, [4]);
     let stale = PropertyOf::new("/Script/Game.Depot", "drawer").get::<Other>(&host, depot.handle());
     let error = stale.expect_err("other fields");
@@ -129,7 +129,7 @@ fn a_struct_whose_fields_are_others_is_an_error_that_says_which_the_glue_has() {
 }
 
 alcedo_runtime::host_struct! {
-    /// As a drawer was once.
+    /// Earlier version of a drawer.
     struct Other in "/Script/Game.Drawer" {
         name "name": String,
         numbers "numbers": Vec<u32>,

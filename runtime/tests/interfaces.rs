@@ -1,5 +1,5 @@
-//! Interfaces with functions: implemented by classes of the module that declares them, of another module and of the host;
-//! called through a reference, on an object, and by name; over reloads; and refused where a class has not what it says.
+//! Interfaces with functions: implemented by classes of the declaring module, of another module and of the host; called through a
+//! reference, on an object, and by name; across reloads; and refused for classes that lack declared functions.
 
 use crate::support;
 
@@ -21,7 +21,7 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a call gives, or its error, in words without a place.
+/// Formats the result or the error of a call, without the call site.
 fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     words(host.objects().call(object, function, arguments))
 }
@@ -50,7 +50,7 @@ fn a_reference_calls_whatever_class_implements_the_interface() {
     let expected = [
         ["white 0.05 0", "white 0.75 0"],
         ["white 0.1 0", "an error: 1.5 is too bright for 1"],
-        // The candle calls back into the room, whose plugin part is lent.
+        // The candle calls back into the room, whose plugin part is borrowed.
         ["yellow 0.1 1", "an error: a candle is not that bright"],
     ];
     assert_eq!(told, expected.map(|pair| pair.map(str::to_owned)));
@@ -58,7 +58,7 @@ fn a_reference_calls_whatever_class_implements_the_interface() {
     assert!(refused.contains("/Script/Game.Room, not a"), "{refused}");
 }
 
-/// A room is no light.
+/// Calls a function with an object that does not implement the interface.
 fn told_of_room(host: &Runtime, room: ObjectHandle) -> String {
     told(host, room, "put_up", &[Value::Object(room)])
 }
@@ -88,7 +88,7 @@ fn a_host_calls_a_function_of_an_interface_by_name() {
     let unknown = host.calls().resolve("uf:/Script/Game.Shines:colour").expect_err("it is misspelled");
     assert!(matches!(unknown, Error::Call(CallError::NotFound { .. })), "{unknown}");
 
-    // With the generation of the interface the handle ends.
+    // The handle ends with the generation of the interface.
     let lamps = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     host.reload(&lamps).unwrap_or_else(|error| panic!("{error}"));
     let dead = host.calls().call_handle(color, &[Value::Object(lamp)]).expect_err("its module is over");
@@ -134,7 +134,7 @@ fn a_class_without_a_function_of_its_interface_is_refused_with_what_both_sides_h
     let wanted = "/Script/Game.Candle implements /Script/Game.Shines, which declares shine(f64 -> f64); /Script/Game.Candle has \
                   shine(f32 -> f64)";
     assert!(error.contains(wanted), "{error}");
-    // Nothing has changed.
+    // The state is unchanged.
     assert_eq!(told(&host, room, "light_up", &[Value::F64(0.01)]), "yellow 0.1 0");
 }
 

@@ -1,5 +1,5 @@
-//! What is found again by name, path or id: delegates, and every kind of reference, over reloads and over the disk. The
-//! holders are native classes, so that what is tested here is the host; plugins have tests of their own.
+//! References by name, path or id: delegates and every kind of reference, across reloads and in saved worlds. The holders are native
+//! classes, so these tests cover the host; plugins have their own tests.
 
 use crate::support;
 
@@ -19,9 +19,9 @@ const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 type Hearing = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 thread_local! {
-    /// What was heard, by whom.
+    /// Received calls with their receivers.
     static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// What an ear does when it hears something.
+    /// Action of a receiver during a call.
     static DOES: RefCell<Option<(Runtime, Hearing)>> = const { RefCell::new(None) };
 }
 
@@ -64,7 +64,7 @@ fn natives() -> Natives {
     Natives::in_package("Test").class(hub).class(ear)
 }
 
-/// A host with these builds of `migration` and `switchboard`; none for a host without a Master.
+/// Host with these builds of `migration` and `switchboard`; without a Master if the list is empty.
 fn host(plugins: &[&str]) -> Runtime {
     let host = support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
     let libraries: Vec<_> = plugins.iter().map(|plugin| support::plugin(plugin, &[])).collect();
@@ -86,7 +86,7 @@ fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle;
     (hub, ears)
 }
 
-/// Who heard it.
+/// Broadcasts and returns the receivers.
 fn said(host: &Runtime, hub: ObjectHandle, property: &str, words: &str) -> String {
     HEARD.take();
     let outcome = host.links().broadcast(hub, property, &[Value::Text(words.to_owned())]);
@@ -95,7 +95,7 @@ fn said(host: &Runtime, hub: ObjectHandle, property: &str, words: &str) -> Strin
     heard.join(", ")
 }
 
-/// What an ear does from now on when it hears something.
+/// Sets the action of receivers for following calls.
 fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
     DOES.replace(Some((host.clone(), Rc::new(does))));
 }
@@ -261,7 +261,6 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "what sleeps stays bound");
 }
 
-/// What each reference of a hub leads to.
 fn leads(host: &Runtime, hub: ObjectHandle) -> String {
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let object =
@@ -343,7 +342,7 @@ fn references_lead_to_the_same_after_a_way_over_the_disk() {
     let id = first.links().lazy_id_of(shape).expect("it was pointed at");
     first.worlds().save(&path).expect("it is saved");
     let second = host(&["migration"]);
-    // Handles of the second host are others.
+    // Makes the handles of the second host different.
     born(&second, ACTOR);
     let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unresolved, Vec::<String>::new());

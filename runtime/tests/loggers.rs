@@ -1,5 +1,5 @@
-//! A plugin that sets loggers of its own in its main: the crates that do it succeed, its lines go where the author has sent them, and
-//! the host gets the rest.
+//! Plugin that sets its own loggers in its main: the logging crates succeed, its lines reach the author's destination, and the host
+//! receives the others.
 
 use crate::support;
 
@@ -22,7 +22,7 @@ fn written(host: &Runtime) -> String {
     }
 }
 
-/// Checks the lines that the host and the plugin's own logger get of a plugin with this feature, through a reload.
+/// Checks the lines that the host and the plugin's own logger receive from a plugin with this feature, across a reload.
 fn check(feature: &str, of_host: &str, own: &[&str]) {
     let record = support::record("loggers");
     let host = loggers(&[feature]).unwrap_or_else(|error| panic!("{feature}: {error}"));
@@ -79,7 +79,7 @@ fn the_host_reports_a_logger_of_the_plugin() {
 
 #[test]
 fn a_main_that_comes_too_late_fails_with_the_way_out() {
-    // Keeps the lines of its main out of the records of other tests.
+    // Keeps the lines of this main out of the records of other tests.
     let _record = support::record("loggers");
     let error = loggers(&["by-hand"]).map(drop).expect_err("the host was first");
     assert!(error.contains("already initialized"), "{error}");

@@ -1,5 +1,5 @@
-//! A class changes its declaration while it has living objects: `migration` is replaced by its second form.
-//! Every object is looked at afterwards, and so is every line of the report.
+//! A class changes its declaration while it has living objects: the second form of `migration` replaces the first. Afterwards every
+//! object and every line of the report is checked.
 
 use crate::support;
 
@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 
-/// The host before the change, with two objects: one as it was born, one that differs in everything.
+/// Host before the change, with two objects: one with default values, one that differs in everything.
 struct Before {
     host: Runtime,
     plain: ObjectHandle,
@@ -45,7 +45,7 @@ fn reload(host: &Runtime, features: &[&str]) -> Reload {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// The values of some properties, one a line.
+/// Values of some properties, one per line.
 fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expect) {
     let line = |property: &str| match host.objects().get(object, property) {
         Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
@@ -72,7 +72,7 @@ fn a_property_and_a_function_that_a_host_holds_are_those_of_the_new_class_after_
     };
     assert_eq!(shifted(&host, changed, &shift), "v1");
     reload(&host, &["v2"]);
-    // It has another place in the new class.
+    // The property has another offset in the new class.
     objects.set(changed, &same, &Value::F64(7.5)).expect("it is there");
     assert_eq!(objects.get(changed, "same").expect("it is there"), Value::F64(7.5));
     let gone = objects.get(changed, &removed).expect_err("the new class has none").to_string();
@@ -219,7 +219,7 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
 fn the_report_lists_what_became_of_every_value() {
     let Before { host, .. } = before();
     let mut report = reload(&host, &["v2"]);
-    // The times are another thing every time, and what the old code left behind is another test's.
+    // Times differ in each run, and another test covers the leftovers of the old code.
     report.phases.0.clear();
     report.retired = None;
     expect![[r#"

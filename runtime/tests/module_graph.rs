@@ -1,6 +1,6 @@
-//! The order inside every crate: in each folder the modules use each other without circles, but for those that stand here with
-//! their reason. A module is a file with the folder of the same name. The sources are parsed, so what is counted is each path
-//! that names a module of the crate, also through a re-export; tests are left out.
+//! Order of modules in every crate: the modules of each folder use each other without cycles, except for the listed ones with their
+//! reason. A module is a file with the folder of the same name. The sources are parsed, so every path to a module of the crate counts,
+//! including paths through re-exports; tests are excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
 
-/// The crates, by their folder of sources.
 pub(crate) const CRATES: &[&str] = &[
     "plugin-api/abi/src",
     "plugin-api/macros/src",
@@ -29,7 +28,7 @@ pub(crate) const CRATES: &[&str] = &[
     "tools/src",
 ];
 
-/// Modules of one folder that cannot do without each other, and why.
+/// Mutually dependent modules of one folder, with the reason.
 const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "plugin-api/macros/src",
@@ -99,26 +98,25 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
 
 type Module = Vec<String>;
 
-/// A module that is no test, and what its file says.
+/// Non-test module with the content of its file.
 struct Source {
-    /// Paths that may name a module, as they stand there.
+    /// Paths that may name a module, as written.
     paths: Vec<Vec<String>>,
-    /// Names that it gives out, and the path they stand for.
+    /// Re-exported names with their paths.
     exports: BTreeMap<String, Vec<String>>,
     /// Paths of `pub use path::*`.
     globs: Vec<Vec<String>>,
-    /// Names that it defines.
     items: BTreeSet<String>,
 }
 
 type Crate = BTreeMap<Module, Source>;
 
-/// What a file of a crate has for its modules.
+/// Modules declared in a file of a crate.
 #[derive(Default)]
 struct Reader {
     module: Module,
     found: Crate,
-    /// Whether the `use` that is read gives its names out and does nothing else with them.
+    /// True for a `use` that only re-exports its names.
     is_re_export: bool,
 }
 
@@ -189,7 +187,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        // A module without a body is a file of its own.
+        // A module without a body has its own file.
         if item.content.is_some() {
             self.module.push(item.ident.to_string());
             self.source();
@@ -210,7 +208,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-/// Checks whether a file or folder of that name, without its ending, is of tests or no source of its crate.
+/// True if a file or folder of this name, without extension, contains tests or is not a source of its crate.
 pub(crate) fn is_left_out(name: &str) -> bool {
     name.ends_with("tests") || ["testing", "templates"].contains(&name)
 }
@@ -243,7 +241,7 @@ fn modules(root: &Path) -> Crate {
     reader.found
 }
 
-/// The module whose item or self a path names, which stands in `from`; `None` if it is of another crate.
+/// Resolves a path used in `from` to the module of its item; `None` for another crate.
 fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Module> {
     let mut at = from.clone();
     let mut rest = path;
@@ -265,8 +263,8 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
         } else if source.items.contains(first) {
             return Some(at);
         } else if let Some(path) = source.exports.get(first).filter(|_| depth < 8) {
-            // A path that begins with a name that its own module has used was counted there. One that is followed for another
-            // module may begin so: `pub use chosen::*`, where `chosen` is a name of that module alone.
+            // A path that begins with an imported name was counted at the import. A path that is followed for another module may begin
+            // with one: `pub use chosen::*`, where only that module imports `chosen`.
             let is_followed = is_begun || depth > 0;
             return if is_followed { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
         } else if !is_begun {
@@ -283,7 +281,7 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
     is_begun.then_some(at)
 }
 
-/// Who uses whom.
+/// Dependencies of each module.
 fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
     let of = |(module, source): (&Module, &Source)| {
         let used = source.paths.iter().filter_map(|path| resolve(all, module, path, 0));
@@ -292,9 +290,9 @@ fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
     all.iter().map(of).collect()
 }
 
-/// The modules of a folder, and which of them use which.
+/// Modules of a folder with their dependencies among each other.
 fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<String, BTreeSet<String>> {
-    // The file of a folder counts as that folder, and is no neighbor of what lies in it.
+    // The file of a folder counts as that folder, and not as a sibling of its content.
     let child = |module: &Module| module.strip_prefix(folder)?.first().cloned();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (module, used) in uses {
@@ -305,7 +303,7 @@ fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTree
     found
 }
 
-/// All that a module leads to, by way of others.
+/// All transitive dependencies of a module.
 fn reached(uses: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![from.to_owned()];

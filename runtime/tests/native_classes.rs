@@ -1,5 +1,5 @@
-//! Classes that a host declares as Rust types, with Rust fields of its own beside the properties: over reloads of plugins that
-//! extend them, in calls back and forth, to the end of the objects; and the same file as a class of the host and of a plugin.
+//! Host classes declared as Rust types, with Rust fields next to the properties: reloads of plugins that extend them, nested calls,
+//! destruction; and one source file compiled as a class of the host and of a plugin.
 #![expect(unsafe_code, reason = "looks at the types by the door that only the tests of this crate have")]
 
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ mod meter;
 #[path = "../benches/support/lamp.rs"]
 mod lamp;
 
-/// The words of this side, for files that may stand on either.
+/// Imports of this side, for source files that compile on either side.
 mod words {
     pub(super) use alcedo_runtime::CallError;
     pub(super) use alcedo_runtime::native::{Obj, SparseDelegate, This, uclass, udelegate, uenum, uinterface, ustruct};
@@ -28,7 +28,7 @@ const LANTERN: &str = "/Script/Game.Lantern";
 const METER: &str = "/Script/Metering.Meter";
 
 thread_local! {
-    /// What happened on this thread, which is that of one test.
+    /// Events on this thread, which runs one test.
     static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -40,7 +40,7 @@ fn seen() -> Vec<String> {
     SEEN.take()
 }
 
-/// A thing of the host that no plugin can hold: it stays on its thread.
+/// Host value that no plugin can hold: not `Send`.
 struct Sprite(Rc<str>);
 
 impl Drop for Sprite {
@@ -49,22 +49,21 @@ impl Drop for Sprite {
     }
 }
 
-/// Whatever hums, of the host or of a plugin.
+/// Interface of humming objects, implemented by the host and by plugins.
 #[uinterface(package = "Test")]
 pub(crate) trait Hums {
-    /// Hums so often; gives how often it ever did.
+    /// Hums this number of times; returns the total.
     fn hum(&mut self, times: u32) -> Result<u32, CallError>;
 }
 
-/// A lamp of the host.
 #[uclass(package = "Test", blueprintable, implements(Hums))]
 pub(crate) struct Lamp {
-    /// How bright.
+    /// Brightness.
     #[uproperty(edit_anywhere, default = 1.0)]
     brightness: f64,
     sprite: Sprite,
     flickered: u32,
-    /// Known to nobody but the hook for the collection.
+    /// Reference that only the hook of the collector reports.
     friend: Obj<Lamp>,
 }
 
@@ -87,7 +86,7 @@ impl Lamp {
         }
     }
 
-    /// Flickers so often; gives how often it ever did.
+    /// Flickers this number of times; returns the total.
     #[ufunction(blueprint_native_event)]
     fn flicker(&self, times: u32) -> Result<u32, String>;
     fn flicker_implementation(&mut self, times: u32) -> Result<u32, String> {
@@ -98,14 +97,14 @@ impl Lamp {
         Ok(self.flickered)
     }
 
-    /// Flickers once, and asks in the middle of it how often it did.
+    /// Flickers once and reads the counter during the call.
     #[ufunction]
     fn count_inside(&mut self, this: This<Self>) -> u32 {
         self.flickered += 1;
         this.flickered()
     }
 
-    /// The same, for whoever can take an error.
+    /// Reads the counter during the call and returns the error.
     #[ufunction]
     fn look_inside(&mut self, this: This<Self>) -> bool {
         let error = this.try_flickered().expect_err("it is held");
@@ -113,7 +112,7 @@ impl Lamp {
         self.flickered == 0
     }
 
-    /// Flickers once, and lets a call count what comes in meanwhile.
+    /// Flickers once and counts calls made during this call.
     #[ufunction]
     fn lend_inside(&mut self, this: This<Self>, times: u32) -> Result<u32, CallError> {
         self.flickered += 1;
@@ -122,14 +121,14 @@ impl Lamp {
         inside.map(|inside| 100 * inside + self.flickered)
     }
 
-    /// Lends what is not its own.
+    /// Lends fields of another object.
     #[ufunction]
     fn lend_another(&mut self, this: This<Self>) -> u32 {
         let mut other = Self::new(this);
         this.lend(&mut other, |this| this.flickered())
     }
 
-    /// Has whatever hums hum twice.
+    /// Calls `hum` of another object twice.
     #[ufunction]
     fn hum_twice(&mut self, this: This<Self>, other: Obj<Object>, times: u32) -> Result<u32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?.as_interface::<Hums>()?;
@@ -137,7 +136,7 @@ impl Lamp {
         other.hum(times)
     }
 
-    /// How often it flickered.
+    /// Number of flickers.
     #[ufunction(blueprint_pure)]
     fn flickered(&self) -> u32 {
         self.flickered
@@ -149,7 +148,7 @@ impl Lamp {
         this.set_brightness(this.brightness() + by);
     }
 
-    /// Has another lamp flicker twice, by whatever body it has.
+    /// Makes another lamp flicker twice, through its most-derived implementation.
     #[ufunction]
     fn flicker_twice(&self, this: This<Self>, other: Obj<Lamp>) -> Result<u32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?;
@@ -157,7 +156,7 @@ impl Lamp {
         other.flicker(1)
     }
 
-    /// Holds on to another lamp, where no property says so.
+    /// Keeps another lamp alive without a property.
     #[ufunction]
     fn befriend(&mut self, friend: Obj<Lamp>) {
         self.friend = friend;
@@ -187,7 +186,7 @@ impl Hums for Lamp {
     }
 }
 
-/// A lamp with a part of its own, without a constructor.
+/// Lamp with further fields and without a constructor.
 #[uclass(package = "Test", base = Lamp)]
 pub(crate) struct Beacon {
     turned: u32,
@@ -228,7 +227,7 @@ pub(crate) struct Shelf {
 
 #[uclass]
 impl Shelf {
-    /// Takes a parcel in, and returns the one before.
+    /// Stores a parcel, and returns the previous content.
     #[ufunction]
     fn put(&self, this: This<Self>, parcel: &mut Parcel) -> Vec<Parcel> {
         let mut parcels = this.parcels();
@@ -251,7 +250,7 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a call gives, or its error, in words without a place.
+/// Formats the result or the error of a call, without the call site.
 fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     match host.objects().call(object, function, arguments) {
         Ok(Some(value)) => format!("{value:?}"),
@@ -276,9 +275,9 @@ fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
         host.reload(&[support::plugin("host-types", &[])]).unwrap_or_else(|error| panic!("{error}"));
         let _flickered = (flicker(lamp, 1), flicker(lantern, 1));
     }
-    // What the plugin counts begins anew in each reload, what the host counts does not.
+    // Counters of the plugin restart at each reload; counters of the host continue.
     assert_eq!([told(&host, lantern, "flickered", &[]), told(&host, lantern, "swings", &[])], ["U32(12)", "U32(1)"]);
-    // In each reload the class default object of the plugin's class is another one.
+    // Each reload replaces the class default object of the plugin's class.
     let defaults = ["Default__Lantern ends at 2 after 0", "the sprite of Default__Lantern is given back"];
     assert_eq!(seen(), defaults.repeat(3));
 
@@ -355,7 +354,7 @@ fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
         let Error::Call(CallError::ReentrantBorrow { object: of, held, wanted }) = error else { panic!("{error}") };
         assert_eq!((of, &*held, &*wanted), (object, "count_inside", "flickered"), "{function}");
     }
-    // It is free again, and what was counted stays counted.
+    // The part is released, and the counter is kept.
     assert_eq!(told(&host, lamp, "flickered", &[]), "U32(1)");
     assert_eq!(told(&host, lamp, "look_inside", &[]), "Bool(false)");
     assert!(seen()[0].contains("`flickered` needs the plugin part while `look_inside` holds it"));
@@ -373,7 +372,7 @@ fn an_interface_of_the_host_is_called_on_objects_of_hosts_and_plugins() {
     assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(800)", "U32(800)", "U32(4)"]);
     let refused = hum(silent, 1);
     assert!(refused.contains(METER_BASE) && refused.contains("not a /Script/Test.Hums"), "{refused}");
-    // It holds itself while it asks itself.
+    // The object holds its own plugin part during the call to itself.
     let refused = hum(lamp, 1);
     assert!(refused.contains("`hum` needs the plugin part while `hum_twice` holds it"), "{refused}");
     host.objects().destroy(bell);
@@ -387,9 +386,9 @@ fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
     let host = host();
     let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
     let lend = |object, times| told(&host, object, "lend_inside", &[Value::U32(times)]);
-    // The plugin's lantern flickers twice as often, and calls back for it.
+    // The plugin's lantern flickers twice per call, and calls back for it.
     assert_eq!([lend(lamp, 3), lend(lantern, 3)], ["U32(405)", "U32(708)"]);
-    // What fails inside leaves nothing lent.
+    // A failed call ends all its borrows.
     assert!(lend(lamp, 101).contains("101 times are too often"));
     assert_eq!([lend(lamp, 0), told(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
     seen();
@@ -425,7 +424,7 @@ fn the_collection_finds_what_rust_fields_refer_to() {
     assert!(refused.contains("/Script/Test.Lamp"), "{refused}");
 }
 
-/// A class that is no lamp.
+/// Base class of the meter, unrelated to the lamp.
 const METER_BASE: &str = "/Script/Engine.Actor";
 
 #[test]
@@ -446,14 +445,14 @@ fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     assert_eq!(there.join().expect("it ends"), here);
 }
 
-/// All that reflection has of the package that the meter is in.
+/// Reflected types of the meter's package.
 fn types_of_the_meter(host: &Runtime) -> String {
-    // SAFETY: a look at the types; nothing is marked, followed or aged.
+    // SAFETY: only reads the types; no object is marked, followed or aged.
     let stores = unsafe { host.bench() };
     stores.types_of("Metering")
 }
 
-/// One file declares the meter, on either side.
+/// Source file of the meter, compiled on either side.
 #[test]
 fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     let native = support::builder()

@@ -1,5 +1,5 @@
-//! The Rust fields of a native object are there as long as the object lives and no longer, whatever the code does that makes them or
-//! hears of its end.
+//! Rust fields of a native object exist exactly as long as the object, for any behavior of their constructor or of the destruction
+//! hook.
 
 use crate::support;
 
@@ -9,26 +9,23 @@ use alcedo_runtime::native::{This, uclass};
 use alcedo_runtime::{CallError, Error, Runtime, Value, WeakRuntime, natives};
 
 thread_local! {
-    /// What goes wrong next.
     static WRONG: Cell<Wrong> = const { Cell::new(Wrong::Nothing) };
-    /// How many fields there are.
+    /// Number of existing fields.
     static FIELDS: Cell<i32> = const { Cell::new(0) };
-    /// The host, for code that ends its own object.
+    /// Host, for code that destroys its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Wrong {
     Nothing,
-    /// The object ends while its fields are made.
+    /// The object is destroyed while its fields are created.
     EndsEarly,
-    /// What makes the fields panics.
     Panics,
-    /// What hears of the end panics.
+    /// The destruction hook panics.
     PanicsAtTheEnd,
 }
 
-/// Counts itself.
 struct Counted;
 
 impl Counted {
@@ -44,7 +41,6 @@ impl Drop for Counted {
     }
 }
 
-/// A fuse that may blow.
 #[uclass(package = "Test", blueprintable)]
 struct Fuse {
     counted: Counted,
@@ -67,7 +63,7 @@ impl Fuse {
         Self { counted, looked: 0 }
     }
 
-    /// How often this was called.
+    /// Number of calls so far.
     #[ufunction]
     fn look(&mut self) -> i32 {
         let Self { counted: Counted, looked } = self;
@@ -92,7 +88,7 @@ fn host() -> Runtime {
 #[test]
 fn what_ends_while_its_fields_are_made_has_none() {
     let host = host();
-    // Those of the class default object.
+    // Counts the fields of the class default object.
     let before = FIELDS.get();
     for wrong in [Wrong::EndsEarly, Wrong::Panics] {
         WRONG.set(wrong);

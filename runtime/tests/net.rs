@@ -1,4 +1,4 @@
-//! Structs that are written for another machine and read there: by themselves, the host's and modules' alike, or field by field.
+//! Structs that are sent to another machine: by their own serialization, for the host and for modules, or field by field.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use alcedo_runtime::{CallError, Error, NetNames, ObjectHandle, Runtime, Value, n
 
 use crate::support;
 
-/// What two machines call the same objects.
+/// Names shared by two machines for the same objects.
 #[derive(Default)]
 struct Shared(RefCell<HashMap<u64, ObjectHandle>>);
 
@@ -77,11 +77,11 @@ fn a_struct_of_a_module_writes_itself_and_keeps_what_it_does_not_send() {
     assert_eq!(field(&read, "sender"), Value::Object(sender_there));
     assert_eq!(field(&read, "words"), Value::Text("hello".to_owned()));
     assert_eq!(field(&read, "secret"), Value::U32(2), "it was not sent");
-    // An object that is not known there.
+    // The receiver does not know the object.
     there.net_read(to, "label", &bytes, &Shared::default()).expect("it is read");
     let read = there.objects().get(to, "label").expect("it is there");
     assert_eq!(field(&read, "sender"), Value::Object(ObjectHandle::NONE));
-    // One that travels by value, in two bytes behind the head.
+    // Sends a struct by value: two bytes after the header.
     let large = with(&here.objects().get(from, "large").expect("there"), "height", Value::F64(3.5));
     here.objects().set(from, "large", &large).expect("it is there");
     let bytes = here.net_write(from, "large", &names).expect("it is written");
@@ -143,20 +143,20 @@ fn what_is_no_success_or_broken_is_an_error_and_changes_nothing() {
     host.shutdown().into_result().expect("all ends");
 }
 
-/// Where somebody is.
+/// Location of a walker.
 #[ustruct(package = "Test", pod)]
 #[derive(PartialEq, Debug)]
 pub(crate) struct Place {
-    /// Across.
+    /// Horizontal coordinate.
     #[uproperty(default = 1.5)]
     pub x: f32,
-    /// It is not sent.
+    /// Not sent.
     pub local: u32,
 }
 
 #[ustruct]
 impl Place {
-    /// Twice as far.
+    /// Doubles the distance.
     #[constructor]
     pub(crate) fn far(&mut self, local: u32) {
         self.x *= 2.0;
@@ -170,11 +170,11 @@ impl Place {
     }
 }
 
-/// Who is somewhere.
+/// Object with a location.
 #[uclass(package = "Test")]
 #[derive(Default)]
 pub(crate) struct Walker {
-    /// Where.
+    /// Current location.
     #[uproperty]
     place: Place,
 }

@@ -1,4 +1,4 @@
-//! Calls that are watched: what is counted, what is a span, and that nothing is while nobody looks.
+//! Observed calls: counters, spans, and no cost without an observer.
 
 use crate::support;
 
@@ -49,7 +49,7 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
         host.calls().call("ex:/host.fail", &[Value::I32(-1)]).expect_err("it says so");
         host.calls().call("uf:/Script/Game.Line:answer", &[Value::Object(line), text("Ana")]).expect("an answer");
         host.calls().call("up:/Script/Game.Line:number", &[Value::Object(line)]).expect("a number");
-        // The plugin calls the host, by name and without a signature.
+        // The plugin calls the host by name, once without a signature.
         for by in ["add_by", "add_any"] {
             let arguments = [text("ex:/host.sum"), Value::I32(1), Value::I32(2)];
             assert_eq!(host.objects().call(line, by, &arguments).expect("it tells"), Some(text("3")));
@@ -68,12 +68,12 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
     ];
     let of_names = |host: &Runtime| {
         let mut counted = counted(host);
-        // Calls without a name have a row by their sort.
+        // Calls without a name are counted by kind.
         counted.retain(|(_, name, ..)| name.contains(":/"));
         counted
     };
     assert_eq!(of_names(&host), expected);
-    // Functions of modules are counted however they are called: by the name above, and twice by their object.
+    // Functions of modules are counted for every kind of call: by the name above, and twice by their object.
     let methods: Vec<_> = counted(&host).into_iter().filter(|(kind, ..)| kind == "method").collect();
     let method = |name: &str| methods.iter().find(|(_, known, ..)| known.ends_with(name)).map(|(.., calls, _)| *calls);
     assert_eq!((method("answer"), method("add_by"), method("add_any")), (Some(1), Some(1), Some(1)), "{methods:?}");
@@ -84,14 +84,14 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
     }
     let shown = host.console("calls");
     assert!(shown.contains("3 × nm:/switchboard:Line:sum (nm): mean ") && shown.contains(", 1 failed"), "{shown}");
-    // A handle that was kept before is as good as before.
+    // A handle from before still works.
     assert!(host.console("calls off").contains("not counted"));
     round();
     assert_eq!(of_names(&host), expected);
     host.console("calls clear");
     assert!(counted(&host).is_empty());
     host.console("calls on");
-    // Counting goes on over a reload, under the same names.
+    // Counters continue across a reload, under the same names.
     own.call((1, 2)).expect("a sum");
     let report = host.reload(&[support::plugin("switchboard", &[])]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -99,7 +99,7 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
     assert_eq!(of_names(&host), [row("ex", "ex:/host.sum", 2, 0)]);
 }
 
-/// Notes the spans of calls, with those that they are in.
+/// Records the spans of calls with their parents.
 struct Spans(Arc<Mutex<Vec<String>>>);
 
 #[derive(Default)]
@@ -147,7 +147,7 @@ fn each_call_is_a_span_inside_of_that_which_makes_it_while_somebody_wants_it() {
         assert!(counted(&host).is_empty());
     });
     let mut lines = lines.lock().expect("no panic").clone();
-    // Between the two stands the method of the module that the first one runs.
+    // The span of the method that the first call runs is between the two.
     lines.retain(|line| line.contains(":/"));
     assert_eq!(lines, ["1 call kind=uf name=uf:/Script/Game.Line:add_by", "3 call kind=ex name=ex:/host.sum"]);
 }

@@ -1,5 +1,5 @@
-//! The order of hooks in the life of an object and of a generation. Hooks of fuses in `lamps` and `lamps-plus` write lines to the log, a
-//! listener adds the events of the Master, and each test compares all lines.
+//! Order of hooks in the life of an object and of a generation. Hooks of fuses in `lamps` and `lamps-plus` log lines, a listener adds
+//! the events of the Master, and each test compares all lines.
 
 use crate::support;
 
@@ -12,7 +12,7 @@ use support::Record;
 const SAFE_FUSE: &str = "/Script/Game.SafeFuse";
 const FUSE_BOX: &str = "/Script/Game.FuseBox";
 
-/// Recorded while the class default objects of a generation are made, base class first.
+/// Lines for the construction of a generation's class default objects, base class first.
 const DEFAULTS: &str = "\
 red Game.Fuse  object=Default__Fuse
 class Game.Fuse  object=Default__Fuse
@@ -41,18 +41,17 @@ post_init Game.SafeFuse  object=fuse
 post_init Game.FuseBox  object=Default__FuseBox
 ";
 
-/// The base module is named last: the order is that of the dependencies.
+/// The base module is listed last: the order follows the dependencies.
 fn libraries(plus_features: &[&str]) -> [PathBuf; 2] {
     [support::plugin("lamps-plus", plus_features), support::plugin("lamps", &[])]
 }
 
-/// A host that records, and no Master yet.
 fn silent_host() -> Runtime {
     let listening = support::builder().on_event(|event| Record::line("order", format!("-- {event}")));
     listening.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A host that records, with its Master; what it recorded until then is dropped.
+/// Host with a record and a Master; drops the lines recorded so far.
 fn host(record: &Record) -> Runtime {
     let host = silent_host();
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
@@ -60,8 +59,8 @@ fn host(record: &Record) -> Runtime {
     host
 }
 
-/// Compares the lines of the game thread, with one line for [`DEFAULTS`], and those of the finalizer thread, which run side by side.
-/// No finalizer runs past the end of its generation.
+/// Compares the lines of the game thread, with one line for [`DEFAULTS`], and those of the finalizer thread, which run concurrently.
+/// No finalizer runs after the end of its generation.
 fn check(record: &Record, game_thread: Expect, finalizers: Expect) {
     let lines = record.take();
     let (finalized, rest): (Vec<_>, Vec<_>) = lines.lines().partition(|line| line.starts_with("finalize"));

@@ -1,5 +1,4 @@
-//! Parameters that come back to the caller: by type and by name, through overrides of another module, from the host, and what
-//! stays untouched when a call fails.
+//! Out parameters: by type and by name, through overrides of another module, from the host, and unchanged values after a failed call.
 
 use crate::support;
 
@@ -52,7 +51,7 @@ fn a_host_has_what_comes_back_beside_the_result_and_nothing_of_a_call_that_fails
     assert!(matches!(failed, Error::Call(CallError::Returned { .. })), "{failed}");
     let crashed = host.objects().call_with_outs(splitter, "crash", &[Value::U32(1)]).expect_err("it panics");
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
-    // By name nothing comes back but the result, and nothing is lost.
+    // A call by name returns only the result and drops the out parameters correctly.
     let name = "uf:/Script/Game.Splitter:split";
     let arguments = [Value::Object(splitter), Value::U32(9), Value::U32(2), lines(&["a"])];
     assert_eq!(host.calls().call(name, &arguments).unwrap_or_else(|error| panic!("{error}")), Some(Value::U32(4)));

@@ -1,5 +1,5 @@
-//! A module that sets panic hooks of its own, whenever and wherever: its panics keep message and place in the host's
-//! errors, and the author's hook runs once for each.
+//! Module that sets its own panic hooks at various times and places: its panics keep message and location in the host's errors, and
+//! the author's hook runs once for each.
 
 use crate::support;
 
@@ -16,7 +16,7 @@ fn change(host: &Runtime, what: &str) {
     changed.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
-/// How often the author's hook has run since the last time.
+/// Number of runs of the author's hook since the last call.
 fn heard(host: &Runtime) -> u32 {
     match host.calls().call("ex:/outcry.heard", &[]) {
         Ok(Some(Value::U32(times))) => times,
@@ -24,7 +24,7 @@ fn heard(host: &Runtime) -> u32 {
     }
 }
 
-/// It panics, and the error says what and where.
+/// Checks that the panic error contains the message and the location.
 fn assert_place(host: &Runtime, when: &str) {
     let error =
         host.calls().call("ex:/outcry.cry", &[Value::Text(when.to_owned())]).expect_err("it panics").to_string();
@@ -54,7 +54,7 @@ fn a_hook_that_main_or_an_initializer_has_set_costs_no_place() {
         let host = outcry(&[what], &[]);
         assert_place(&host, what);
         let author = u32::from(what != "take") * 2;
-        // One more was heard in main itself.
+        // The hook has also run in main itself.
         assert_eq!(heard(&host), author + u32::from(what == "drop in a panic"), "{what}");
     }
     let host = outcry(&[], &["early"]);
@@ -73,7 +73,7 @@ fn a_hook_that_is_taken_and_dropped_leaves_the_place() {
     assert_eq!(heard(&host), 0, "the author has taken it away");
 }
 
-/// The one way that is found out late: our hook is taken, kept, and not called.
+/// Covers the only case detected late: our hook is taken and kept, but not called.
 #[test]
 fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
     let host = outcry(&[], &[]);
@@ -85,7 +85,7 @@ fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
         assert_eq!(heard(&host), 3, "round {round}");
         change(&host, if round == 1 { "drop kept" } else { "restore" });
         assert_place(&host, "given back");
-        // In the last round it is the author's own that was kept.
+        // In the last round the author's own hook was kept.
         assert_eq!(heard(&host), if round == 0 { 0 } else { 2 }, "round {round}");
     }
 }
@@ -127,7 +127,7 @@ fn hooks_leave_with_their_module_and_cost_nothing() {
     }
 }
 
-/// Set for the program that ends.
+/// Environment variable of the program that ends.
 const ENDING: &str = "OUTCRY_ENDING";
 
 #[test]

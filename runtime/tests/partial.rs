@@ -1,5 +1,5 @@
-//! A reload that replaces no more than it must: what has changed, and what uses it. Everything else stays mapped in its
-//! generation, with its plugin parts and its handles.
+//! Partial reloads: replace only changed modules and their dependents. All others stay mapped in their generation, with their plugin
+//! parts and handles.
 
 use crate::support;
 
@@ -27,7 +27,7 @@ fn libraries(attributes: u64, plus: u64, cube: u64) -> Vec<PathBuf> {
     ]
 }
 
-/// A host with an object of each module, and of a class that spans two.
+/// Host with an object of each module, and of a class that spans two.
 struct Scene {
     host: Runtime,
     set: ObjectHandle,
@@ -55,7 +55,6 @@ impl Scene {
         report.into_result().unwrap_or_else(|report| panic!("{report}"))
     }
 
-    /// The generation of each module.
     fn generations(&self) -> [u64; 3] {
         let generations = self.host.modules();
         ["glue_base", "glue_derived", "magic_cube"].map(|name| {
@@ -73,7 +72,7 @@ impl Scene {
         .map(|name| self.host.calls().call(name, &[]).unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// The lines of the digest that say which body and which plugin part an object has.
+    /// Lines of the digest about body and plugin part of an object.
     fn half(&self, object: ObjectHandle) -> String {
         let digest = self.host.worlds().digest();
         let line = digest.part("plugin-parts").iter().find(|line| line.starts_with(&format!("{object} at ")));

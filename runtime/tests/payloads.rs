@@ -1,5 +1,5 @@
-//! A panic may throw a value whose drop panics in turn. Whatever of the host's code does so, the runtime catches both: what
-//! it was doing comes to its end, and the other callbacks have their turn.
+//! Panics with a payload whose drop panics in turn. The runtime catches both from any host callback, completes its operation and runs
+//! the other callbacks.
 
 use crate::support;
 
@@ -15,7 +15,7 @@ use alcedo_runtime::{Budget, ContextError, ContextState, FoundModule, Runtime, S
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// What the runtime makes of a value that is no text.
+/// Message of the runtime for a payload without a text.
 const SAID: &str = "a panic without a message";
 
 struct Bomb;
@@ -38,7 +38,7 @@ fn reports() -> PathBuf {
     support::tagged("reports", &[], 1)
 }
 
-/// Whether this comes back at all.
+/// Fails if a panic escapes from the code.
 fn comes_back<T>(what: &str, code: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| {
         std::mem::forget(payload);
@@ -83,7 +83,7 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     let ticket = comes_back("an unloading callback", || slim.begin_unload()).expect("it is collectible");
     let report = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     let once = |line: &str| report.problems.iter().filter(|problem| *problem == line).count();
-    // The notice of the death may come before or after the wait.
+    // The report of the end may precede or follow the wait.
     assert_eq!(once(&format!("a callback of priority 0 panicked: \"{SAID}\"")).min(2), 2, "{report}");
     assert_eq!(slim.state(), ContextState::Dead);
     let expected = ["Loaded Slim \"thrown at\" 1 reports", "Unloading Slim \"thrown at\" 1", "the other"];

@@ -1,5 +1,5 @@
-//! Protocols and resolvers that plugins register: called by the host and by other plugins, over reloads and rollbacks, at their end, and
-//! with everything wrong that a plugin can do.
+//! Protocols and resolvers registered by plugins: called by the host and by other plugins, across reloads and rollbacks, at their end,
+//! and with every error that a plugin can cause.
 
 use crate::support;
 
@@ -14,8 +14,7 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
     support::tagged("ledger", features, tag)
 }
 
-/// A host with a protocol of its own, to which a plugin may add. All tests here keep a record: what one of them logs stands in no
-/// other's.
+/// Returns a host with a protocol that plugins may extend. All tests here keep a record, so that their log lines do not mix.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.calls().add_protocol(PlainProtocol::new("console")).expect("it is free");
@@ -44,7 +43,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&told);
 }
 
-/// What the plugin tells of something that it was to do.
+/// Calls the plugin by name and returns its text.
 fn asked(host: &Runtime, name: &str, arguments: &[Value]) -> String {
     match host.calls().call(name, arguments) {
         Ok(Some(Value::Text(told))) => told,
@@ -62,7 +61,7 @@ fn names_of_a_plugin_are_called_by_the_host_and_by_another_plugin() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1), support::plugin("switchboard", &[])]);
     check(&host, "db:/users.count", &[Value::I64(3)], expect!["Some(I64(5))"]);
-    // The protocol has one spelling for each name.
+    // The protocol normalizes each name.
     let handle = host.calls().resolve("db:/USERS.Count").expect("it is there");
     assert_eq!(host.calls().resolve("db:/users.count").expect("it is there"), handle);
     let count: TypedFunction<(i64,), i64> = host.function("db:/users.count").expect("it is there");
@@ -105,7 +104,7 @@ fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
     check(&host, "db:/orders.count", &[Value::I64(1)], expect!["Some(I64(1))"]);
     let explained = |name: &str| {
         let told = host.calls().explain(name).unwrap_or_else(|error| panic!("{error}")).to_string();
-        // The number of a build is another on each machine.
+        // Build ids differ on each machine.
         let cut = |line: &str| match line.split_once("(build ") {
             Some((before, after)) => format!("{before}({}", after.split_once(')').map_or("", |(_, rest)| rest)),
             None => line.to_owned(),

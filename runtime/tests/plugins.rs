@@ -1,4 +1,4 @@
-//! A real plugin in a real host: it is loaded, called, reloaded, and unloaded until its image is gone.
+//! A real plugin in a real host is loaded, called, reloaded and unloaded until its image is unmapped.
 
 use crate::support;
 
@@ -49,7 +49,7 @@ fn the_reloaded_world_goes_on_moving() {
     assert!(seen[0] != seen[1] && seen[1] != seen[2], "{seen:?}");
 }
 
-/// Ticks until a reload was done, for ten seconds at most.
+/// Ticks until a reload is complete, for ten seconds at most.
 fn next_reload(host: &Runtime) -> Option<alcedo_runtime::Reload> {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while std::time::Instant::now() < until {
@@ -83,7 +83,7 @@ fn a_watched_file_is_reloaded_when_it_changes_and_half_a_file_changes_nothing() 
     assert!(done.is_committed(), "{done}");
     assert_eq!(tag(), Some(Value::U64(2)));
 
-    // A reload reads the file, which is no change of it: another one would follow within milliseconds.
+    // A reload only reads the file; otherwise a second reload would follow within milliseconds.
     let until = std::time::Instant::now() + std::time::Duration::from_millis(300);
     while std::time::Instant::now() < until {
         host.tick(Budget::frame());

@@ -1,5 +1,5 @@
-//! Protocols of a host's own, made with the traits that the built-in ones are made with: `console`, which has a grammar
-//! of its own and two resolvers, and `db`, which has neither.
+//! Protocols of a host, based on the same traits as the built-in ones: `console`, with its own grammar and two resolvers, and `db`,
+//! with neither.
 
 use crate::support;
 
@@ -57,7 +57,7 @@ impl Protocol for Console {
     }
 }
 
-/// Says a text back, with what it is made of before it.
+/// Returns its text argument after its own prefix.
 struct Say(&'static str);
 
 impl Dispatcher for Say {
@@ -67,7 +67,7 @@ impl Dispatcher for Say {
     }
 }
 
-/// Knows `say`, by who it is, and what is in its list; and counts what it is asked.
+/// Resolver for `say`, identified by `who`, and for the names in its list; counts its requests.
 struct Commands {
     who: &'static str,
     host: WeakRuntime,
@@ -88,7 +88,7 @@ impl Resolver for Commands {
             "panics" => panic!("on purpose"),
             "breaks" => Answer::Function(Resolved::new(text(), |_: Call<'_>| panic!("in the function"))),
             "fails" => return Err(CallError::other("the console is shut")),
-            // Registers, resolves and calls, all inside of the lookup.
+            // Registers, resolves and calls during the lookup.
             "deep" => {
                 let said = host().calls().call("console:/say", &[Value::Text("deep".into())]).expect("another name");
                 host().calls().add_protocol(PlainProtocol::new("inner")).expect("the first lookup adds it");
@@ -97,7 +97,7 @@ impl Resolver for Commands {
             "itself" => {
                 Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it asks itself").to_string())
             }
-            // A function that calls itself by name until it has counted down.
+            // Function that calls itself by name and counts down.
             "down" => {
                 let host = self.host.clone();
                 Answer::Function(Resolved::new(signature("u32 -> u32"), move |mut call: Call<'_>| {
@@ -334,7 +334,7 @@ fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     assert_eq!(before.differences(&host.worlds().digest()), [""; 0]);
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
-    // The module asked for it before, and was told of no such name: that is not kept past the load.
+    // The module requested the name before and received an error, which is not cached past the load.
     let unknown = ask(line, "console:/sing");
     assert!(matches!(&unknown, Value::Text(told) if told.contains("there is no command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());
@@ -343,7 +343,6 @@ fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     assert_eq!(host.calls().call_handle(handle, &[text("Ana")]).expect("it answers"), Some(text("commands: Ana")));
 }
 
-/// Drops with whoever owns it, and counts that.
 struct Counted(Rc<Cell<u32>>, Runtime);
 
 impl Drop for Counted {

@@ -1,11 +1,10 @@
-//! Everything that safe code can name in the two crates that people write against is in a list: `docs/public-api-host.txt` and
-//! `docs/public-api-plugin.txt`. A line has the kind and the path of an item, and in front of it what has to be looked at:
-//! `unsafe`, `hidden` from the docs, and `raw` for what touches memory by address. An item that is `raw` and not `unsafe` can
-//! break the host in safe code unless what it takes is typed by what it is about; so a new one has to be seen by a person.
-//! A type that has several paths has a line for each, and its members under the first.
+//! Lists of all items that safe code can name in the two public crates: `docs/public-api-host.txt` and `docs/public-api-plugin.txt`. A
+//! line has the kind and the path of an item, after the markers for review: `unsafe`, `hidden` from the docs, and `raw` for access to
+//! memory by address. A `raw` item that is not `unsafe` can break the host from safe code unless its arguments are typed, so a new one
+//! needs a manual review. A type with several paths has a line for each, and its members under the first.
 //!
-//! The lists are read off the JSON that the nightly's rustdoc writes, where `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set.
-//! What a crate passes on from crates of its own below it is looked up there, and stands in the list like its own.
+//! The lists are generated from the JSON of the nightly's rustdoc if `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set. Re-exports of
+//! lower crates are resolved there and listed like own items.
 
 use crate::support;
 
@@ -15,7 +14,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What is taken or given by these types is an address, or leads to one.
+/// Types that are an address or contain one; an item with such an argument or result is `raw`.
 const RAW: [&str; 17] = [
     "ArrayRaw",
     "BlackDirectory",
@@ -36,12 +35,12 @@ const RAW: [&str; 17] = [
     "ZCallBuffer",
 ];
 
-/// The description of a crate, by the nightly compiler. Its path.
+/// Returns the path of the JSON description of a crate, written by the nightly compiler.
 fn describe(package: &str) -> PathBuf {
     let target = support::test_dir().join("public-api");
     let toolchain = std::env::var("ALCEDO_NIGHTLY").unwrap_or_else(|_| "nightly".into());
     let mut cargo = Command::new("cargo");
-    // What cargo and rustup have set for this test is about another toolchain.
+    // Removes variables that cargo and rustup have set for another toolchain.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO") || name.starts_with("RUSTUP_TOOL")) {
         if name != "CARGO_HOME" {
             cargo.env_remove(name);
@@ -70,17 +69,16 @@ fn describe(package: &str) -> PathBuf {
     target.join("doc").join(format!("{}.json", package.replace('-', "_")))
 }
 
-/// The items of a crate that can be named from outside.
+/// Externally nameable items of a crate.
 struct Surface {
-    /// The crate, and those below whose items it may pass on.
+    /// The crate, and the lower crates whose items it may re-export.
     crates: Vec<Value>,
-    /// Which of them is walked.
+    /// Index of the crate that is walked.
     now: usize,
     lines: BTreeSet<String>,
-    /// Modules under way, so that a circle of names ends.
+    /// Modules in progress, so that cyclic names terminate.
     walked: BTreeSet<(String, String)>,
-    /// The path under which the members of a type or trait are listed: its first path that is not hidden, the shortest of those. Its other
-    /// paths have a line each.
+    /// Path for the members of a type or trait: its shortest path that is not hidden. Its other paths have one line each.
     places: BTreeMap<(usize, String), (bool, usize, String)>,
 }
 
@@ -95,7 +93,7 @@ impl Surface {
         let (lines, walked, places) = Default::default();
         let mut surface = Self { crates, now: 0, lines, walked, places };
         surface.walk(&root, "", false);
-        // All places are known now.
+        // All paths are known now.
         (surface.lines, surface.walked) = Default::default();
         surface.walk(&root, "", false);
         assert!(surface.lines.len() > 200, "the items are found");
@@ -106,7 +104,7 @@ impl Surface {
         self.crates[self.now]["index"][id.trim_matches('"')].clone()
     }
 
-    /// Where an item of another crate is described: which of the crates, and its id there.
+    /// Location of an item of another crate: index of the crate and its id there.
     fn elsewhere(&self, id: &str) -> Option<(usize, String)> {
         let path = &self.crates[self.now]["paths"][id.trim_matches('"')]["path"];
         let name = path[0].as_str()?;
@@ -119,7 +117,7 @@ impl Surface {
 
     fn walk(&mut self, id: &str, path: &str, hidden: bool) {
         let item = self.item(id);
-        // An item of another crate, or one that rustdoc leaves out, is named where it is used.
+        // An item of another crate, or one omitted by rustdoc, is listed where it is used.
         let Some((kind, inner)) = item["inner"].as_object().and_then(|inner| inner.iter().next()) else { return };
         let hidden = hidden || item["attrs"].to_string().contains("hidden");
         let name = item["name"].as_str().unwrap_or_default();
@@ -184,7 +182,7 @@ impl Surface {
         }
     }
 
-    /// What a type can do by itself; traits are told where they are declared.
+    /// Lists inherent items of a type; traits are listed at their declaration.
     fn walk_impls(&mut self, impls: &Value, path: &str, hidden: bool) {
         for id in impls.as_array().into_iter().flatten() {
             let item = self.item(&id.to_string());

@@ -1,5 +1,5 @@
-//! No safe function of any product crate follows an address on its caller's word. A raw pointer that is a parameter, or is
-//! made of one, is not used in an unsafe block: the function is unsafe, or takes a pointer that was unsafe to make.
+//! No safe function of a product crate dereferences an address on trust of its caller. A raw pointer that is a parameter, or derived
+//! from one, is not used in an unsafe block: the function is unsafe, or its pointer type is unsafe to create.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 use crate::floors::sources;
 use crate::module_graph::{CRATES, is_left_out, is_test};
 
-/// The names of a pattern, or the names that an expression mentions.
+/// Names bound by a pattern, or mentioned by an expression.
 #[derive(Default)]
 struct Names(BTreeSet<String>);
 
@@ -28,7 +28,7 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// Finds a pointer in a type. Those that a function type takes are not there yet.
+/// Finds a pointer in a type. Parameters of function types are excluded.
 #[derive(Default)]
 struct HasPointer(bool);
 
@@ -47,7 +47,7 @@ impl<'ast> Visit<'ast> for HasPointer {
     fn visit_parenthesized_generic_arguments(&mut self, _: &'ast syn::ParenthesizedGenericArguments) {}
 }
 
-/// The uses of pointers in the body of one function.
+/// Uses of pointers in the body of one function.
 #[derive(Default)]
 struct Body {
     pointers: BTreeSet<String>,
@@ -56,7 +56,7 @@ struct Body {
 }
 
 impl Body {
-    /// Adds the names that a pattern binds, if it is made of a pointer.
+    /// Adds the names that a pattern binds if its value derives from a pointer.
     fn bind(&mut self, pattern: &syn::Pat, from: &syn::Expr) {
         let (mut names, mut made) = (Names::default(), Names::default());
         names.visit_expr(from);
@@ -88,7 +88,7 @@ impl<'ast> Visit<'ast> for Body {
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         if ["write", "write_volatile", "push"].iter().any(|stores| call.method == stores) {
-            // An address that is stored, by itself or as a field, is not followed.
+            // An address that is only stored, directly or in a field, is not dereferenced.
             let is_stored = |given: &&syn::Expr| matches!(given, syn::Expr::Path(_) | syn::Expr::Struct(_));
             self.visit_expr(&call.receiver);
             call.args.iter().filter(|given| !is_stored(given)).for_each(|given| self.visit_expr(given));
@@ -117,7 +117,7 @@ impl<'ast> Visit<'ast> for Body {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
-/// The safe functions of one file that follow what they are given.
+/// Safe functions of one file that dereference their arguments.
 #[derive(Default)]
 struct Finder {
     found: Vec<String>,

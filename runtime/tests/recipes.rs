@@ -1,5 +1,5 @@
-//! The recipes of `docs/recipes.md`, each as a plugin that does what it says: work of its own threads comes to the game
-//! thread, and neither a reload nor an unload in the middle of it leaves anything behind.
+//! The recipes of `docs/recipes.md` as plugins: results of their own threads reach the game thread, and neither a reload nor an unload
+//! in between leaves traces.
 
 use crate::support;
 
@@ -18,7 +18,7 @@ fn number(host: &Runtime, object: ObjectHandle, property: &str) -> i32 {
     }
 }
 
-/// Ticks until it is so, for a minute at most.
+/// Ticks until the condition holds, for a minute at most.
 fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -28,7 +28,7 @@ fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Only the living generation is left, and nothing of another one in the process.
+/// Checks that only the living generation is left, without traces of others in the process.
 fn assert_clean(host: &Runtime) {
     let living = host.generation();
     wait(host, "every older generation is dead", || {
@@ -54,7 +54,7 @@ fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module()
     });
 
     for tag in 2..5 {
-        // Some arrive before the reload, some never: theirs is a generation that has gone.
+        // Some results arrive before the reload, some never, since their generation has ended.
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(1)]);
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(60_000)]);
         let next = support::tagged("async-tasks", &[], tag);
@@ -81,7 +81,7 @@ fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
             "there is one metronome"
         );
         wait(&host, "the clock hears ten beats", || number(&host, clock, "beats") >= before + 10);
-        // It beats on, all through the reload.
+        // The thread continues through the reload.
         let next = support::tagged("c-thread", &[], tag);
         host.reload(&[next]).expect("a Master").into_result().expect("it is committed");
         assert_clean(&host);

@@ -1,9 +1,9 @@
-//! What safe code of a host cannot even write down: each file in `ui` is a way into memory that somebody tried, and the
-//! compiler's answer stands beside it.
+//! Code that safe host code cannot compile: each file in `ui` is an attempt to access memory, with the compiler's errors in the file
+//! next to it.
 
 use alcedo_runtime::{Runtime, World};
 
-/// Implemented once for what neither can be sent nor shared between threads; for other types the line below does not compile.
+/// Has a single implementation for types that are neither `Send` nor `Sync`; for other types the line below does not compile.
 trait StaysOnItsThread<Why> {
     const HOLDS: () = ();
 }

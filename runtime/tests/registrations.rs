@@ -1,4 +1,4 @@
-//! Callbacks of a builder and of natives that the running host takes back.
+//! Callbacks of a builder and of natives that are unregistered from the running host.
 
 use crate::support;
 
@@ -24,14 +24,12 @@ impl Calls {
         self.0.take()
     }
 
-    /// A ticker that notes its calls.
     fn ticker(&self, name: &'static str) -> impl FnMut(&Runtime, f32) + use<> {
         let calls = self.clone();
         move |_: &Runtime, _: f32| calls.note(name)
     }
 }
 
-/// The registrations of a name.
 fn named(host: &Runtime, name: &str) -> Vec<LocalRegistration> {
     host.registrations().into_iter().filter(|registration| registration.name() == Some(name)).collect()
 }
@@ -48,7 +46,6 @@ fn build(builder: Builder) -> Runtime {
     builder.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Notes that it was dropped.
 struct Owned(Rc<Cell<bool>>);
 
 impl Drop for Owned {
@@ -190,7 +187,7 @@ fn a_listener_for_hangs_is_not_called_after_it_is_taken_back() {
     };
     let builder = support::builder().watchdog(Duration::from_millis(100)).on_hang(count(&one)).named("one");
     let host = build(builder.on_hang(count(&other)).named("other"));
-    // A reload phase hangs as long as a listener of the Master sleeps.
+    // A reload phase hangs while a listener of the Master sleeps.
     let hang = || {
         let seen = other.load(Ordering::SeqCst);
         let sleeps = Arc::clone(&other);

@@ -1,7 +1,7 @@
-//! What C code of a plugin leaves that is not memory it may have mapped itself: holes in its own image, alternate stacks set
-//! by number, streams of the C library, attached segments, the environment, and blocks that the C library made for it.
+//! Traces of a plugin's C code other than its own mappings: holes in its own image, alternate stacks set by number, streams of the C
+//! library, attached segments, the environment, and blocks allocated by the C library.
 //!
-//! Some of these ended the process, so each test starts this program again with only itself to run.
+//! Some of these cases once crashed the process, so each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps memory and looks at stacks, as a host's own code may")]
 
@@ -23,14 +23,14 @@ fn host(library: &Path) -> Runtime {
     alarms::host(library, |_| ())
 }
 
-/// Leaves it, unloads; what is told of it.
+/// Leaves the trace, unloads, and returns the report.
 fn leaves(library: &Path, what: &str) -> UnloadReport {
     let host = host(library);
     leave(&host, what);
     unload(&host)
 }
 
-/// Two pages, at this address if there is room.
+/// Maps two pages, at this address if it is free.
 fn two_pages(at: usize) -> *mut u8 {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a fresh mapping wherever there is room.
@@ -50,7 +50,7 @@ fn a_hole_in_an_image_is_nobody_elses_place() {
             // SAFETY: mapped just now.
             unsafe { mine.write_bytes(7, TWO_PAGES) };
             unload(&host);
-            // SAFETY: it is ours, so nobody has unmapped it.
+            // SAFETY: the mapping is ours, so no other code has unmapped it.
             assert!((0..TWO_PAGES).all(|at| unsafe { mine.wrapping_add(at).read() } == 7), "{what}");
             let log = log.take();
             assert!(log.contains(says) && log.contains("alarms"), "{what}: {log}");
@@ -111,7 +111,7 @@ fn streams_that_were_left_open_are_told_by_the_function_that_opened_them() {
 #[test]
 fn streams_are_closed_as_the_c_library_closes_them() {
     alone("streams_are_closed_as_the_c_library_closes_them", |library| {
-        // SAFETY: the plugin gives its descriptors to nobody.
+        // SAFETY: the plugin shares its descriptors with no other code.
         let host = alarms::host(library, |policy| unsafe { policy.close_fds(true) });
         leave(&host, "streams");
         assert_eq!(told(), "");
@@ -120,7 +120,7 @@ fn streams_are_closed_as_the_c_library_closes_them() {
         assert_eq!(told(), "not written yet");
         support::until("the process of `popen` was waited for", || {
             let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            // SAFETY: nobody is waited for, and nothing is written.
+            // SAFETY: the call neither waits nor writes.
             unsafe { libc::waitid(libc::P_ALL, 0, ptr::null_mut(), flags) == -1 }
         });
     });
@@ -156,7 +156,7 @@ fn blocks_that_the_c_library_has_made_for_a_plugin_are_told_and_freed() {
     });
 }
 
-/// Calls a function with one argument, where those that follow have these values.
+/// Calls a function with one argument, while the registers of the next arguments have these values.
 #[cfg(target_arch = "x86_64")]
 fn call_with_one(function: usize, argument: std::ffi::c_int, second: usize, third: usize) {
     // SAFETY: the function is a signal handler, whose first argument is a signal.

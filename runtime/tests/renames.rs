@@ -1,5 +1,5 @@
-//! Types and members get other names, which `was` lists, and get the earlier ones back: objects, values, kept fields and saved worlds
-//! follow in both directions.
+//! Types and members are renamed, with `was`, and renamed back: objects, values, kept fields and saved worlds follow in both
+//! directions.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, Reload, Runtime, Value, WorldLoad};
 use expect_test::{Expect, expect};
@@ -50,7 +50,7 @@ fn people(host: &Runtime) -> [ObjectHandle; 2] {
     [merchant, smuggler]
 }
 
-/// All that an object has, a line each.
+/// All values of an object, one per line.
 fn told(host: &Runtime, object: ObjectHandle) -> String {
     let objects = host.objects();
     let mut lines = vec![objects.class_of(object).unwrap_or_default()];
@@ -190,7 +190,7 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
     .assert_eq(&report.to_string());
     second.worlds().save(&again).expect("it is saved");
 
-    // A host that has seen the later names reads their world after the undo too.
+    // A host that has seen the later names also reads their world after the undo.
     let third = host(&["renamed"]);
     reload(&third, &[]);
     load(&third, &again);

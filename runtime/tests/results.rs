@@ -1,5 +1,5 @@
-//! Functions that may give an error back. It crosses as an error of a kind of its own, with its words and its place, whoever
-//! calls whom and by whatever way; a panic stays a panic.
+//! Functions that return errors. An error crosses as its own error kind, with message and call site, for every direction and path of
+//! calls; a panic stays a panic.
 
 use crate::support;
 
@@ -23,7 +23,7 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A call whose error is one that the function gave back: its words, and the end of its place without the column.
+/// Returns the message of an error that the function returned, and the end of its location without the column.
 fn returned(result: Result<Option<Value>, Error>) -> (String, String) {
     match result {
         Err(Error::Call(CallError::Returned { message, place: Some(place) })) => {
@@ -49,7 +49,7 @@ fn an_error_comes_to_the_host_in_its_own_words_with_the_place_of_the_function() 
     let (message, place) = returned(flicker(11));
     assert_eq!(message, "11 times are too often");
     assert!(place.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{place}");
-    // Nothing has changed, and the next call goes on.
+    // The state is unchanged, and the next call works.
     assert_eq!(flicker(1).expect("it may"), Some(Value::U32(5)));
 
     assert_eq!(host.objects().call(lamp, "dim", &[Value::F64(0.5)]).expect("it may"), None);
@@ -72,7 +72,7 @@ fn a_panic_is_no_error_that_was_given_back() {
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
     assert!(text(&host, lamp, "judge", &[Value::Text("crash".into())]).starts_with("went wrong: panicked"));
     assert_eq!(text(&host, lamp, "judge", &[Value::Text("exact".into())]), "an error: here");
-    // An error that cannot say itself is the panic of its own `Display`.
+    // An error whose `Display` panics becomes this panic.
     let mute = host.objects().call(lamp, "mute", &[]).expect_err("it panics");
     assert!(matches!(&mute, Error::Call(CallError::Panicked { message, .. }) if message == "no words"), "{mute}");
     assert_eq!(host.objects().call(lamp, "flickers", &[]).expect("it is whole"), Some(Value::U32(0)));
@@ -105,7 +105,7 @@ fn an_override_of_another_module_gives_errors_of_its_own() {
     let host = lamp_host();
     let (lamp, twin) = (born(&host, LAMP), born(&host, TWIN));
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("it may"), Some(Value::U32(6)));
-    // What the base gives back, the override has turned into a value.
+    // The override has turned the error of the base into a value.
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(9)]).expect("it may"), Some(Value::U32(0)));
     let (message, place) = returned(host.objects().call(twin, "flicker", &[Value::U32(1000)]));
     assert!(message.contains("out of range"), "{message}");
@@ -129,7 +129,7 @@ fn an_error_passes_through_calls_that_call_back() {
     let (message, place) = returned(back(99));
     assert_eq!(message, "99 times are too often");
     assert!(place.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{place}");
-    // The words of an error are asked for when the plugin part is free again, and so it ends.
+    // The error message is formatted after the plugin part is released, so this works.
     assert_eq!(returned(host.objects().call(one, "curious", &[])).0, "curious: 4");
     assert_eq!(host.objects().call(one, "flickers", &[]).expect("it is whole"), Some(Value::U32(4)));
 }

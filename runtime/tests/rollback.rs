@@ -1,7 +1,7 @@
-//! A reload that fails, at every step there is, by an error and by a panic of the host's own code: the world is as it was
-//! before, down to the very plugin parts, and the next reload works. The steps are the exhaustive list of
-//! `alcedo_runtime::faults`. Every other time the new code tries all doors there are (the greedy part of the attacker), so
-//! that something of it would stay: in the host's own tally, in plugin parts of modules that stay, or in a registry.
+//! Failed reloads, at every step, by an error and by a panic of the host's own code: the world is unchanged, including the plugin
+//! parts, and the next reload works. The steps are the exhaustive list of `alcedo_runtime::faults`. Every second time the new code
+//! tries all entry points (the greedy part of the attacker), which could leave traces in the host's own counter, in plugin parts of
+//! kept modules, or in a registry.
 
 use crate::support;
 
@@ -14,33 +14,33 @@ use alcedo_runtime::{
     Error, Named, ObjectHandle, Outcome, Reload, ReloadScope, Remainder, Runtime, Value, ZCallHandle, process,
 };
 
-/// Two sets of libraries that differ in some classes: going either way adds a subobject, removes one, converts values,
-/// takes a class away, brings one back and moves one to another native class.
+/// Two sets of libraries that differ in some classes: a reload in either direction adds a subobject, removes one, converts values,
+/// removes a class, restores one and moves one to another native class.
 fn libraries(turn: usize) -> Vec<PathBuf> {
     let (form, greed): (&[&str], &[&str]) = if turn.is_multiple_of(2) { (&[], &[]) } else { (&["v2"], &["grabs"]) };
     let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("migration", form));
     libraries.push(support::plugin("attacker", greed));
-    // What is suspended and resumed: another build in every turn, one that needs the other.
+    // Modules that suspend and resume: another build in every turn, and a module that depends on it.
     let tag = 1 + turn as u64 % 2;
     libraries.extend([support::tagged("harbor", &[], tag), support::tagged("harbor", &["needs-harbor"], tag)]);
     libraries
 }
 
-/// A host with objects of every module, each with something that only its plugin part knows.
+/// Host with objects of every module, each with state that only its plugin part has.
 struct Scene {
     host: Runtime,
     turn: usize,
     objects: Vec<(&'static str, ObjectHandle)>,
-    /// Of the host, so it outlives generations.
+    /// Handle of a host function, so it outlives generations.
     greeting: ZCallHandle,
-    /// How often new code reached the host's function that it may not reach.
+    /// Number of forbidden calls of the host's function by new code.
     tally: Rc<Cell<u64>>,
     scope: ReloadScope,
 }
 
-/// What is asked of the objects of a class, and answered by its plugin part.
+/// Functions of a class that its plugin part answers.
 const QUESTIONS: [(&str, &[&str]); 6] = [
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),
@@ -89,7 +89,7 @@ impl Scene {
             let signature = "-> Object(/Script/Engine.Actor)".parse().expect("a signature");
             host.calls().register_pure(name, signature, give).expect("a free name");
         }
-        // From here on some sleep in every generation: ghosts in one, wisps in the other.
+        // From here on some objects are dormant in every generation: ghosts in one, wisps in the other.
         host.reload(&libraries(1)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         for _ in 0..2 {
             let class = "Game.Wisp";
@@ -110,7 +110,7 @@ impl Scene {
         self.objects.iter().filter(|(known, _)| *known == class).map(|(_, object)| *object).collect()
     }
 
-    /// Gives the plugin parts something that no reload would carry over.
+    /// Sets state of the plugin parts that no reload would preserve.
     fn stir(&self) {
         let call = |class: &str, function: &str, arguments: &[Value]| {
             for object in self.of(class) {
@@ -127,7 +127,7 @@ impl Scene {
         call("Game.Greedy", "count", &[]);
     }
 
-    /// Reloads all, or what has changed.
+    /// Reloads all modules, or the changed ones.
     fn reload(&self, libraries: &[PathBuf]) -> Reload {
         let report = match self.scope {
             ReloadScope::All => self.host.reload(libraries),
@@ -136,7 +136,7 @@ impl Scene {
         report.expect("a Master")
     }
 
-    /// What the plugin parts, the names and the handles answer.
+    /// Results of the plugin parts, the names and the handles.
     fn told(&self, handles: &[(&str, ZCallHandle)]) -> Vec<String> {
         let mut told = Vec::new();
         for (class, questions) in QUESTIONS {
@@ -168,7 +168,7 @@ impl Scene {
         process::stale_mappings(&self.host.stage_dir()).expect("the process map").len()
     }
 
-    /// Lets the next reload fail, looks that nothing has changed, and reloads in earnest.
+    /// Makes the next reload fail, checks that the state is unchanged, and reloads without a fault.
     fn check(&mut self, fault: Fault) {
         self.stir();
         let names = ["ex:/switchboard.add", "nm:/magic_cube:MagicCube:build_tag", "nm:/switchboard:Line:office"];
@@ -214,7 +214,7 @@ fn answer(result: Result<Option<Value>, Error>) -> String {
     result.map_or_else(|error| format!("refused: {error}"), |value| format!("{value:?}"))
 }
 
-/// Whether a step is done several times in one reload of the scene.
+/// True if the step runs several times in one reload of the scene.
 fn repeats(step: ReloadStep) -> bool {
     match step {
         ReloadStep::Canary
@@ -293,7 +293,7 @@ fn a_digest_sees_a_value_a_name_and_a_plugin_part_that_changed() {
     scene.host.reload(&libraries(1)).expect("a Master").into_result().expect("a reload");
     let differences = before.differences(&scene.host.worlds().digest());
     let parts: std::collections::BTreeSet<_> = differences.iter().map(|line| line.split(' ').next()).collect();
-    // Values too, since the class default objects are others now.
+    // Includes values, since the class default objects were replaced.
     let all = ["calls", "files", "jobs", "leases", "modules", "numbers", "objects", "plugin-parts", "types", "values"];
     assert_eq!(parts.into_iter().flatten().collect::<Vec<_>>(), all);
 }

@@ -1,5 +1,5 @@
-//! Interfaces that packages of scripts declare, and static functions that they override, in a running host: across packages, over
-//! reloads, and when a class no longer has what its interface asks for.
+//! Interfaces and overridden static functions of script packages in a running host: across packages, across reloads, and for a class
+//! that no longer has the functions of its interface.
 
 use std::fs;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ function string Play(Actor Who)
 function int Pitches() { return class'Horn'.static.Twice() * 10 + class'Tuba'.static.Twice(); }
 "#;
 
-/// Two packages, the second over the first, in a host.
+/// Host with two packages, the second based on the first.
 struct Stage {
     dir: tempfile::TempDir,
     host: Runtime,
@@ -106,7 +106,7 @@ fn a_package_calls_through_the_interface_of_another_and_follows_its_reloads() {
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
     assert_eq!(stage.play(band, horn), "horn: toot 2");
     assert_eq!(stage.play(band, band), "silence");
-    // The interface gets another function, and one of its functions other types: all that use it follow.
+    // The interface gets a new function, and a function gets other types: all users follow.
     stage.edit("Brass/Loud.uc", "Shout(int Times)", "Shout(int Times, optional bool Softly);\nfunction Rest()");
     stage.edit("Brass/Horn.uc", "Shout(int Times)", "Shout(int Times, optional bool Softly)");
     stage.edit("Brass/Horn.uc", "var int Blown;", "var int Blown;\n\nfunction Rest() { Blown = 0; }");

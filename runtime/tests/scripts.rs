@@ -1,5 +1,5 @@
-//! Packages of scripts in a running host: loaded beside libraries, called from every side, edited and reloaded while their objects
-//! live, broken and set back.
+//! Script packages in a running host: loaded next to libraries, called from every side, edited and reloaded while their objects are
+//! alive, broken and restored.
 
 use crate::support;
 
@@ -12,7 +12,7 @@ use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, Reload, Runtime, Va
 pub(crate) const HERO: &str = "/Script/Tale.Hero";
 pub(crate) const FANCY: &str = "/Script/Tale.FancyCube";
 
-/// A class over a native one.
+/// Class derived from a native one.
 pub(crate) const HERO_TEXT: &str = r#"
 class Hero extends Actor;
 
@@ -39,7 +39,7 @@ defaultproperties
 }
 "#;
 
-/// A class over one of a plugin.
+/// Class derived from a plugin's class.
 pub(crate) const FANCY_TEXT: &str = r#"
 class FancyCube extends MagicCube;
 
@@ -62,7 +62,6 @@ defaultproperties
 }
 "#;
 
-/// A package in a folder of its own.
 pub(crate) struct Package {
     _dir: tempfile::TempDir,
     pub(crate) folder: PathBuf,
@@ -101,7 +100,7 @@ pub(crate) fn builder() -> Builder {
     support::builder().package("Tale")
 }
 
-/// The plugin that the package builds on, and the package.
+/// The package, and the plugin that it depends on.
 pub(crate) fn modules(package: &Package) -> Vec<PathBuf> {
     vec![package.folder.clone(), support::plugin("magic-cube", &[])]
 }
@@ -474,13 +473,13 @@ fn a_check_names_a_package_with_errors_and_checks_the_files_beside_a_broken_one(
     );
 }
 
-/// A class with so many mistakes, each in a line.
+/// Class with this number of errors, each on a line.
 fn lines_with_errors(count: usize) -> String {
     let lines = (0..count).map(|at| format!("\tUnknown{at} = 1;\n"));
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
 }
 
-/// What is kept by number: the classes of every generation that is not forgotten, and the packages that have code.
+/// Tables by number: the classes of all generations still known, and the packages with code.
 fn kept(host: &Runtime) -> Vec<String> {
     let digest = host.worlds().digest();
     let counts =
@@ -661,7 +660,7 @@ fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
     let text = "class Lost extends Nowhere;\n";
     let lost = refused(&Package::new("Game", &[("Lost.uc", text)]));
     assert!(lost.contains("Nowhere") && lost.contains("Game/Lost.uc:1"), "{lost}");
-    // And the next one is loaded.
+    // The next package is loaded.
     let good = Package::new("Game", &[("Hero.uc", HERO_TEXT)]);
     host.create_master(std::slice::from_ref(&good.folder)).unwrap_or_else(|error| panic!("{error}"));
 }
@@ -684,7 +683,7 @@ fn a_plugin_uses_classes_of_a_package_by_their_types_and_is_reloaded_with_it() {
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(report.replaced_because, ["Ballad: its text has changed", "listener: it uses Ballad"]);
     assert_eq!(listen(), Some(Value::Text("22 22".into())));
-    // What the plugin was built for is gone, so neither of the two changes.
+    // The function that the plugin was built against is gone, so neither module changes.
     package.edit("Singer.uc", "function int sing(int times)", "function int sing(float times)");
     let report = host.reload_changed(&modules).expect("a Master");
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");

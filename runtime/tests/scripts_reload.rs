@@ -1,5 +1,5 @@
-//! What becomes of objects of scripts when the text of their class changes: types of variables, entries of enums, fields of structs,
-//! defaults, names of classes, and what delegates are bound to.
+//! Objects of scripts after changes of their class: types of variables, entries of enums, fields of structs, defaults, names of
+//! classes, and targets of delegates.
 
 use std::collections::BTreeSet;
 
@@ -115,7 +115,7 @@ fn entries_of_enums_are_kept_by_name_and_structs_by_their_fields() {
     );
     reload_of(&host, &package);
     assert_eq!(told(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "another order of fields");
-    // A struct keeps the fields that are left: see `docs/migration.md`.
+    // A struct keeps its remaining fields: see `docs/migration.md`.
     package.edit("Kit.uc", "    var int Count;\n", "    var int Number;\n");
     package.edit("Kit.uc", "I.Count = 3;", "I.Number = 3;");
     package.edit(
@@ -248,7 +248,7 @@ function Fill(Friend F)
 }
 "#;
 
-/// A host with a holder that refers to a `Friend`, which extends `Actor`, in four properties.
+/// Host with a holder that refers to a `Friend`, which extends `Actor`, in four properties.
 fn holding() -> (Package, Runtime, [ObjectHandle; 2]) {
     let friend = "class Friend extends Actor;\n";
     let buddy = "class Buddy extends Friend;\n";
@@ -336,7 +336,6 @@ fn a_fixed_array_has_as_many_elements_as_the_new_text_says_whatever_it_had() {
     assert_eq!(get(&host, row, "r"), rows(&[0, 5]));
 }
 
-/// Numbers from a seed.
 struct Draws(u64);
 
 impl Draws {
@@ -345,7 +344,7 @@ impl Draws {
         (self.0 >> 33) % end
     }
 
-    /// Some of the lines, in any order.
+    /// Random selection of the lines, in random order.
     fn some(&mut self, lines: &[String]) -> String {
         let mut lines: Vec<_> = lines.iter().filter(|_| self.below(4) != 0).cloned().collect();
         for at in (1..lines.len()).rev() {
@@ -367,7 +366,7 @@ const CELL: &str = "var int A; var string B; var int C[3];";
 const ROW: &str = "var int X; var Cell In; var int F[4]; var array<Cell> Cells; var string T;";
 const NEST: &str = "var int Fixed[4]; var Row One; var Row Pair[2]; var array<Row> Rows; var map<int, Row> ByNumber; var map<string, Cell> ByText; var int N;";
 
-/// A build of the class with fields left out, in another order, of other types, and fixed arrays of other lengths.
+/// Random build of the class: omitted and reordered fields, other types, and other lengths of fixed arrays.
 fn another_nest(draws: &mut Draws) -> String {
     let cell = ["int A", "string B", "bool Z"].map(|field| format!("var {field};"));
     let (c, f, fixed) =
@@ -391,7 +390,7 @@ fn another_nest(draws: &mut Draws) -> String {
     nest(&draws.some(&cell), &draws.some(&row), &draws.some(&class))
 }
 
-/// A value of every property, with numbers that no default has.
+/// Sets every property to numbers that no default has.
 fn fill(host: &Runtime, object: ObjectHandle) {
     let ints = |from: i32, len: i32| Value::Array((from..from + len).map(Value::I32).collect());
     let text = |text: &str| Value::Text(text.into());
@@ -424,7 +423,7 @@ fn fill(host: &Runtime, object: ObjectHandle) {
     }
 }
 
-/// Walks over random builds, in some of which the class of one object is missing so that it sleeps.
+/// Reloads random builds, some of which lack the class of one object, so that it is dormant.
 #[test]
 fn an_edit_and_its_undo_lose_nothing_and_a_report_counts_each_value_of_each_object() {
     let (whole, kid) = (nest(CELL, ROW, NEST), "class Kid extends Nest;\nvar int Mine;\n");

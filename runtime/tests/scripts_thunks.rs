@@ -1,12 +1,12 @@
-//! Scripts that pass values of their own to functions with custom thunks, of the host and of a plugin, and functions that call back into
-//! the scripts meanwhile.
+//! Scripts that pass their own values to functions with custom thunks, of the host and of a plugin, and functions that call back into
+//! the scripts during such a call.
 
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value};
 
 use crate::scripts::{Package, builder, call, spawn};
 use crate::support;
 
-/// The demo of the article that functions with their own thunks are modelled on: a struct of the script, one of Rust, and averages.
+/// Demo of the article on which custom thunks are modelled: a struct of the script, a struct of Rust, and averages.
 const STATS_TEXT: &str = r#"
 class Stats extends Object;
 
@@ -109,7 +109,7 @@ fn scripts_pass_any_struct_and_any_array_to_thunks_of_the_host_and_of_a_plugin()
     assert_eq!(call(&host, stats, "LengthOf", &[]), Some(Value::I32(20)));
 }
 
-/// An array in an element of another, which moves when that grows.
+/// Array in an element of another array, which moves when that array grows.
 const CROWD_TEXT: &str = r#"
 class Crowd extends Object;
 
@@ -162,7 +162,7 @@ function Crowd Make()
 }
 "#;
 
-/// A host with `CROWD_TEXT`, and an object of it that is filled.
+/// Host with `CROWD_TEXT`, and a filled object of it.
 fn crowd() -> (Package, Runtime, ObjectHandle) {
     let package = Package::new("Tale", &[("Crowd.uc", CROWD_TEXT)]);
     let natives = alcedo_runtime::natives![crate::custom_thunks::Sums];

@@ -1,4 +1,4 @@
-//! Packages of scripts and what they depend on, in one transaction: modules that go, versions that do not fit, packages that mention each
+//! Script packages and their dependencies in one transaction: unloaded modules, unsuitable versions, packages that refer to each
 //! other.
 
 use crate::support;
@@ -7,7 +7,6 @@ use alcedo_runtime::{Outcome, Reload, Runtime, Value};
 
 use crate::scripts::{FANCY, HERO_TEXT, Package, builder, call, get, host, modules, spawn};
 
-/// What stands in the way of a reload that was rolled back.
 fn refused(report: Reload) -> String {
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     report.to_string()
@@ -30,7 +29,7 @@ fn a_library_that_a_package_extends_is_not_taken_out_from_under_it() {
     assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     call(&host, fancy, "say_hello", &[]);
     assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2), "both go on");
-    // Without the class that extends it, it may go, and the object sleeps.
+    // Without the derived class the module may be unloaded, and the object is dormant.
     package.remove("FancyCube.uc");
     let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -55,7 +54,7 @@ fn a_package_that_a_library_needs_is_not_taken_out_from_under_it() {
     let told = refused(host.reload(&[listener]).expect("a Master"));
     assert!(told.contains("`Ballad`") && told.contains("`listener` needs"), "{told}");
     assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(2)));
-    // Nor in a version that it does not take.
+    // Refused in an unsuitable version.
     package.write("package.toml", "version = \"1.0.0-beta\"\n");
     let told = refused(host.reload(&both).expect("a Master"));
     assert!(told.contains("listener") && told.contains("Ballad") && told.contains("1.0.0-beta"), "{told}");
@@ -102,7 +101,7 @@ fn packages_that_use_each_other_are_refused_and_a_comment_is_no_use() {
 
 #[test]
 fn a_name_that_is_a_type_elsewhere_needs_nothing_when_the_manifest_says_who_comes_first() {
-    // `Elder` is a variable here, and a class there.
+    // `Elder` is a variable here, and a class in the other package.
     let tale =
         Package::new("Tale", &[("Hero.uc", &HERO_TEXT.replace("var int Ticks;", "var int Ticks;\nvar int Elder;"))]);
     let saga = Package::new("Saga", &[("Elder.uc", "class Elder extends Hero;\n")]);
@@ -121,7 +120,7 @@ fn a_package_that_has_a_type_of_the_name_itself_needs_nobody_for_it() {
     for order in [[&tale, &saga], [&saga, &tale]] {
         two_of(&host(), &order).unwrap_or_else(|error| panic!("{error}"));
     }
-    // Its own `Foo` extends that of the other one.
+    // Class `Foo` extends the `Foo` of the other package.
     saga.write("Foo.uc", "class Foo extends Tale.Foo;\nvar Bar B;\n");
     for order in [[&tale, &saga], [&saga, &tale]] {
         let host = host();

@@ -1,11 +1,11 @@
-//! Values of scripts that reflection keeps, and conversions that the machine makes: from the text to what a function gives.
+//! Script values stored by reflection, and conversions of the interpreter: from the source to the result of a function.
 
 use alcedo_runtime::{Builder, Value};
 
 use crate::scripts::{Package, call, spawn};
 use crate::support;
 
-/// What functions of a class give; the class is `Foo`, and the text all of it behind its first line.
+/// Checks results of functions of the class `Foo`; the source is the class body after its first line.
 fn gives(text: &str, expected: &[(&str, &str)]) {
     let package = Package::new("Tale", &[("Foo.uc", &format!("class Foo extends Actor;\n{text}"))]);
     let builder: Builder = support::builder().package("Tale");

@@ -1,6 +1,6 @@
-//! Calls from several threads race replacements and unloads of the Slim they call. Each call answers from a generation
-//! that was current at some moment of it, or is told that the context unloads; none enters an image that is gone, which
-//! would end this process. `ALCEDO_RACE_CALLS` says how many calls; a million unless it does.
+//! Calls from several threads race replacements and unloads of their Slim. Each call is answered by a generation that was current
+//! during the call, or fails because the context unloads; no call enters an unmapped image, which would crash this process.
+//! `ALCEDO_RACE_CALLS` sets the number of calls; the default is a million.
 
 use crate::support;
 
@@ -19,7 +19,7 @@ fn calls() -> u64 {
     asked.map_or(1_000_000, |text| text.parse().expect("ALCEDO_RACE_CALLS is a number"))
 }
 
-/// Two builds that tell their tags apart: generation `n` of the race is the library `n % 2`.
+/// Two builds with different tags: generation `n` of the race is the library `n % 2`.
 fn builds() -> [PathBuf; 2] {
     [2, 1].map(|tag| support::tagged("reports", &[], tag))
 }
@@ -39,12 +39,12 @@ fn number(answer: Option<Value>) -> u64 {
     }
 }
 
-/// What a thread saw.
+/// Counters of a thread.
 #[derive(Debug, Default)]
 struct Seen {
     answered: u64,
     refused: u64,
-    /// Answers between which nothing was replaced, so that only one would have been right.
+    /// Answers without a concurrent replacement, for which only one build is correct.
     exact: u64,
 }
 
@@ -55,7 +55,7 @@ fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current
     let slim = runtime.contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(&builds[1]).unwrap_or_else(|error| panic!("{error}"));
     let function = build_tag(&slim);
-    // A replacement counts before it begins and after it has ended.
+    // A replacement is counted before it begins and after it has ended.
     let (begun, ended, done) = (AtomicU64::new(1), AtomicU64::new(1), AtomicU64::new(0));
     let share = calls() / THREADS;
     let since = Instant::now();
@@ -150,7 +150,7 @@ fn calls_race_unloads_and_each_is_answered_or_told_so() {
     assert!(process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty());
 }
 
-/// For whoever runs the race to look at: `--nocapture` shows it.
+/// Prints a line for manual runs with `--nocapture`.
 fn tell(line: &str) {
     #![expect(clippy::print_stdout, reason = "a number for whoever runs the race by hand")]
     println!("{line}");

@@ -1,8 +1,7 @@
-//! What a plugin leaves in the process where no hook can see it, or while it is being closed: limits and timers that raise a
-//! signal whose handler goes, filters, mutexes that a thread of the host holds, and whatever its finalisers do. Each of these
-//! ended the process.
+//! Traces of a plugin that no hook detects or that arise while it is closed: limits and timers that raise a signal without a handler,
+//! filters, mutexes held by a host thread, and actions of finalisers. Each of these once crashed the process.
 //!
-//! So each test starts this program again with only itself to run, and that does the work.
+//! Each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "looks at limits and timers and holds mutexes, as a host's own code may")]
 
@@ -34,7 +33,7 @@ fn limits(resource: c_uint) -> libc::rlimit {
     limits
 }
 
-/// Writes a file that is longer than a byte.
+/// Writes a file longer than a byte.
 fn write_much() -> std::io::Result<()> {
     let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("much");
     std::fs::write(name, "more than a byte")
@@ -86,7 +85,7 @@ fn a_limit_stays_as_long_as_another_module_handles_its_signal() {
         leave(&first, "cpu_limit");
         let set = limits(libc::RLIMIT_CPU).rlim_cur;
         let second = host(library);
-        // The same limit again, or one a little higher: the second has never seen another.
+        // The second plugin sets the same or a slightly higher limit and has never seen another.
         leave(&second, "cpu_limit");
         unload(&first);
         assert!((set..before).contains(&limits(libc::RLIMIT_CPU).rlim_cur), "the second handles it");
@@ -117,7 +116,7 @@ fn a_timer_of_the_process_that_no_hook_has_seen_stops_before_its_handler_goes() 
 #[test]
 fn a_timer_with_a_signal_that_no_hook_has_seen_goes_before_the_handler() {
     alone("a_timer_with_a_signal_that_no_hook_has_seen_goes_before_the_handler", |library| {
-        // Not every kernel tells of timers.
+        // Some kernels do not list timers.
         let Ok(before) = std::fs::read_to_string("/proc/self/timers") else { return };
         let host = host(library);
         leave(&host, "timer_past");
@@ -135,7 +134,7 @@ fn a_filter_that_raises_a_signal_keeps_the_module_that_handles_it() {
         leave(&host, "filter");
         let (_ticket, report) = blocked(&host);
         assert!(report.contains("seccomp") && report.contains("SIGSYS"), "{report}");
-        // SAFETY: asks for a number, and raises a signal.
+        // SAFETY: reads a number and raises a signal.
         unsafe { libc::getppid() };
     });
 }
@@ -147,19 +146,19 @@ fn a_mutex_that_a_thread_holds_keeps_the_module_and_names_the_thread() {
             let host = host(library);
             leave(&host, what);
             let (ticket, report) = blocked(&host);
-            // SAFETY: asks for a number.
+            // SAFETY: reads a number.
             let own = unsafe { libc::gettid() }.to_string();
             assert!(report.contains("robust mutex") && report.contains(&own), "{report}");
             let mutex: usize = told().parse().expect("an address");
             let mutex = ptr::with_exposed_provenance_mut(mutex);
-            // SAFETY: the mutex is there, as the report says, and this thread holds it.
+            // SAFETY: the mutex exists according to the report, and this thread holds it.
             assert_eq!(unsafe { libc::pthread_mutex_unlock(mutex) }, 0);
             end(&host, &ticket);
         }
     });
 }
 
-/// Has a finaliser do it, while the library is being closed.
+/// Runs the action in a finaliser, while the library is being closed.
 fn closed_with(library: &Path, what: &str) -> Runtime {
     let host = host(library);
     leave(&host, what);
@@ -172,7 +171,7 @@ fn a_thread_that_a_finaliser_starts_does_not_run_in_a_library_that_is_gone() {
     alone("a_thread_that_a_finaliser_starts_does_not_run_in_a_library_that_is_gone", |library| {
         let threads = process::threads().expect("they are counted");
         let host = closed_with(library, "last_thread");
-        // One that runs comes to its first instruction within a moment.
+        // A running thread reaches its first instruction within this time.
         std::thread::sleep(Duration::from_millis(20));
         drop(host);
         support::until("the threads of the host have ended", || process::threads().expect("a number") <= threads);
@@ -225,8 +224,8 @@ fn a_finaliser_can_register_nothing_and_the_log_says_what_it_tried() {
             assert!(log.contains(function) && log.contains("alarms"), "{function}: {log}");
         }
         drop(host);
-        // What was registered for this would be called now.
-        // SAFETY: the child ends at once.
+        // Handlers registered for a fork would be called now.
+        // SAFETY: the child ends immediately.
         let child = unsafe { libc::fork() };
         if child == 0 {
             // SAFETY: ends the child without any of the parent's code.

@@ -1,5 +1,5 @@
-//! Structs that extend others: what they have of them in objects, in plugins and in the host, over reloads that move fields there, and
-//! where the two sides have other ones.
+//! Structs that extend others: inherited fields in objects, in plugins and in the host, across reloads that move fields to the base,
+//! and with different bases on both sides.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,6 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The fields of a struct in order.
 fn fields(host: &Runtime, object: ObjectHandle, property: &str) -> Vec<(String, Value)> {
     match host.objects().get(object, property) {
         Ok(Value::Struct(fields)) => fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
@@ -84,7 +83,7 @@ fn a_field_that_moved_to_the_base_keeps_its_value() {
     assert_eq!(note(&host, own, "elsewhere", 8), "elsewhere (7, 8) 1.5");
 }
 
-/// A place that extends the struct of that path, or none.
+/// Declares a place that extends the struct of that path, if any.
 fn places(base: &str) -> Natives {
     let place = NativeStruct::new("Test", "Place").doc("A place, as the host has it.").extends(base);
     Natives::in_package("Test").structure(place.field("x", (PropertyKind::F64, "")))

@@ -1,5 +1,5 @@
-//! Structs whose fields say what they begin as: wherever the host makes a value of one, in Rust code of plugins, and over reloads that
-//! change what is said.
+//! Structs with default values of fields: in every place where the host creates a value, in Rust code of plugins, and across reloads
+//! that change the defaults.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,6 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 use crate::support;
 
 const DEPOT: &str = "/Script/Game.Depot";
-/// A size as a new one is.
 const NEW: &str = "2.5 -1 Air 0";
 
 fn parcels(features: &[&str]) -> PathBuf {
@@ -21,7 +20,7 @@ fn depot(host: &Runtime) -> ObjectHandle {
     host.objects().spawn(DEPOT).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A value in words: the fields of a struct with spaces, the values of an array with bars.
+/// Formats a value: fields of a struct separated by spaces, values of an array by bars.
 fn in_words(value: &Value) -> String {
     match value {
         Value::Struct(fields) => fields.iter().map(|(_, value)| in_words(value)).collect::<Vec<_>>().join(" "),
@@ -44,7 +43,7 @@ fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
     in_words(&told.expect("a text"))
 }
 
-/// A size of which only this is said.
+/// Size with an explicit width only.
 fn wide(width: i32) -> Value {
     Value::Struct(vec![("width".into(), Value::I32(width))])
 }

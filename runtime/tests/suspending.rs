@@ -1,5 +1,5 @@
-//! What only one can have, a port or a database, is given up by the old generation before the main of the new one, and
-//! taken again when the reload is rolled back.
+//! Exclusive resources, such as a port or a database: the old generation releases them before the main of the new one, and acquires
+//! them again after a rollback.
 
 use crate::support;
 
@@ -22,8 +22,7 @@ fn tug(tag: u64) -> PathBuf {
     support::tagged("harbor", &["needs-harbor"], tag)
 }
 
-/// An address of this test's own: below the ports that the system gives out, on an address of the loopback that nobody
-/// else uses.
+/// Returns an address reserved for this test: a port below the ephemeral range, on an otherwise unused loopback address.
 fn free_address() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let pid = std::process::id();
@@ -36,7 +35,7 @@ fn free_address() -> String {
     }
 }
 
-/// A host, the address that its harbor serves, and what goes wrong there. One at a time, since all write into one record.
+/// Host with the address of its harbor and the current fault. One at a time, since all write into one record.
 struct Scene {
     record: support::Record,
     host: Runtime,
@@ -72,14 +71,13 @@ impl Scene {
         self.host.reload(libraries).expect("a Master")
     }
 
-    /// The build that answers at the port; `None` when nobody does.
+    /// Build that answers at the port; `None` without an answer.
     fn serving(&self) -> Option<String> {
         let mut answer = String::new();
         TcpStream::connect(&self.address).ok()?.read_to_string(&mut answer).ok()?;
         Some(answer)
     }
 
-    /// The build behind a call.
     fn build(&self) -> String {
         match self.host.calls().call("ex:/harbor.build", &[]) {
             Ok(Some(Value::Text(build))) => build,
@@ -92,12 +90,10 @@ impl Scene {
     }
 }
 
-/// It went well.
 fn committed(reload: Reload) -> Reload {
     reload.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// The error of a reload that was rolled back.
 fn failure(reload: &Reload) -> (Phase, String) {
     match &reload.outcome {
         Outcome::RolledBack { phase, error } => (*phase, error.clone()),
@@ -136,14 +132,14 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
     }
     let _before = scene.record.take();
     scene.order("");
-    // The new one has the port when it goes, and its exit hook gives it back before the old one takes it.
+    // The new generation holds the port at its end; its exit hook releases the port before the old generation acquires it.
     let fault = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
     let reload = scene.reload(&[harbor(2)]);
     assert!(fault.has_fired() && !reload.is_committed());
     drop(fault);
     scene.assert_serves("1");
     assert_eq!(scene.record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 2 exit\nharbor 1 resume\n");
-    // One that is refused while staging disturbs nobody.
+    // A reload that is refused during staging does not affect the running generation.
     assert!(!scene.reload(&[PathBuf::from("/nowhere/libharbor.so")]).is_committed());
     assert_eq!(scene.record.take(), "");
     committed(scene.reload(&[harbor(2)]));
@@ -193,7 +189,7 @@ fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
         assert!(reload.remainder.mains.is_empty(), "{reload}");
         scene.assert_serves("1");
     }
-    // One that was not asked has nothing to take again.
+    // A module whose `suspend` was not called is not resumed.
     scene.order("tug 1 suspend error");
     assert!(!scene.reload(&[harbor(2), tug(2)]).is_committed());
     assert_eq!(scene.record.take(), "tug 1 suspend\ntug 1 resume\n");
@@ -204,7 +200,7 @@ fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
         format!("{dependent_first}harbor 2 main\ntug 2 main\ntug 1 exit\nharbor 1 exit\n"),
         "dependents first, as with exit hooks; mains the other way round"
     );
-    // Only what is replaced is suspended.
+    // Only replaced modules are suspended.
     committed(scene.host.reload_changed(&[harbor(2), tug(1)]).expect("a Master"));
     assert_eq!(scene.record.take(), "tug 2 suspend\ntug 1 main\ntug 2 exit\n");
     scene.assert_serves("2");
@@ -226,7 +222,7 @@ fn a_resume_that_fails_is_reported_and_its_module_goes_on() {
     }
 }
 
-/// What `suspend` and `resume` may do: all that the living generation may.
+/// Permits everything in `suspend` and `resume` that the living generation may do.
 #[test]
 fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
     let scene = Scene::new(&[harbor(1)]);
@@ -261,7 +257,7 @@ fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
     assert!(!told.contains("posted"), "{told}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
-    // What was posted is the old one's, which lives; the reload that was asked for comes after it.
+    // Posts belong to the old generation, which is alive; the requested reload follows them.
     assert_eq!(scene.host.take_reloads().len(), 1);
     assert!(scene.record.take().starts_with("harbor 1 posted\n"), "it goes on where it was");
     scene.assert_serves("2");
@@ -274,7 +270,7 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     let (orders, end) = (folder.path().join("orders"), folder.path().join("orders.end"));
     let (told, hangs) = channel();
     let builder = support::builder().watchdog(Duration::from_millis(700)).on_hang(move |hang| {
-        // On a machine that is slow enough, a phase of the host's own takes too long as well.
+        // On a slow machine, a phase of the host itself may also exceed the limit.
         if !hang.function.is_empty() {
             fs::write(&end, "").expect("the folder is writable");
             let _sent = told.send(hang.clone());
@@ -289,7 +285,7 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     assert_eq!(hang.phase, ["a reload", "quiesce"]);
 }
 
-/// Who is about to go leaves nothing for later, as in every unload.
+/// A generation about to be unloaded must not leave posts, as in every unload.
 #[test]
 fn a_suspend_may_not_post() {
     let scene = Scene::new(&[harbor(1)]);
@@ -309,7 +305,7 @@ fn modules_of_different_names_take_turns_at_one_port() {
         committed(scene.reload(&[library]));
         assert_eq!(scene.serving().as_deref(), Some(build));
     }
-    // Gone, and back.
+    // Unloads the module and loads it again.
     committed(scene.reload(&[support::plugin("unruly", &[])]));
     assert_eq!(scene.serving(), None);
     committed(scene.reload(&[harbor(2)]));
@@ -394,7 +390,7 @@ fn a_database_that_one_may_open_goes_from_generation_to_generation() {
         let library = support::tagged("almanac", &[], 2 - turn % 2);
         assert!(!host.reload(&[&library]).expect("a Master").is_committed());
         drop(fault);
-        // A main that has run has counted: what is outside of the host's world is not undone.
+        // A main that has run has incremented the counter: effects outside of the host's world are not undone.
         count += u64::from(step == ReloadStep::PostStartup);
         assert_eq!(starts(), Some(Value::U64(count)));
         let reload = committed(host.reload(&[&library]).expect("a Master"));

@@ -1,8 +1,8 @@
-//! A plugin that has left its addresses in tables and variables of libraries that stay: they lead elsewhere when it goes,
-//! or it is kept and a report says by what. What comes after would come to harm otherwise.
+//! A plugin leaves its addresses in tables and variables of libraries that stay mapped: the host redirects them when the plugin is
+//! unloaded, or keeps the plugin and reports the reason. Otherwise later callbacks would crash.
 //!
-//! These tables are the process's, so each habit gets a process of its own: a test starts this program again with only
-//! itself to run, under a C library that keeps callbacks and that the host knows nothing of.
+//! These tables belong to the process, so each test restarts this program to run itself alone, with a C library that keeps callbacks
+//! and is unknown to the host.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -15,10 +15,10 @@ use std::time::Duration;
 use alcedo_runtime::{ReferenceSearch, Runtime, Value};
 use alcedo_sys::process;
 
-/// Set for the program that a test starts.
+/// Environment variable of the program that a test starts.
 const ALONE: &str = "TABLES_ALONE";
 
-/// The library that stays.
+/// Library that stays mapped.
 const STAYING: &str = r#"
     #include <malloc.h>
     #include <stdlib.h>
@@ -98,11 +98,11 @@ const STAYING: &str = r#"
 
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| compiled("staying", STAYING));
 
-/// A library with a function that has the name of one of the C library.
+/// Library with a function that has the name of a C library function.
 static ALARM: LazyLock<PathBuf> =
     LazyLock::new(|| compiled("alarm", "unsigned alarm(unsigned seconds) { return 4711 + seconds; }"));
 
-/// Built once; the folder is taken away when the machine likes.
+/// Compiles the library once; the machine may delete the folder later.
 fn compiled(name: &str, text: &str) -> PathBuf {
     let folder = support::test_dir().join(format!("staying-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the test directory is writable");
@@ -114,7 +114,7 @@ fn compiled(name: &str, text: &str) -> PathBuf {
     library
 }
 
-/// Runs `work` in a process of its own; what that printed.
+/// Runs `work` in a separate process and returns its output.
 fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
     if std::env::var_os(ALONE).is_some() {
         work();
@@ -123,7 +123,7 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
     alone_with(&[], test)
 }
 
-/// Runs `test` in a process of its own, in which it finds the plugin with these features built.
+/// Runs `test` in a separate process, where the plugin with these features is already built.
 fn alone_with(features: &[&str], test: &str) -> Option<String> {
     support::plugin("traces", features); // built once, not by each
     Some(support::alone::said(&support::alone::passes(&mut this_program(test))))
@@ -135,7 +135,7 @@ fn this_program(test: &str) -> Command {
     command
 }
 
-/// A host that never gives an unload up unless it is told to.
+/// Returns a host that parks a blocked unload only after `park_after`.
 fn host(library: &Path, park_after: Option<Duration>, looks: ReferenceSearch) -> Runtime {
     let builder = support::builder().unloads(|policy| {
         policy.grace = Duration::from_millis(50);
@@ -179,18 +179,18 @@ fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     });
 }
 
-/// A habit, in three generations, each of which is gone before the next has a look: that sees what is wanted. Nothing is
-/// looked for in memory: what is put right is put right without it.
+/// Checks a habit in three generations, each of which is gone before the next one checks the expected value. Memory is not searched:
+/// the repairs must not depend on the search.
 fn goes(habit: &str, wanted: &[&str]) {
     goes_with(&[], habit, wanted);
 }
 
-/// The same, with features of the plugin.
+/// Runs `goes_under` with features of the plugin and without a memory search.
 fn goes_with(features: &[&str], habit: &str, wanted: &[&str]) {
     goes_under(ReferenceSearch::Never, features, habit, wanted);
 }
 
-/// The same, with or without a look through memory.
+/// Checks that a habit does not keep the image, with or without a memory search.
 fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[&str]) {
     let library = support::plugin("traces", features);
     let host = host(&library, None, looks);
@@ -204,7 +204,7 @@ fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
-/// Tests that are a habit and what is seen after each reload.
+/// Declares tests with a habit and the expected value after each reload.
 macro_rules! traces {
     ($($name:ident: $habit:literal => $wanted:expr;)*) => {$(
         #[test]
@@ -266,7 +266,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
     });
 }
 
-/// A habit that keeps its image until the library lets go of it, and what the report says of it until then.
+/// Checks that a habit keeps its image until the library releases the address, and that the report names it.
 fn is_kept(habit: &str, says: &[&str]) {
     let library = support::plugin("traces", &[]);
     let host = host(&library, None, ReferenceSearch::Always);
@@ -297,7 +297,7 @@ fn a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out() {
     });
 }
 
-/// A callback that the library keeps in memory of this sort, and a part of the report.
+/// Checks a callback that the library keeps in this kind of memory, and a part of the report.
 fn is_kept_in(test: &str, how: &str, says: &str) {
     if std::env::var_os(ALONE).is_some() {
         return is_kept("entry", &[says]);
@@ -348,8 +348,8 @@ fn the_variable_by_which_the_c_library_knows_an_image_is_no_reference() {
     });
 }
 
-/// A number in a variable of one module that looks like an address of another is none: padding beside a number may hold half of an
-/// address, and what ended before the other was mapped may have had its place.
+/// Ignores a number in a variable of one module that equals an address of another module: padding next to a number may hold half of an
+/// address, and an ended module may have had the same address.
 #[test]
 fn a_number_in_a_module_keeps_no_other_module() {
     alone("a_number_in_a_module_keeps_no_other_module", || {
@@ -367,17 +367,17 @@ fn a_number_in_a_module_keeps_no_other_module() {
     });
 }
 
-/// Hands an address to the library that stays, as nobody but the host could.
+/// Stores an address in the resident library, as only the host could.
 #[expect(unsafe_code, reason = "calls a C function that is found by name")]
 fn keep_for_the_host(address: usize) {
     // SAFETY: the name is a C string.
     let keep = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"staying_keep_data".as_ptr()) };
     assert!(!keep.is_null());
-    // SAFETY: the function takes an address, which it reads when it is asked to, and never by itself.
+    // SAFETY: the function takes an address and reads it only on request.
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// A word in it that leads into the module was left over from something else: the module could not have called the library.
+/// Ignores an address of the module in the library as a stale value: the module could not have called the library.
 #[test]
 fn a_library_that_a_module_has_no_function_of_keeps_nothing_of_it() {
     alone("a_library_that_a_module_has_no_function_of_keeps_nothing_of_it", || {
@@ -392,7 +392,7 @@ fn a_library_that_a_module_has_no_function_of_keeps_nothing_of_it() {
     });
 }
 
-/// Opens a library as other code of the host may, and hands it an address.
+/// Opens a library, as other code of the host may do, and stores an address in it.
 #[expect(unsafe_code, reason = "calls a C function that is found by name")]
 fn opened_later_keeps(library: &Path, address: usize) {
     let name = std::ffi::CString::new(library.as_os_str().as_encoded_bytes()).expect("a name without zeroes");
@@ -402,11 +402,12 @@ fn opened_later_keeps(library: &Path, address: usize) {
         libc::dlsym(library, c"staying_keep_data".as_ptr())
     };
     assert!(!keep.is_null());
-    // SAFETY: the function takes an address, which it reads when it is asked to, and never by itself.
+    // SAFETY: the function takes an address and reads it only on request.
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// A word in it that is an address of a module was left over from something else, where neither the module nor a library of its own can
+/// Ignores an address of a module in a library as a stale value if neither the module nor its own dependencies can have opened the
+/// library: libraries of other modules contain numbers and reused memory.
 /// have opened it: libraries of another module hold numbers, and memory that was theirs before.
 #[test]
 fn a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none() {
@@ -427,7 +428,7 @@ fn a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none() {
     });
 }
 
-/// Python with an interpreter that has run some code, if the machine has its library.
+/// Starts a Python interpreter that has run some code; false if the machine lacks its library.
 #[expect(unsafe_code, reason = "opens Python, and calls what it has for that")]
 fn python() -> bool {
     const CODE: &std::ffi::CStr = c"
@@ -490,12 +491,12 @@ fn an_image_whose_callback_stays_is_given_up_with_its_name() {
         reload(&host, &library);
         until(&host, "the old image is given up", || !host.unloads().parked().is_empty());
         assert!(host.unloads().parked()[0].contains("libstaying.so: staying_table"), "{:?}", host.unloads().parked());
-        // What it leads to is there.
+        // The target of the address is still mapped.
         assert_eq!(mapped(&host), 2);
     });
 }
 
-/// What the only module of a generation left when it went.
+/// Returns the unload report of the only module of a generation.
 fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport {
     let lease = host.unloads().lease_master("the test").expect("there is a Master");
     reload(host, library);
@@ -505,7 +506,7 @@ fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport 
     ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Takes and frees blocks of the sizes that a plugin has left, so that what it has given away is written over if it was freed.
+/// Allocates and frees blocks of the sizes that a plugin has left, so that freed blocks are overwritten.
 fn churn() {
     let blocks: Vec<Vec<u8>> = (0..64).map(|turn| vec![turn; 4004 + usize::from(turn % 2) * 1001]).collect();
     std::hint::black_box(&blocks);
@@ -521,7 +522,7 @@ fn blocks_that_only_the_plugin_knew_are_freed_and_those_that_a_library_was_given
             leave(&host, "blocks");
             let report = end_of_first(&host, &library);
             let [end] = &report.modules[..] else { panic!("{report}") };
-            // Three of its own, and the text, of which the environment has a copy.
+            // Three own blocks, and the string, of which the environment has a copy.
             let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
             assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
             assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
@@ -561,7 +562,7 @@ fn blocks_of_a_plugin_are_freed_also_where_the_c_library_has_moved_one() {
     });
 }
 
-/// Three blocks of a plugin with these features are kept for that reason, or freed if there is none.
+/// Checks that three blocks of a plugin with these features are kept for that reason, or freed if there is none.
 fn blocks_are_kept(features: &[&str], why: &str) {
     let all = (3, 1001 + 2002 + 3003);
     let (freed, kept) = if why.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };
@@ -579,7 +580,7 @@ fn blocks_are_kept(features: &[&str], why: &str) {
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
-// Functions of the C library that the plugin looks up at run time.
+// C library functions that the plugin looks up at run time.
 traces! {
     a_thread_ends_without_the_destructor_of_a_key_whose_plugin_has_gone: "looked_up_key" => NOTHING;
     a_thread_ends_without_a_destructor_that_was_looked_up_and_has_gone: "looked_up_thread_local" => NOTHING;
@@ -596,7 +597,7 @@ fn functions_around_a_fork_are_no_references_since_they_go_with_their_plugin() {
     });
 }
 
-/// Of a habit whose functions run once in each of three generations that go.
+/// Checks a habit whose functions run once in each of three unloaded generations.
 fn runs_thrice(test: &str, habit: &str, says: &str) {
     if let Some(said) = alone(test, || goes(habit, &NOTHING)) {
         assert_eq!(said.matches(says).count(), 3, "{said}");
@@ -621,7 +622,7 @@ fn exit_handlers_with_a_status_that_were_looked_up_run_before_their_plugin_goes(
     runs_thrice(test, "looked_up_exit_handler_with_status", "a function of a plugin ran");
 }
 
-/// Tests of what the shared library of C++ keeps: a habit, and what is seen after each reload.
+/// Declares tests for the shared C++ library: a habit, and the expected value after each reload.
 macro_rules! traces_in_cpp {
     ($($name:ident: $habit:literal => $wanted:literal;)*) => {$(
         #[test]

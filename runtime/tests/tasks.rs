@@ -1,5 +1,5 @@
-//! Tasks, timers and posted closures of a real plugin: in which order they run, on which clock, what ends them, and that
-//! a reload sets them aside, takes them back when it fails, and never lets an old one run in a new generation.
+//! Tasks, timers and posted closures of a real plugin: their order, their clock and their end. A reload parks them, restores them if
+//! it fails, and never runs an old one in a new generation.
 
 use crate::support;
 
@@ -15,8 +15,8 @@ pub(crate) fn chores(features: &[&str]) -> PathBuf {
     support::plugin("chores", features)
 }
 
-/// A record of what a plugin, or the host, tells under `target`, and a host with one robot. The record outlives the host,
-/// so that no other test hears how this one ends.
+/// Returns a record of the lines under `target`, and a host with one robot. The record outlives the host, so that other tests do not
+/// receive the lines of its end.
 pub(crate) fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
     let host = support::hasty_host(&[chores(&[])]);
@@ -28,7 +28,6 @@ fn call(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]
     host.objects().call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
-/// One tick of so many milliseconds.
 pub(crate) fn tick(host: &Runtime, milliseconds: u32) {
     host.tick(Budget::seconds(milliseconds as f32 / 1_000.0));
 }
@@ -228,7 +227,7 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
     let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
 
     assert!(!report.is_committed(), "{report}");
-    // What was posted may run while the host waits for the end of the new images, or later.
+    // Posts may run while the host waits for the end of the new images, or later.
     let mut posted = Vec::new();
     let mut others = |lines: String| {
         let (posts, others): (Vec<_>, Vec<_>) = lines.lines().partition(|line| line.starts_with("posted"));
@@ -363,7 +362,7 @@ fn jobs_that_fail_alike_are_logged_at_powers_of_ten() {
         tick(&host, 10);
         let lines = record.take();
         let counted: Vec<_> = lines.lines().filter(|line| line.contains("failed and ends")).collect();
-        // Two tasks, two timers and a closure, each from a place of its own.
+        // Two tasks, two timers and a closure, each from its own call site.
         assert_eq!(counted.len(), if turn == 1 || turn == 10 { 5 } else { 0 }, "{turn}: {lines}");
         assert!(counted.iter().all(|line| line.contains("(10 times by now)") == (turn == 10)), "{lines}");
         assert_eq!(lines.lines().count(), counted.len(), "{turn}: {lines}");
@@ -463,12 +462,12 @@ fn posted_closures_go_on_while_the_host_waits_for_an_unload() {
     let let_go = dir.path().join("let go");
     call(&host, robot, "wait_for_thread", &[Value::Text(let_go.display().to_string())]);
     wait(&host, "the task is woken", || record.take().contains("woken by a thread"));
-    // The thread ends only after this has run, and no tick comes any more that could run it.
+    // The thread ends only after this has run, and no further tick can run it.
     assert!(host.post_handle().post(move |_| std::fs::write(&let_go, "").expect("the folder is writable")));
     assert_eq!(host.shutdown().left, Vec::<String>::new());
 }
 
-/// Ticks until it is so, for a minute at most.
+/// Ticks until the condition holds, for a minute at most.
 fn wait(host: &Runtime, what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !is_so() {

@@ -1,6 +1,5 @@
-//! A kind of values that stands in one file and one entry of a list of the reflection core, `values/toy.rs`, and that only tests
-//! have: a host has it as property, element, default, parameter and result, and in a world on disk. That values of it are
-//! carried over a reload is shown in `reload/carry/tests.rs`.
+//! Value kind defined in one file and one list entry of the reflection core, `values/toy.rs`, for tests only: used as property,
+//! element, default, parameter and result, and in a saved world. `reload/carry/tests.rs` tests reloads of its values.
 
 use crate::support;
 
@@ -11,7 +10,7 @@ use alcedo_runtime::{CallError, Runtime, Signature, Value};
 const TOY: PropertyKind = PropertyKind(200);
 const BOX: &str = "/Script/Test.Box";
 
-/// A host whose boxes have one value and a list.
+/// Host whose boxes have a single value and a list.
 fn boxes(one: (PropertyKind, &'static str), all: &'static str) -> Runtime {
     let class = NativeClass::new("Test", "Box", "/Script/Core.Object");
     let class = class.property("one", one, 0, "").property("all", (PropertyKind::ARRAY, all), 0, "");

@@ -1,4 +1,4 @@
-//! Classes that a host declares while running: bodies use what the class declares by handles, and no name is looked up in them.
+//! Classes that a host declares at run time: bodies use handles of the declared members, without lookups by name.
 
 use crate::support;
 
@@ -16,7 +16,7 @@ use expect_test::expect;
 const ADDER: &str = "/Script/Test.Adder";
 const OBJECT: &str = "/Script/Core.Object";
 
-/// What a plugin extends, and who has it add.
+/// Declares a class that a plugin extends, and a class that calls it.
 fn adders() -> [Natives; 2] {
     let mut adder =
         NativeClass::new("Test", "Adder", OBJECT).doc("The host's own adder.").flags(class_flags::BLUEPRINTABLE);
@@ -68,7 +68,7 @@ fn a_body_reads_and_writes_by_handle_whatever_class_of_a_plugin_extends_its_own_
     let twice = |object| ask(object).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([adder, detour].map(twice), [const { Some(Value::I32(9)) }; 2], "3, and 3 + 3");
     host.reload(&[detours(&["override"], 2)]).expect("a Master").into_result().expect("it is committed");
-    // The event's handle reaches the override, which calls the body of the host: 3, then 4 + 4.
+    // The event's handle calls the override, which calls the host's body: 3, then 4 + 4.
     assert_eq!([adder, detour].map(twice), [Some(Value::I32(18)), Some(Value::I32(20))]);
     host.reload(&[detours(&[], 3)]).expect("a Master").into_result().expect("it is committed");
     assert_eq!(twice(detour), Some(Value::I32(29)));
@@ -78,7 +78,7 @@ fn a_body_reads_and_writes_by_handle_whatever_class_of_a_plugin_extends_its_own_
     host.shutdown().into_result().expect("all ends");
 }
 
-/// What bodies give out to the test that looks at them.
+/// Values that function bodies report to the test.
 type Seen<T> = Rc<RefCell<Vec<T>>>;
 
 #[test]
@@ -107,7 +107,7 @@ fn a_handle_of_one_class_is_an_error_for_another_even_where_that_has_the_name() 
     let [lamp, small, cat] = ["Lamp", "SmallLamp", "Cat"].map(born);
     let ask = |function: &str, other| host.objects().call(lamp, function, &[Value::Object(other)]);
     assert_eq!(ask("gain_of", small).expect("it is a lamp"), Some(Value::F64(2.5)));
-    // In turns, so that what was looked up for the one is not used for the other.
+    // Alternates, so that lookups of one are not used for the other.
     for _ in 0..2 {
         for function in ["gain_of", "set_in", "light"] {
             let refused = ask(function, cat).expect_err("it is a cat");

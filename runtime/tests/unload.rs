@@ -1,5 +1,5 @@
-//! Unloads that do not end at once: who keeps a generation is named, it goes when they let go, and what never lets go is
-//! parked without holding the host up. The plugin is `lingering`, whose things end when a file appears.
+//! Unloads that do not end immediately: reports name the holders, the generation ends when they release it, and a permanently held
+//! generation is parked without blocking the host. The plugin is `lingering`, whose holders end when a file appears.
 #![expect(unsafe_code, reason = "one host leads threads out of their sleep by force")]
 
 use crate::support;
@@ -17,7 +17,7 @@ use alcedo_runtime::{
 use support::Record;
 use tempfile::TempDir;
 
-/// More than anything here takes on a busy machine.
+/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 const SLEEPER: &str = "/Script/Game.Sleeper";
@@ -26,8 +26,8 @@ fn lingering() -> PathBuf {
     support::plugin("lingering", &[])
 }
 
-/// A host that waits for nothing by itself, and parks nothing. Without grace even a finalizer that is about to run may be
-/// seen as a blocker, and is: on a busy machine that is when it is seen.
+/// Host that neither waits nor parks by itself. Without a grace period even a pending finalizer may be reported as a blocker, in
+/// particular on a busy machine.
 fn patient() -> Builder {
     support::builder().unloads(|policy| {
         policy.grace = Duration::ZERO;
@@ -36,10 +36,10 @@ fn patient() -> Builder {
     })
 }
 
-/// What a test with a host has to itself: declared first, dropped last.
+/// Resources of a test with a host: declared first, dropped last.
 type Stage = (Record, Runtime, Rc<RefCell<Vec<String>>>);
 
-/// A host with `lingering`, what it logs, and what its Master goes through.
+/// Returns a host with `lingering`, its log, and the events of its Master.
 fn stage(builder: Builder) -> Stage {
     let record = support::record("lingering");
     let events = Rc::new(RefCell::new(Vec::new()));
@@ -50,12 +50,11 @@ fn stage(builder: Builder) -> Stage {
     (record, host, events)
 }
 
-/// The events but for the one that says who blocks.
 fn unblocked(events: &RefCell<Vec<String>>) -> Vec<String> {
     events.borrow().iter().filter(|event| !event.starts_with("Blocked")).cloned().collect()
 }
 
-/// A file that does not exist yet, and the folder that has to live as long.
+/// Path of a file that does not exist yet, with its folder as a guard.
 fn file() -> (TempDir, PathBuf, Value) {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("now");
@@ -67,7 +66,7 @@ fn ask(host: &Runtime, name: &str, arguments: &[Value]) {
     host.calls().call(&format!("ex:/lingering.{name}"), arguments).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Looks at it, with `step` between the looks, until these and no others block it.
+/// Polls, with `step` in between, until exactly these kinds block the unload.
 fn until_blocked_by(ticket: &UnloadTicket, kinds: &[LeaseKind], step: impl Fn()) -> BlockerReport {
     let begun = Instant::now();
     loop {
@@ -84,7 +83,6 @@ fn until_blocked_by(ticket: &UnloadTicket, kinds: &[LeaseKind], step: impl Fn())
     }
 }
 
-/// Who keeps it, of one kind.
 fn owners(report: &BlockerReport, kind: LeaseKind) -> Vec<&str> {
     report.blockers.iter().filter(|blocker| blocker.kind == kind).map(|blocker| blocker.owner.as_str()).collect()
 }
@@ -228,7 +226,7 @@ fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budg
 
 #[test]
 fn a_thread_that_never_stops_is_led_out_of_its_sleep_where_the_host_allows_it() {
-    // SAFETY: the threads of that plugin have lent nothing of their stacks.
+    // SAFETY: the threads of that plugin have shared no memory of their stacks.
     let forceful = patient().unloads(|policy| unsafe { policy.evict_after(Some(Duration::ZERO)) });
     let (_record, host, _) = stage(forceful);
     let (_dir, _never, until) = file();
@@ -300,11 +298,11 @@ fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_th
     assert_eq!(owners(&early, LeaseKind::Borrow), ["a worker"]);
     let other = ticket.clone();
     let waiting = std::thread::spawn(move || other.wait(LONG));
-    // Finalizers that were done when the unload began are among the events already.
+    // Events of finalizers that had run when the unload began are already listed.
     let before = unblocked(&events);
     assert_eq!(before, ["Unloading 1", "Unloaded 1"][..before.len().max(1)]);
     drop(lease);
-    // The game thread does nothing at all meanwhile.
+    // The game thread is idle during the wait.
     let report = waiting.join().expect("it waits").expect("it is gone");
     assert_eq!(report.modules.len(), 1, "{report}");
     assert_nothing_mapped(&host);
@@ -383,7 +381,7 @@ fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the
         finalizers.len() == 1 && finalizers[0].starts_with("Drop of Game.Sleeper (lingering, generation 1)"),
         "{blocked}"
     );
-    // The new generation lives, and so does the game.
+    // The new generation is alive and works.
     host.objects().call(sleeper, "sleep", &[]).expect("the new code answers");
     let again = host.reload(&[lingering()]).expect("a Master").into_result().expect("the older one is in nobody's way");
     assert_eq!((again.generation, host.unloads().generations().len()), (3, 3));
@@ -410,7 +408,7 @@ fn a_finalizer_that_never_returns_is_given_up_and_another_thread_does_the_work_o
     host.unloads().wait(LONG).expect("a safe point");
     assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
     assert!(host.objects().is_alive(hanging));
-    // What hangs in a parked image may go on at any time.
+    // Releases the hanging code of a parked image.
     fs::write(path, "").expect("the folder is ours");
     assert_eq!(host.shutdown().left.len(), 1);
 }

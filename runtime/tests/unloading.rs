@@ -1,8 +1,7 @@
-//! What a plugin leaves behind does not keep its code: after each reload the old image is gone, its destructors have
-//! run where they had to, and the process has not grown.
+//! Values that a plugin leaves behind do not keep its code: after each reload the old image is unmapped, its destructors have run
+//! where required, and the process has not grown.
 //!
-//! Memory, threads and signals are the process's, so each habit gets a process of its own: every test starts this
-//! program again with only itself to run, and that does the work.
+//! Memory, threads and signals belong to the process, so each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -15,20 +14,20 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{Runtime, UnloadReport, Value};
 use alcedo_sys::process;
 
-/// Set for the program that a test starts: where the journal is.
+/// Environment variable of the program that a test starts: path of the journal.
 const JOURNAL: &str = "LEFTOVERS_JOURNAL";
 
-/// A file for which a stubborn thread waits.
+/// Environment variable with a file that a stubborn thread waits for.
 const RELEASE: &str = "LEFTOVERS_RELEASE";
 
-/// Reloads before memory is looked at the first time, and those after which it is looked at again.
+/// Reloads before the first measurement of memory, and before the second.
 const WARM_UP: u64 = 20;
 const RELOADS: u64 = 60;
 
-/// What a reload may leave, in KiB: the least that any of the leaks measures is above it.
+/// Growth permitted per reload, in KiB: below the smallest measured leak.
 const MOST_KIB: u64 = 8;
 
-/// Runs `work` in a process of its own; what that process printed.
+/// Runs `work` in a separate process and returns its output.
 fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output> {
     if std::env::var_os(JOURNAL).is_some() {
         work();
@@ -43,7 +42,7 @@ fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output
     Some(support::alone::passes(&mut this))
 }
 
-/// How often each line stands in the journal.
+/// Number of occurrences of each line in the journal.
 fn journal() -> BTreeMap<String, u64> {
     let path = std::env::var_os(JOURNAL).expect("this is a process of its own");
     let mut counts = BTreeMap::new();
@@ -53,7 +52,6 @@ fn journal() -> BTreeMap<String, u64> {
     counts
 }
 
-/// Looks again and again until it is so.
 fn eventually(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -79,7 +77,7 @@ fn reload(host: &Runtime, library: &Path) {
     eventually(host, "one image is mapped", || mapped(host).len() == 1);
 }
 
-/// A habit, again in each generation, costs nothing that stays; then the last one goes too.
+/// Checks that a habit, repeated in each generation, leaves no memory behind; then the last generation ends too.
 fn check(habits: &[&str]) {
     check_build(&support::plugin("leftovers", &[]), habits, RELOADS);
 }
@@ -103,7 +101,7 @@ fn check_build(library: &Path, habits: &[&str], reloads: u64) {
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
-/// Tests that are a habit and what the journal says in the end, once for each generation that had it.
+/// Declares tests with a habit each and the expected final journal, once per generation with that habit.
 macro_rules! habits {
     ($($name:ident: [$($habit:literal),*] => [$($line:literal),*];)*) => {$(
         #[test]
@@ -180,7 +178,7 @@ fn asking_who_the_thread_is_leaves_no_key() {
 #[test]
 fn a_panic_with_a_backtrace_leaves_nothing() {
     alone("a_panic_with_a_backtrace_leaves_nothing", &[("RUST_BACKTRACE", "1")], || {
-        // Each reads all the names of this program anew, which takes a while.
+        // Each backtrace reads all symbols of this program again, which takes time.
         check_build(&support::plugin("leftovers", &[]), &["panic", "backtrace"], 24);
         let lines = ["a backtrace with names", "panicked"].map(|line| (line.to_owned(), WARM_UP + 24));
         assert_eq!(journal(), BTreeMap::from(lines));
@@ -224,7 +222,7 @@ fn a_signal_handler_goes_and_the_hosts_own_comes_back() {
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
         reload(&host, &library);
-        // The new code has heard nothing, and hears its own only.
+        // The new code has received no signal, and receives only its own.
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(0)));
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
@@ -238,8 +236,8 @@ fn an_allocator_of_the_authors_own_is_left_to_him() {
     }
     alone("an_allocator_of_the_authors_own_is_left_to_him", &[], || {
         let library = support::plugin("leftovers", &["own-allocator"]);
-        // Its heap is the C heap, whose blocks are on record. That heap may grow once by a block of this size, whenever
-        // another thread has taken what lies between; so many reloads that this is no growth.
+        // The plugin uses the C heap, whose blocks are recorded. That heap may grow once by a block of this size if another thread has
+        // allocated in between; with this many reloads such growth stays below the limit.
         check_build(&library, &["megabyte", "thread_local", "leaked_box"], 3 * RELOADS);
     });
 }
@@ -257,7 +255,7 @@ fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
     eventually(&host, "the old image is parked", || !host.unloads().parked().is_empty());
     assert_eq!(mapped(&host).len(), 2);
     assert!(host.unloads().parked().iter().any(|line| line.contains("sigset")), "{:?}", host.unloads().parked());
-    // The same is not told again and again; what becomes of the image is, in short.
+    // The warning is not repeated; the parked image has a short message.
     let again = host.reload(&[&library]).expect("there is a Master").into_result().expect("it is loaded all the same");
     assert_eq!(warned(&again.warnings), 0, "{again}");
     eventually(&host, "the second image is parked", || host.unloads().parked().len() == 2);
@@ -266,7 +264,7 @@ fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
         "{:?}",
         host.unloads().parked()
     );
-    // Nor is it when there is nothing to tell, and then it is told again.
+    // After a healthy build the warning is reported again.
     let healthy = support::plugin("leftovers", &[]);
     let healed = host.reload(&[&healthy]).expect("there is a Master").into_result().expect("it is loaded");
     assert_eq!(warned(&healed.warnings), 0, "{healed}");
@@ -311,7 +309,7 @@ fn a_thread_without_a_name_is_not_named_like_the_thread_that_started_it() {
         leave(&host, "nameless_threads");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
-        // A thread gets its name a moment after it was started.
+        // A thread gets its name shortly after its start.
         eventually(&host, "the threads are named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the threads still run");
             let mut owners: Vec<_> = report.blockers.iter().map(|blocker| blocker.owner.as_str()).collect();
@@ -354,7 +352,7 @@ fn a_thread_is_named_in_full_on_one_line() {
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
         let name = format!(r#""an \"exporter\"\nof everything, {}""#, "in many parts ".repeat(12));
-        // A thread gets its name a moment after it was started.
+        // A thread gets its name shortly after its start.
         eventually(&host, "it is named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the thread still runs").to_string();
             report.contains(&name)
@@ -365,7 +363,7 @@ fn a_thread_is_named_in_full_on_one_line() {
     });
 }
 
-/// What the only module left when it went.
+/// Returns the unload report of the only module.
 fn end_of(host: &Runtime, library: &Path) -> UnloadReport {
     let ticket = host.unload_master().expect("there is a Master").ticket;
     eventually(host, "the image is gone", || mapped(host).is_empty());
@@ -383,15 +381,15 @@ fn memory_that_a_plugin_mapped_past_its_hooks_and_left_is_told() {
         for (habit, maps, bytes) in
             [("mapping_by_itself", 2, 6 * 4096), ("mapping_by_itself_undone", 0, 0), ("mapping_by_number", 0, 0)]
         {
-            // What the host and its threads map meanwhile is not the plugin's.
+            // Mappings that the host and its threads create during the unload are not the plugin's.
             let mine = vec![1_u8; 8 << 20];
             let (started, has_started) = std::sync::mpsc::channel();
             let thread = std::thread::spawn(move || {
                 started.send(()).expect("the test waits for it");
                 std::thread::park();
             });
-            // A thread maps a stack for its signals when it starts. Later it could get the place of what the plugin has unmapped,
-            // where a word of the plugin still leads.
+            // A thread maps its signal stack when it starts. Mapped later, the stack could get the address of unmapped memory of the
+            // plugin, to which a stale address of the plugin may still point.
             has_started.recv().expect("it starts");
             leave(&host, habit);
             leave(&host, "megabyte");
@@ -415,12 +413,12 @@ fn without_a_heap_of_its_own_a_megabyte_stays() {
         support::plugin("leftovers", &["pass-through"]);
     }
     alone("without_a_heap_of_its_own_a_megabyte_stays", &[], || {
-        // What the other tests look for can be found: this build has none of the means against it.
+        // Shows that the other tests can detect leaks: this build has none of the countermeasures.
         let library = support::plugin("leftovers", &["pass-through"]);
         let host = support::host(std::slice::from_ref(&library));
         (0..WARM_UP).for_each(|_| reload(&host, &library));
         let before = process::rss_kib().expect("a figure");
-        // More than what the allocator has to spare from before.
+        // Exceeds the free memory of the allocator.
         for _ in 0..RELOADS {
             leave(&host, "megabyte");
             reload(&host, &library);

@@ -1,4 +1,4 @@
-//! Every kind of value, used by a real plugin through the real host: what it does is told as text and compared.
+//! Every kind of value, used by a real plugin through the real host, with its output compared as text.
 
 use crate::support;
 
@@ -186,7 +186,7 @@ fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
         assert!(host.types().has(&class), "{class} is declared");
         assert_eq!(host.types().implements(&class, "/Script/Game.Rings"), rings, "{class}");
     }
-    // The black keeps the chime, and the property the bell.
+    // The owned value keeps the chime, and the property the bell.
     host.objects().set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it is no object's");
     let objects = host.counters().objects;
     host.collection().collect().unwrap_or_else(|error| panic!("{error}"));

@@ -1,5 +1,5 @@
-//! The watchdog with a real plugin that does not return until it is let go: what hangs is named while it hangs, and the
-//! host goes on afterwards.
+//! Watchdog with a real plugin that does not return until released: the watchdog reports the function during the hang, and the host
+//! continues afterwards.
 
 use crate::support;
 
@@ -10,12 +10,12 @@ use std::time::Duration;
 use alcedo_runtime::{Budget, Hang, ObjectHandle, Runtime, Value};
 use tempfile::TempDir;
 
-/// What is too long in these tests.
+/// Duration that counts as a hang.
 const LIMIT: Duration = Duration::from_millis(700);
-/// How long a hang is waited for.
+/// Timeout for the report of a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A host under watch, with one object, and what is told of hangs.
+/// Watched host with one object and the reported hangs.
 struct Watched {
     host: Runtime,
     fragile: ObjectHandle,
@@ -29,12 +29,12 @@ impl Watched {
         let (told, hangs) = channel();
         let flag = folder.path().join("go on");
         let builder = support::hasty_builder().watchdog(LIMIT).on_hang(move |hang| {
-            // On a machine that is slow enough, a phase of the host's own takes too long as well.
+            // On a slow machine, a phase of the host itself may also exceed the limit.
             if hang.function.is_empty() {
                 return;
             }
             std::fs::write(&flag, "").expect("the folder is writable");
-            // Nobody listens any more when the test has failed.
+            // The receiver is gone if the test has failed.
             let _sent = told.send(hang.clone());
         });
         let host = builder.build().expect("a host");
@@ -43,7 +43,7 @@ impl Watched {
         Self { host, fragile, hangs, folder }
     }
 
-    /// The hook does not return when it runs next, until the watchdog has told of it.
+    /// Makes the next run of the hook hang until the watchdog has reported it.
     fn hangs_in(&self, hook: &str) {
         let flag = self.folder.path().join("go on");
         assert!(!flag.exists(), "nothing hung so far: {:?}", self.hangs.try_recv());
@@ -51,7 +51,6 @@ impl Watched {
         self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("it is told");
     }
 
-    /// The one hang that was told.
     fn told(&self) -> Hang {
         let hang = self.hangs.recv_timeout(PATIENCE).expect("a hang is told");
         assert_eq!(self.hangs.try_iter().collect::<Vec<_>>(), [], "once");
@@ -76,7 +75,7 @@ fn a_function_that_does_not_return_is_named_with_its_module_while_it_hangs() {
         ("game thread", "broken", "Game.Fragile:poke")
     );
     assert_eq!((hang.phase.len(), hang.calls), (0, vec!["Game.Fragile:poke".to_owned()]));
-    // What hung and came back is as good as any other.
+    // The plugin works normally after the hang.
     watched.hangs_in("event");
     watched.host.objects().set(watched.fragile, "can_tick", &Value::Bool(true)).expect("an actor can tick");
     watched.host.tick(Budget::frame());

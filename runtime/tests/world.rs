@@ -1,5 +1,5 @@
-//! The world on disk: saved by one host and loaded by another, by the same code and by code that has changed since; files
-//! that are damaged; and loads that fail half-way.
+//! Saved worlds: saved by one host and loaded by another, with the same and with changed code; damaged files; and loads that fail
+//! half-way.
 
 use crate::support;
 
@@ -20,7 +20,7 @@ const PHANTOM: &str = "/Script/Game.Phantom";
 const DIVER: &str = "/Script/Game.Diver";
 const ACTOR: &str = "/Script/Engine.Actor";
 
-/// A folder for one test, and a name in it.
+/// Folder for one test, with a file name in it.
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
@@ -35,7 +35,7 @@ fn load(host: &Runtime, path: &Path) -> WorldLoad {
     host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Objects that differ from their defaults in every way there is.
+/// Spawns objects that differ from their defaults in every possible way.
 fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
     let born = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
     let (plain, changed) = (born(SHAPESHIFTER), born(SHAPESHIFTER));
@@ -74,9 +74,9 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
     ])
 }
 
-/// What can be said of a world without handles: a line for each object, and each of its values.
+/// Describes a world without handles: a line for each object and each of its values.
 fn told(host: &Runtime) -> String {
-    // A reference to what is gone reads as none, and is saved as none.
+    // A reference to a destroyed object is read and saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let words = |value: &Value| match value {
         Value::Object(object) => path(*object),
@@ -94,7 +94,7 @@ fn told(host: &Runtime) -> String {
             lines.push(format!("  {property} = {}", words(&value)));
         }
         if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
-            // What plugin parts do not keep begins anew, as after a reload.
+            // State that plugin parts do not keep is reset, as after a reload.
             let is_kept = |word: &&str| !word.starts_with("breath=") && !word.starts_with("steps=");
             let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
             lines.push(format!("  keeps {}", kept.join(" ")));
@@ -132,7 +132,7 @@ fn another_host_loads_the_same_world() {
     }
 }
 
-/// A host whose keys keep what they refer to in these ways.
+/// Host with a class of keys whose properties use these kinds of references.
 fn keys(ways: [(PropertyKind, &'static str); 4]) -> Runtime {
     let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
     let key =
@@ -346,7 +346,7 @@ fn a_load_that_fails_half_way_leaves_the_world_as_it_was() {
     let first = shapeshifters(&[]);
     populate(&first);
     first.worlds().save(&path).expect("it is saved");
-    // The other build has a subobject more, a class less, and one that sits elsewhere: every step there is.
+    // The other build has an additional subobject, lacks a class, and moves another: every step occurs.
     let host = shapeshifters(&["v2"]);
     let living = host.objects().spawn(SHAPESHIFTER).expect("born");
     let before = host.worlds().digest();
@@ -434,7 +434,7 @@ fn numbers_come_back_to_the_last_bit() {
     assert_eq!(places(&second), places(&first));
 }
 
-/// One thing that is done to a world: which, and to whom.
+/// Change of a world: kind and objects.
 #[derive(Clone, Debug)]
 enum Deed {
     Spawn,
@@ -460,7 +460,7 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     proptest::collection::vec(deed, 0..48)
 }
 
-/// A host with native classes only, since it is made for every case.
+/// Host with native classes only, since it is created for every case.
 fn natives() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
@@ -475,7 +475,7 @@ fn done(host: &Runtime, deeds: &[Deed]) {
             Deed::SpawnIn(who) if host.objects().is_alive(pick(*who)) => {
                 objects.push(host.objects().spawn_in(NODE, pick(*who)).expect("a component"));
             }
-            // What a class does not have it refuses; that is as good a world as any.
+            // A class refuses properties that it does not have; the resulting world is equally valid.
             Deed::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
@@ -493,7 +493,7 @@ fn done(host: &Runtime, deeds: &[Deed]) {
             Deed::SpawnIn(_) => {}
         }
     }
-    // What lay in something that is gone has no path, and lies in the world once it was saved and loaded.
+    // Objects inside a destroyed object have no path, and would move to the world by saving and loading.
     while let Some(lost) = host.objects().all().into_iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }
@@ -514,7 +514,7 @@ proptest! {
         prop_assert_eq!(told(&first), told(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
-        // Into the world that it was saved from, too.
+        // Loads it also into the world from which it was saved.
         load(&first, &path);
         prop_assert_eq!(told(&first), told(&second));
     }

@@ -1,8 +1,8 @@
-//! Files of worlds that nobody saved: a real one, taken apart and put together wrongly, with a digest that fits. Whatever it
-//! says, the host answers with a world or with a sentence, and after a sentence its world is the one it had.
+//! Invalid world files: a real one, mutated, with a matching digest. For any content the host returns a world or an error, and after
+//! an error its world is unchanged.
 //!
-//! A run of some seconds is a part of the tests. `ALCEDO_FUZZ_SECONDS` lets it go on for so long; `ALCEDO_FUZZ_SEED` and
-//! `ALCEDO_FUZZ_FROM` say where it begins, and a failure tells both.
+//! A run of some seconds is part of the tests. `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set
+//! the start, and a failure prints both.
 
 use crate::support;
 
@@ -15,14 +15,14 @@ use ciborium::Value as Cbor;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Magic, version, a reserved word and the length before the body.
+/// Size of the header: magic, version, a reserved field and the length.
 const HEAD: usize = 24;
-/// The digest behind it.
+/// Size of the digest after the body.
 const TAIL: usize = 8;
-/// Rounds of the run that is a part of the tests.
+/// Rounds of the run that is part of the tests.
 const ROUNDS: u64 = 1500;
 
-/// A file with this body, whose length and digest are right.
+/// Returns a file with this body and a valid length and digest.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let mut bytes = [b"ALCWORLD", &1_u32.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
     bytes.extend(body);
@@ -40,7 +40,7 @@ fn body(file: &[u8]) -> Cbor {
     ciborium::from_reader(&file[HEAD..file.len() - TAIL]).expect("a saved world is CBOR")
 }
 
-/// A host, and a world of it on disk with a value of nearly each kind.
+/// Host with a saved world that contains a value of nearly each kind.
 struct Scene {
     host: Runtime,
     path: PathBuf,
@@ -81,7 +81,7 @@ impl Scene {
         Self { host, path, whole, _folder: folder }
     }
 
-    /// Offers a file. Whether it was taken; the world is the saved one again then.
+    /// Loads a file and returns true if it was accepted; then restores the saved world.
     fn offer(&self, bytes: &[u8], what: &dyn Fn() -> String) -> bool {
         let before = self.host.worlds().digest();
         fs::write(&self.path, bytes).expect("a file");
@@ -108,7 +108,7 @@ impl Scene {
         }
     }
 
-    /// An error is a typed one, and a sentence on one line that shows nothing of how the host is built.
+    /// Checks that the error is typed, with a single-line message that reveals no host internals.
     fn check_refusal(&self, error: &Error, what: &dyn Fn() -> String) {
         let told = error.to_string().replace(&*self.path.display().to_string(), "");
         assert!(matches!(error, Error::World(_)), "{}: {error:?}", what());
@@ -130,7 +130,6 @@ impl Scene {
     }
 }
 
-/// Numbers that look random and are the same in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -142,7 +141,7 @@ impl Dice {
     }
 }
 
-/// How many values there are in this one, itself included.
+/// Number of values in this one, itself included.
 fn count(value: &Cbor) -> usize {
     1 + match value {
         Cbor::Array(values) => values.iter().map(count).sum(),
@@ -152,7 +151,7 @@ fn count(value: &Cbor) -> usize {
     }
 }
 
-/// The value of that number, counted from the outside inwards.
+/// Value with this index, in pre-order.
 fn nth<'a>(value: &'a mut Cbor, left: &mut usize) -> Option<&'a mut Cbor> {
     if *left == 0 {
         return Some(value);
@@ -173,7 +172,7 @@ fn at(value: &mut Cbor, number: usize) -> &mut Cbor {
     nth(value, &mut left).expect("there are that many")
 }
 
-/// Values that are nothing that a file has, or too much of it.
+/// Values that no file contains, or that are too large.
 fn strange(dice: &mut Dice) -> Cbor {
     const TEXTS: [&str; 12] = [
         "",
@@ -203,7 +202,7 @@ fn strange(dice: &mut Dice) -> Cbor {
     }
 }
 
-/// One change, and what it was.
+/// Applies one random change and describes it.
 fn change(body: &mut Cbor, dice: &mut Dice) -> String {
     let all = count(body);
     let (one, other) = (dice.roll(all), dice.roll(all));
@@ -250,7 +249,7 @@ fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
         let mut dice = Dice(seed ^ round.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let mut changes = Vec::new();
         let bytes = match dice.roll(8) {
-            // Bytes of the body, with a digest that fits.
+            // Changes bytes of the body, with a matching digest.
             0 | 1 => {
                 let mut bytes = scene.whole[HEAD..scene.whole.len() - TAIL].to_vec();
                 for _ in 0..1 + dice.roll(4) {
@@ -264,7 +263,7 @@ fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
                 }
                 sealed(&bytes)
             }
-            // Any byte, and a digest that does not fit any more.
+            // Changes any byte, so that the digest does not match.
             2 => {
                 let mut bytes = scene.whole.clone();
                 let at = dice.roll(bytes.len());
@@ -273,7 +272,7 @@ fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
                 bytes.truncate(bytes.len() - dice.roll(3));
                 bytes
             }
-            // Values of the body.
+            // Changes values of the body.
             _ => {
                 let mut body = original.clone();
                 for _ in 0..1 + dice.roll(3) {
@@ -291,7 +290,6 @@ fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
     assert!(until.is_some() || (taken > 0 && taken < rounds), "both happen: {taken} of {rounds}");
 }
 
-/// The rows of a body.
 fn rows<'a>(body: &'a mut Cbor, name: &str) -> &'a mut Vec<Cbor> {
     let Cbor::Map(entries) = body else { panic!("a body is a map") };
     let found = entries.iter_mut().find(|(key, _)| key.as_text() == Some(name));
@@ -304,7 +302,7 @@ fn field<'a>(record: &'a mut Cbor, name: &str) -> &'a mut Cbor {
     &mut found.expect("the record has it").1
 }
 
-/// A record of an object without values.
+/// Record of an object without values.
 fn object(class: u64, name: &str, outer: Option<u64>, part: Option<&str>) -> Cbor {
     let entry = |key: &str, value: Cbor| (Cbor::Text(key.to_owned()), value);
     let mut entries = vec![entry("class", class.into()), entry("name", name.into())];
@@ -358,7 +356,7 @@ fn a_class_that_is_not_native_is_not_taken_for_one() {
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
 }
 
-/// Each is a part of the one before, and their class is not there: nobody doubts it, so all of them stay and end together.
+/// Builds a chain of nested objects of a missing class: all of them are kept and destroyed together.
 #[test]
 fn a_world_as_deep_as_its_file_is_long_comes_and_goes() {
     const DEEP: u64 = 100_000;
@@ -406,7 +404,7 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
     }
 }
 
-/// Found by the fuzzer: a class makes the subobject that an object lacks, and something else in there has its name.
+/// Found by the fuzzer: a class creates a subobject that an object lacks, and another object has its name.
 #[test]
 fn what_has_the_name_of_a_new_subobject_is_saved_under_another() {
     let scene = Scene::new();

@@ -1,5 +1,5 @@
-//! An object of the wrong class is refused at every door where values come in by name: the same error, with the place, the
-//! class wanted, and the object with its class. What suits, none, and an object that is gone pass everywhere.
+//! Objects of a wrong class are refused at every entry point for values by name: the same error, with the location, the expected
+//! class, and the object with its class. Matching objects, none, and destroyed objects are accepted everywhere.
 
 use crate::support;
 
@@ -23,7 +23,7 @@ fn hang(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()
 }
 
-/// A host whose locks know keys, or, where `anything` goes, any object.
+/// Host whose locks accept keys or, with `anything`, any object.
 fn host(anything: bool) -> Runtime {
     let key: NativeType = (PropertyKind::OBJECT, if anything { OBJECT } else { KEY });
     let keys: NativeType = (PropertyKind::ARRAY, "Object(/Script/Test.Key)");
@@ -56,7 +56,7 @@ fn born(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What an object has to pass, and how the error names the place.
+/// Check that an object must pass, with the location in its error.
 type Door = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
 
 fn door(
@@ -159,11 +159,11 @@ fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
     assert_eq!(put(key), "passed");
     assert_eq!(put(wall), refusal("`up:/Script/Test.Lock:key`"));
     assert_eq!(host.objects().get(lock, "key").expect("a property"), Value::Object(key));
-    // What comes out where nobody has compared signatures is looked at as well.
+    // Results of calls without a signature check are also checked.
     let take = |object| says("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
     assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));
-    // The plugin's own, typed, as before.
+    // The plugin's own function, with types, as before.
     assert_eq!(says("take", &[Value::Object(bell)]), "/Script/Game.Bell");
 }
 

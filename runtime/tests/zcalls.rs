@@ -1,5 +1,5 @@
-//! Calls by name in both directions, over the border of a real plugin: the host calls what `switchboard` offers, and
-//! `switchboard` calls what the host and it itself offer.
+//! Calls by name in both directions across the ABI boundary of a real plugin: the host calls functions of `switchboard`, and
+//! `switchboard` calls functions of the host and its own.
 
 use crate::support;
 
@@ -20,7 +20,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// The host calls; the answer or the refusal in words.
+/// Calls from the host and compares the formatted answer or refusal.
 fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     let answer = match host.calls().call(name, arguments) {
         Ok(None) => "done".to_owned(),
@@ -30,7 +30,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&answer);
 }
 
-/// The plugin calls, from the method `by` of a line; what the method tells of it.
+/// Calls from the plugin, through the method `by` of a line, and compares its text.
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
     match host.objects().call(line, by, arguments) {
         Ok(Some(Value::Text(told))) => expected.assert_eq(&told),
@@ -38,7 +38,7 @@ fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value],
     }
 }
 
-/// A host function that doubles, and one that greets.
+/// Registers a host function that doubles, and one that greets.
 fn register(host: &Runtime) {
     let double = |_: &Runtime, values: &[Value]| match values {
         [Value::I32(one), Value::I32(other)] => Ok(Some(Value::I32(2 * (one + other)))),
@@ -400,10 +400,10 @@ fn a_rolled_back_reload_leaves_handles_and_registered_names_alive() {
     assert_eq!(host.calls().resolve("ex:/switchboard.add").expect("it is registered"), handle);
 }
 
-/// What a resolver and its test share.
+/// Log shared by a resolver and its test.
 type Words = Rc<RefCell<Vec<String>>>;
 
-/// A host with a protocol `db`, whose tables are `add`, `greet` and what is pushed into the list; and who asked for what.
+/// Host with a protocol `db`, whose tables are `add`, `greet` and the added names, and a log of the requests.
 fn with_db(host: &Runtime) -> (Words, Words) {
     let (tables, asked) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
     let (known, log) = (Rc::clone(&tables), Rc::clone(&asked));

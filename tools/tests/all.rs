@@ -1,4 +1,4 @@
-//! The tests of the commands as a user runs them, one module a file. Each file has a process to itself: see
+//! Tests of the commands as a user runs them, one module per file. Each file has its own process: see
 //! `runtime/tests/support/apart.rs`.
 //!
 //! `cargo test --test commands dev::` runs one file.

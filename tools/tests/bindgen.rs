@@ -1,4 +1,4 @@
-//! `alcedo bindgen`: what it writes for a header compiles as a plugin, and says what it leaves out and why.
+//! `alcedo bindgen`: the output for a header compiles as a plugin, and lists omitted items with the reason.
 
 use std::fs;
 use std::path::Path;
@@ -66,12 +66,12 @@ void many(int a, int b, int c, int d, int e, int f, int g, int h, int i);
 static inline int here(void) { return 1; }
 ";
 
-/// Runs it; `None` where there is no libclang.
+/// Runs the command; `None` without libclang.
 fn bindgen(header: &Path, args: &[&str]) -> Option<Output> {
     let output = Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("bindgen").arg(header).args(args).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("libclang, which reads the header, was not found") {
-        // CI installs it, so there it must not be missed.
+        // Required in CI, which installs libclang.
         assert!(std::env::var_os("CI").is_none(), "{said}");
         eprintln!("skipped: {said}");
         return None;

@@ -1,4 +1,4 @@
-//! The demo as a program: what it says to another program, and that it can tell a sound host from a broken one.
+//! The demo as a program: its machine-readable output, and its detection of a broken host.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,15 +7,14 @@ use serde_json::Value;
 
 use crate::support::compiled_plugins;
 
-/// Few enough to be quick, enough for three to differ from the rest.
+/// Few enough to be quick, many enough that three objects can differ from the others.
 const OBJECTS: u64 = 40;
 
-/// The folder this test was built into.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("cargo's folder for tests lies in its target folder").into()
 }
 
-/// Runs the demo with some more arguments and gives its lines, each of which must be one JSON object.
+/// Runs the demo with further arguments and returns its lines, each of which must be one JSON object.
 fn demo(more: &[&str]) -> (Output, Vec<Value>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.args(["demo", "--json", "--objects", &OBJECTS.to_string()]).args(more).env("CARGO_TARGET_DIR", target());
@@ -75,7 +74,7 @@ fn the_demo_does_what_it_should_and_tells_it_as_json() {
     assert_eq!(summary, &expected);
 }
 
-/// A host that is broken on purpose must not pass.
+/// A deliberately broken host must not pass.
 #[test]
 fn a_host_that_reruns_a_class_constructor_fails_the_demo() {
     let (output, lines) = demo(&["--planted-rerun"]);

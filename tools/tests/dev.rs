@@ -1,4 +1,4 @@
-//! The dev loop as a program on a pipe, with a plugin whose sources are edited while it runs.
+//! `alcedo dev` as a program on a pipe, with a plugin whose sources are edited at the same time.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -11,7 +11,7 @@ fn a_session_from_the_first_build_to_the_end() {
     let mut dev = Dev::start(&scratch);
     dev.begins();
 
-    // The world is asked and told in lines.
+    // Uses console commands to query and change the world.
     dev.wishes(": spawn Game.MagicCube");
     let born = dev.hears("   Game.MagicCube   #");
     let born = born.split_whitespace().next().unwrap();
@@ -33,7 +33,7 @@ fn a_session_from_the_first_build_to_the_end() {
     dev.hears("20 conjugates rebuilt · 0 class constructors rerun");
     dev.hears("default 180 → 240: 20 followed");
 
-    // What does not compile is shown once, and the old code goes on.
+    // A compile error is shown once, and the old code continues.
     scratch.edit("default = 240.0", "default = \"fast\"");
     dev.hears("error");
     dev.hears("the old code keeps running");
@@ -75,7 +75,7 @@ fn a_session_from_the_first_build_to_the_end() {
 #[test]
 fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
     let scratch = Scratch::new();
-    // Glue for a host, below the plugins.
+    // Glue for a host, in the folder of a plugin.
     let for_host = scratch.other("glue-derived").join("src/for_host.rs");
     let alcedo = |args: &[&OsStr]| {
         let output = scratch.command(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap();
@@ -99,7 +99,7 @@ fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
     scratch.edit("default = 180.0", "default = 240.0");
     assert!(dev.hears("generation 2 → 3").starts_with("magic_cube  generation"));
     dev.hears("glue_base of generation 2, glue_derived of generation 2 stays as it is");
-    // Glue of a module is written again when its types have changed.
+    // Glue of a module is regenerated when its types have changed.
     let field = "    /// What `health` never gets above.\n";
     scratch.edit_in("glue-base", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
     let written = dev.hears("glue written again");

@@ -1,4 +1,4 @@
-//! `alcedo doctor` on small workspaces: each thing that is wrong is said with the way out, and nothing else is.
+//! `alcedo doctor` on small workspaces: reports each problem with its fix, and no other problems.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The profile that a host needs.
+/// Profile required by hosts.
 const PROFILE: &str = r#"
 [profile.dev.package]
 abi_stable = { opt-level = 2 }
@@ -24,7 +24,7 @@ sha2 = { opt-level = 3 }
 xxhash-rust = { opt-level = 3 }
 "#;
 
-/// A workspace of these packages: a name, and what its manifest says besides. None of them has to build.
+/// Creates a workspace of these packages: name and further manifest content. None of them has to build.
 fn workspace(root: &str, packages: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let members: Vec<_> = packages.iter().map(|(name, _)| format!("{name:?}")).collect();
@@ -35,7 +35,7 @@ fn workspace(root: &str, packages: &[(&str, &str)]) -> TempDir {
         fs::create_dir_all(source.parent().unwrap()).unwrap();
         fs::write(source, "").unwrap();
         let manifest = format!("[package]\nname = {name:?}\nedition = \"2024\"\n{more}");
-        // Cargo reads the manifests of what is named by its path.
+        // Cargo reads the manifests of path dependencies.
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let manifest = manifest.replace("ALCEDO", &repository.display().to_string());
         fs::write(dir.path().join(name).join("Cargo.toml"), manifest).unwrap();
@@ -57,7 +57,7 @@ fn doctor(dir: &Path) -> Command {
     command
 }
 
-/// What is of that state, with what to copy; and whether the command failed.
+/// Reported items of this state with their fixes, and the failure of the command.
 fn said(mut command: Command, state: &str) -> (String, bool) {
     let output = command.output().unwrap();
     let lines: Vec<Value> = String::from_utf8_lossy(&output.stdout)
@@ -222,7 +222,7 @@ fn a_plugin_without_a_cdylib_is_told_and_a_glue_crate_is_none() {
                 crate-type = ["cdylib"]
         "#]],
     );
-    // An rlib that others link is none either.
+    // An rlib that others link is not a plugin either.
     let rlib = format!("[lib]\ncrate-type = [\"rlib\"]\n{uses}");
     let dir = workspace("", &[("one", &rlib)]);
     fs::write(dir.path().join("one/src/lib.rs"), "module!(name: \"one\");\n").unwrap();
@@ -287,7 +287,7 @@ fn what_the_machine_lacks_is_said_with_what_to_install() {
     let (text, failed) = said(command, "wrong");
     assert!(text.starts_with("no host can begin here: ") && failed, "{text}");
 
-    // Somebody who says that he is an older compiler.
+    // Program that pretends to be an older compiler.
     let old = dir.path().join("old-rustc");
     fs::write(&old, "#!/bin/sh\necho 'rustc 1.60.0 (old)'\n").unwrap();
     fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -302,7 +302,7 @@ fn folders_of_hosts_that_were_killed_are_removed_and_counted() {
     let plugin = plugin("");
     let dir = workspace("", &[("one", &plugin)]);
     let temporary = tempfile::tempdir().unwrap();
-    // As a killed host leaves it: a lock that nobody holds.
+    // State left by a killed host: an unlocked lock file.
     let stage = temporary.path().join("alcedo-stage-x");
     fs::create_dir(&stage).unwrap();
     fs::set_permissions(&stage, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();

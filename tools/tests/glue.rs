@@ -1,4 +1,4 @@
-//! `alcedo glue`: what it writes compiles, and leads a plugin to the types of another module with no mirror written by hand.
+//! `alcedo glue`: the output compiles, and lets a plugin use the types of another module without a handwritten mirror.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,12 +28,12 @@ fn written(library: &Path, more: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Where a plugin of the repository has what the tool has written.
+/// Path of generated glue in a plugin of the repository.
 fn in_repository(plugin: &str, file: &str) -> PathBuf {
     folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), plugin).join("src").join(file)
 }
 
-/// No type of a host or another module is written by hand a second time. `UPDATE_EXPECT=1` writes the files.
+/// Checks that no type of a host or another module is declared manually a second time. `UPDATE_EXPECT=1` writes the files.
 #[test]
 fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     let engine = engine(&["--only", "Engine"]);
@@ -46,7 +46,7 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     expect_file![in_repository("lamps-plus", "lamps.rs")].assert_eq(&lamps);
 }
 
-/// Glue by which a host uses plugins, as tests of the host have it.
+/// Checks the glue by which host tests use plugins.
 #[test]
 fn the_glue_for_hosts_is_what_the_tool_writes() {
     let scratch = Scratch::new();
@@ -57,7 +57,7 @@ fn the_glue_for_hosts_is_what_the_tool_writes() {
     }
     let plus = written(&built(&scratch, "lamps-plus"), &["--for-host", "--package", "Game=super::lamps"]);
     expect_file![tests.join("lamps_plus.rs")].assert_eq(&plus);
-    // It has words for every kind, and a `Value` for the others.
+    // Host glue has Rust types for most kinds, and `Value` for the others.
     let values = written(&built(&scratch, "values"), &["--for-host"]);
     assert!(values.contains("host_class! {"), "{values}");
 }
@@ -125,7 +125,7 @@ fn a_workspace_without_glue_is_told_what_to_type() {
     run(&["`alcedo glue target/debug/libone_two.so -o src/one_two.rs`"]);
 }
 
-/// What `alcedo new` writes for plugins of its host.
+/// Compares the glue in the template of `alcedo new` with the generated one.
 #[test]
 fn the_glue_of_new_workspaces_is_what_the_tool_writes_for_their_host() {
     let declared = robots::builder().declared().unwrap();
@@ -134,7 +134,7 @@ fn the_glue_of_new_workspaces_is_what_the_tool_writes_for_their_host() {
     expect_file![template].assert_eq(&text);
 }
 
-/// The host of new workspaces, as it is written.
+/// Host of new workspaces, from the template.
 #[allow(dead_code, unreachable_pub, reason = "a crate of its own, elsewhere")]
 #[path = "../src/new/templates/host/src/lib.rs"]
 mod robots;
@@ -177,7 +177,7 @@ fn what_is_written_has_the_docs_and_the_signatures_of_the_original() {
     .assert_eq(&written(&cube, &["--package", "Engine=engine_glue"]));
 }
 
-/// Every kind of member of the plugin that has them all.
+/// Covers every kind of member, from the plugin that has all of them.
 #[test]
 fn glue_of_every_kind_compiles() {
     let scratch = Scratch::new();
@@ -196,7 +196,7 @@ fn glue_of_every_kind_compiles() {
     built(&scratch, "lamps");
 }
 
-/// The sample engine, which is a host like any other.
+/// Runs the sample engine, which is a normal host.
 fn engine(more: &[&str]) -> Output {
     let host = ["glue", "--host", env!("CARGO_BIN_EXE_alcedo"), "--host-arg", "dev-world"];
     alcedo(&[&host, more].concat())
@@ -222,13 +222,13 @@ fn a_host_says_what_it_declares_and_the_bytes_are_the_same_each_time() {
     assert!(!none.status.success() && said.contains("`Motor`") && said.contains("`Engine`"), "{said}");
 }
 
-/// Programs that are no host, or none that answers.
+/// Covers programs that are not hosts or do not answer.
 #[test]
 fn a_host_that_gives_no_answer_is_an_error_that_says_what_was_tried_and_the_way_out() {
     let folder = tempfile::tempdir().unwrap();
     let check = |script: &str, expected: &[&str]| {
         let host = folder.path().join("host");
-        // Another file each time: the last one may still be open where it ran.
+        // Uses a new file each time: the last one may still be open where it ran.
         let _ = fs::remove_file(&host);
         fs::write(&host, format!("#!/bin/sh\n{script}\n")).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -245,7 +245,7 @@ fn a_host_that_gives_no_answer_is_an_error_that_says_what_was_tried_and_the_way_
     check("echo no display >&2; exit 7", &["exit status: 7", "no display", "--host-arg"]);
     check("kill -SEGV $$", &["crashed before it answered", "signal: 11", "alcedo guard"]);
     check("sleep 1000", &["after 1 s", "--patience"]);
-    // What it starts goes with it, and does not keep the answer waiting.
+    // Child processes of the program are ended and do not delay the answer.
     check("sleep 1000 & exit 0", &["without an answer"]);
     check("echo nonsense > \"$ALCEDO_GLUE_REQUEST\"", &["is broken", "one checkout"]);
     check(": > \"$ALCEDO_GLUE_REQUEST\"", &["is broken"]);
@@ -255,7 +255,7 @@ fn a_host_that_gives_no_answer_is_an_error_that_says_what_was_tried_and_the_way_
     assert!(said.contains("no-such-host"), "{said}");
 }
 
-/// What `Cargo.toml` makes of a plugin that links another one, for its classes.
+/// Checks the help for a plugin whose `Cargo.toml` links another plugin for its classes.
 #[test]
 fn a_plugin_that_links_another_one_is_told_to_use_its_glue() {
     let scratch = Scratch::new();

@@ -1,5 +1,5 @@
-//! Glue of a host with thirty native classes of ten properties and ten functions, and two plugins that know the host and each other by
-//! glue only: all of it is generated, built, run and reloaded, and writing the glue again gives the same bytes.
+//! Glue of a host with thirty native classes of ten properties and ten functions, and two plugins that use the host and each other by
+//! glue only: everything is generated, built, run and reloaded, and regeneration yields the same bytes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::{Scratch, target};
 const CLASSES: usize = 30;
 const MEMBERS: usize = 10;
 
-/// The type of a member; references lead to the next class.
+/// Type of a member; references are of the next class.
 fn ty(class: usize, member: usize) -> NativeType {
     match member % 5 {
         0 => (PropertyKind::F64, ""),
@@ -49,14 +49,14 @@ fn natives() -> Natives {
     natives
 }
 
-/// Gives the number of its parameters.
+/// Returns the number of its parameters.
 fn body(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut params = 0_u32;
     while frame.take_value().is_ok() {
         params += 1;
     }
     frame.finish()?;
-    // Every second one gives nothing.
+    // Every second function has no result.
     let _ = frame.give_result(params);
     Ok(())
 }
@@ -65,7 +65,7 @@ fn builder() -> Builder {
     Runtime::builder().package("Game").natives(natives())
 }
 
-/// The first plugin: it extends classes of the host, overrides their events and uses every member of one.
+/// First plugin: extends classes of the host, overrides their events and uses every member of one.
 fn first(tag: u32) -> String {
     let mut text = "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs)]\nmod \
                     host;\nuse host::*;\nmodule! { name: \"lamps\" }\n\n/// What hears of it.\n#[uinterface(package = \
@@ -108,7 +108,7 @@ fn first(tag: u32) -> String {
     text
 }
 
-/// The second one: it extends a class of the first, overrides its event and the host's, binds its delegate and implements its interface.
+/// Second plugin: extends a class of the first, overrides its event and the host's, binds its delegate and implements its interface.
 fn second(tag: u32) -> String {
     format!(
         "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs, dead_code)]\nmod \
@@ -125,7 +125,7 @@ fn second(tag: u32) -> String {
     )
 }
 
-/// A workspace of the two, in the place of two example plugins.
+/// Workspace of the two plugins, which replace two example plugins.
 struct Two(Scratch);
 
 impl Two {
@@ -133,7 +133,7 @@ impl Two {
         self.0.other(plugin).join("src").join(file)
     }
 
-    /// The library, under a name of its own.
+    /// Builds the library under its own name.
     fn built(&self, plugin: &str, tag: u32) -> PathBuf {
         let mut build = self.0.command(env!("CARGO_BIN_EXE_alcedo"));
         let output = build.arg("build").arg(self.0.other(plugin)).output().unwrap();
@@ -197,7 +197,7 @@ fn thirty_native_classes_and_two_plugins_know_each_other_by_glue_only_over_reloa
     call(b, "listen_to", &[Value::Object(a)]);
     let (mut sum, mut heard) = (0.0, 0);
     let mut check = |first: u32, second: u32| {
-        // 0 + 2 + 4 + 1 + 3: the parameters of those that give their number.
+        // 0 + 2 + 4 + 1 + 3: parameters of the functions that return their number.
         assert_eq!(call(a, "all", &[]), Some(Value::U32(10)));
         assert_eq!(call(b, "all", &[]), Some(Value::U32(10)));
         assert_eq!(call(a, "own", &[Value::U32(3)]), Some(Value::U32(3 + first)));
@@ -219,7 +219,7 @@ fn thirty_native_classes_and_two_plugins_know_each_other_by_glue_only_over_reloa
     }
     runtime.shutdown().into_result().unwrap();
 
-    // A host in which one property of the thirty classes is another.
+    // Host in which one property of the thirty classes differs.
     let changed = natives().class(NativeClass::new("Many", "Late", "/Script/Core.Object"));
     let runtime = Runtime::builder().package("Game").natives(changed).build().unwrap();
     runtime.create_master(&[&lamps[0], &plus[0]]).expect("what was added is no difference");

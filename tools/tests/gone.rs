@@ -1,5 +1,5 @@
-//! The crash guard and images that are gone: a real plugin leaves an address in a C library and is unmapped, and then
-//! somebody follows it. What is told names the plugin only where that is sure, and nobody who merely is there.
+//! The crash guard and unmapped images: a real plugin leaves an address in a C library and is unmapped, and then the address is used.
+//! The report names the plugin only if that is certain, and never an uninvolved module.
 #![expect(unsafe_code, reason = "the host is a part of this test, and has to crash")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::support::Scratch;
 use alcedo_runtime::{Runtime, crash_guard};
 
-/// What stays in the process and knows addresses of the plugin, turned around, as C libraries do with what they guard.
+/// Resident library with addresses of the plugin in inverted form, like pointer guards of C libraries.
 const KEEPER: &str = r"
 static unsigned long code, data;
 void keep(void (*function)(int), const char *text) { code = ~(unsigned long)function; data = ~(unsigned long)text; }
@@ -20,7 +20,7 @@ int follow(int with) { ((void (*)(int))~code)(with); return with + 1; }
 int look(void) { return *(const volatile char *)~data; }
 ";
 
-/// The plugin: it looks the library's function up as it would any that its host has.
+/// Plugin that looks up the library's function like any function of its host.
 const PLUGIN: &str = r#"
 use std::ffi::{c_char, c_int, c_void};
 use alcedo_plugin_api::prelude::*;
@@ -55,15 +55,14 @@ unsafe extern "C" {
 }
 
 const RTLD_NOW_GLOBAL: c_int = 0x102;
-/// Private, of no file, and just there.
+/// Flags of an anonymous private mapping at a fixed address.
 const MAP_HERE: c_int = 0x10_0022;
 
-/// What the host is to do: the plugin's library, that of the keeper, and a word.
+/// Part that the host plays; the other variables are the paths of the plugin's library and of the keeper.
 const PART: &str = "ALCEDO_GONE_PART";
 const PLUGIN_AT: &str = "ALCEDO_GONE_PLUGIN";
 const KEEPER_AT: &str = "ALCEDO_GONE_KEEPER";
 
-/// A function of the keeper's.
 fn keepers<T: Copy>(name: &CStr) -> T {
     // SAFETY: the name is a C string, and null means all that is global.
     let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
@@ -82,7 +81,7 @@ fn unload(runtime: &Runtime) {
     assert!(gone.is_ok(), "{gone:?}");
 }
 
-/// Plays a host in a process of its own, under the guard.
+/// Acts as a host in a separate process, under the guard.
 #[test]
 fn a_child_is_a_host() {
     let Ok(part) = std::env::var(PART) else { return };
@@ -112,12 +111,12 @@ fn a_child_is_a_host() {
         }
         "taken" => {
             let page = std::ptr::without_provenance_mut(stale & !0xfff);
-            // SAFETY: nothing is there, or the call fails.
+            // SAFETY: no mapping exists there; otherwise the call fails.
             let taken = unsafe { mmap(page, 0x1000, 0, MAP_HERE, -1, 0) };
             assert_eq!(taken.addr(), page.addr());
             follow(3);
         }
-        // Something of the plugin is there, and something of it was.
+        // A plugin image is mapped, and another was mapped before.
         "libc" => {
             load(&runtime, &plugin);
             // SAFETY: none. It has to crash.
@@ -157,7 +156,7 @@ fn scene() -> Scene {
     Scene { plugin, keeper, _dir: dir }
 }
 
-/// What the guard tells of a host that plays this part.
+/// Report of the guard for a host that plays this part.
 fn told(scene: &Scene, part: &str) -> String {
     let mut guard = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     guard.arg("guard").arg(std::env::current_exe().unwrap());
@@ -169,7 +168,7 @@ fn told(scene: &Scene, part: &str) -> String {
     told[crash..].to_owned()
 }
 
-/// The line below the signal, and the calls.
+/// Returns the line below the signal, and the backtrace.
 fn parts(told: &str) -> (&str, Vec<&str>) {
     let mut lines = told.lines().skip(1);
     let first = lines.next().unwrap_or_default();
@@ -194,7 +193,7 @@ fn a_crash_in_what_is_gone_names_it_and_one_elsewhere_names_nobody() {
     let at = look.lines().find(|line| line.contains("there was magic_cube, generation 1, unmapped "));
     assert!(at.is_some_and(|at| at.trim().starts_with("at 0x")), "{look}");
 
-    // Where they were is the system's business: at one place, or at several.
+    // The system chooses the addresses: one or several.
     let again = told(&scene, "again");
     let (line, _) = parts(&again);
     assert!(line.starts_with("a call into magic_cube, generation ") && line.contains("unmapped "), "{again}");

@@ -1,22 +1,22 @@
-//! The crash guard with a real plugin that brings its host down in every way there is: what is told names module and
-//! function, and a development session goes on with the last build that was good.
+//! The crash guard with a real plugin that crashes its host in every possible way: the report names module and function, and a
+//! development session continues with the last good build.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use crate::support::{Dev, Scratch};
 
-/// What the cube does when it ticks, and what is told of it.
+/// Code of the cube's tick and the expected report.
 const WAYS: [(&str, &str, &str); 4] = [
     ("std::process::abort();", "SIGABRT", "abort"),
-    // SAFETY: none. This is the text of plugin code that has to crash; this test runs none of it.
+    // SAFETY: none. Source of plugin code that must crash; this test itself does not run it.
     ("let here: *mut u32 = std::ptr::without_provenance_mut(8); unsafe { here.write_volatile(1) };", "SIGSEGV", "0x8"),
     ("std::hint::black_box(down(u64::from(delta.to_bits())));", "SIGSEGV", "the stack is full"),
-    // More than the address space has.
+    // Exceeds the address space.
     ("std::hint::black_box(vec![1_u8; 1 << 50]);", "SIGABRT", "out of memory"),
 ];
 
-/// Never comes back, and no optimization makes a loop of it.
+/// Recursion that never returns and that no optimization turns into a loop.
 const DOWN: &str = "
 #[inline(never)]
 fn down(depth: u64) -> u64 {
@@ -34,7 +34,7 @@ fn a_crash_names_module_and_function_and_the_session_goes_on_with_the_last_good_
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     for (way, signal, detail) in WAYS {
-        // All in one line, so that the place that is told can be known.
+        // All in one line, so that the reported line is known.
         let healthy_but_unsafe = healthy.replace("#![forbid(unsafe_code)]", "");
         let crashing = format!("{}{DOWN}", healthy_but_unsafe.replace(tick, &format!("{way} {tick}")));
         let line = crashing.lines().position(|line| line.contains(way)).unwrap() + 1;
@@ -51,16 +51,16 @@ fn a_crash_names_module_and_function_and_the_session_goes_on_with_the_last_good_
         assert!(calls.contains("save to build again"));
         let told = dev.all_since("the host crashed:");
         assert!(told.contains(detail), "{way}: {told}");
-        // The host's own part of the stack is told as well.
+        // The report also contains the host's frames.
         assert!(way.contains("down") || told.contains("alcedo_runtime::"), "{way}: {told}");
         let back = dev.hears("the world is back as it was");
         assert!(back.contains("41 objects"), "{way}: {back}");
-        // What is healthy again is built and live again.
+        // A healthy source is built and becomes live again.
         scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + way.len())));
         dev.hears("generation 1 → 2");
         dev.hears("20 conjugates rebuilt");
     }
-    // One that ends the process with success has not ended the session.
+    // A process exit with success does not end the session.
     scratch.save(&healthy.replace(tick, &format!("std::process::exit(0); {tick}")));
     assert!(dev.hears("the host ended:").contains("by itself, with exit code 0"));
     dev.hears("generation 1 is live   the last build that did not crash");
@@ -74,7 +74,7 @@ fn a_host_that_ends_as_it_wants_to_has_its_own_exit_code() {
     let guard = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("guard").args(args).output().unwrap();
     let ended = guard(&["sh", "-c", "exit 7"]);
     assert_eq!((ended.status.code(), ended.stderr.is_empty()), (Some(7), true));
-    // Signals to the guard reach the host, whose exit code is that of the guard.
+    // Signals to the guard are forwarded to the host, whose exit code becomes that of the guard.
     for signal in ["TERM", "INT", "QUIT", "USR1"] {
         let host = format!("trap 'exit 5' {signal}; echo ready; while :; do sleep 0.05; done");
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
@@ -86,7 +86,7 @@ fn a_host_that_ends_as_it_wants_to_has_its_own_exit_code() {
         );
         assert_eq!(child.wait().unwrap().code(), Some(5), "{signal}");
     }
-    // A program that crashed and has no words is told of all the same.
+    // A crashed program without a message is reported as well.
     let crashed = guard(&["sh", "-c", "kill -SEGV $$"]);
     let told = String::from_utf8_lossy(&crashed.stderr).into_owned();
     assert_eq!(crashed.status.code(), Some(1), "{told}");

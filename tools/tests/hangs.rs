@@ -1,17 +1,17 @@
-//! Plugin code that never comes back, wherever that is: `alcedo dev` names it, its keys answer meanwhile, and the next save
-//! goes on with the objects as they were.
+//! Plugin code that never returns, at any location: `alcedo dev` names it, its keys still work, and the next save continues with the
+//! objects in their last state.
 
 use crate::support::{Dev, Scratch};
 
 const LOOP: &str = "loop { std::thread::sleep(std::time::Duration::from_millis(5)); }";
 
-/// The cube's source with an endless loop behind this line.
+/// Source of the cube with an endless loop after this line.
 fn endless(source: &str, behind: &str) -> String {
     assert_eq!(source.matches(behind).count(), 1, "{behind}");
     source.replace(behind, &format!("{behind}\n        if std::hint::black_box(true) {{ {LOOP} }}"))
 }
 
-/// Waits until a hang is told, and checks what is told of it.
+/// Waits for the report of a hang and checks it.
 fn hangs(dev: &mut Dev, thread: &str, function: &str) {
     let hang = dev.hears("it hangs:");
     let told = format!("the {thread} has been at {function} of module magic_cube for ");
@@ -20,20 +20,20 @@ fn hangs(dev: &mut Dev, thread: &str, function: &str) {
     assert!(seconds >= 1.0, "{hang}");
 }
 
-/// Asks for the status, which has to be answered although the world stands still.
+/// Requests the status, which must be answered during the hang.
 fn answers(dev: &mut Dev) {
     dev.wishes("s");
     assert!(dev.hears("HANGS").contains("generation"), "the status says so");
 }
 
-/// The world is as it was, from the process before.
+/// Checks that the world of the former process was restored.
 fn is_back(dev: &mut Dev) {
     dev.hears("generation 1 is live   the last build that did not crash or hang");
     let back = dev.hears("the world is back as it was");
     assert!(back.contains("41 objects"), "{back}");
 }
 
-/// The value by which the world is known again.
+/// Checks the value that identifies the world.
 fn keeps_its_value(dev: &mut Dev) {
     dev.wishes(": get MagicCube_3 rotation_speed");
     while dev.hears("77") != "77" {}
@@ -49,7 +49,7 @@ fn what_hangs_is_named_and_the_next_save_goes_on_with_the_objects_as_they_were()
     dev.wishes(": set MagicCube_3 rotation_speed 77");
     while dev.hears("77") != "77" {}
 
-    // Each of these stops the game thread. The first one was live before, the others never are.
+    // Each of these blocks the game thread. The first build was live before, the others never are.
     let places = [
         ("fn receive_tick(&mut self, this: This<Self>, delta: f32) {", "Game.MagicCube:receive_tick"),
         ("fn new(_this: This<Self>) -> Self {", "red constructor of Game.MagicCube"),
@@ -66,7 +66,7 @@ fn what_hangs_is_named_and_the_next_save_goes_on_with_the_objects_as_they_were()
         keeps_its_value(&mut dev);
     }
 
-    // A key does as well as a save: what was built is known to hang, and the build before it is taken.
+    // A key has the same effect as a save: the last build is known to hang, so the build before it is used.
     scratch.save(&endless(&healthy, places[0].0));
     hangs(&mut dev, "game thread", places[0].1);
     dev.wishes("k");
@@ -74,7 +74,7 @@ fn what_hangs_is_named_and_the_next_save_goes_on_with_the_objects_as_they_were()
     is_back(&mut dev);
     keeps_its_value(&mut dev);
 
-    // The plugin parts of this one never end, which stops the finalizer thread and nothing else.
+    // Destructors of these plugin parts never return, which blocks only the finalizer thread.
     scratch.save(&endless(&healthy, "fn drop(&mut self) {"));
     dev.hears("generation 1 → 2");
     scratch.save(&other("190.5"));
@@ -85,7 +85,7 @@ fn what_hangs_is_named_and_the_next_save_goes_on_with_the_objects_as_they_were()
     scratch.save(&other("191.5"));
     dev.hears("generation 3 → 4");
     keeps_its_value(&mut dev);
-    // No build is to blame for what somebody ends, so the one that runs is taken.
+    // A manual restart blames no build, so the current build is used.
     dev.wishes("k");
     dev.hears("the world's process was ended");
     is_back(&mut dev);

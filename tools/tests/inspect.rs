@@ -1,4 +1,4 @@
-//! `alcedo inspect`: a library's own words, in text and in JSON, and a refusal with the reason for what is none.
+//! `alcedo inspect`: description of a library as text and JSON, and the reason if a file is not an Alcedo library.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn inspect(file: &Path, json: bool) -> Output {
     command.output().unwrap()
 }
 
-/// The library of a plugin, built from a copy of its sources as it stands in the repository.
+/// Builds the library of a plugin from a copy of its sources in the repository.
 fn library(plugin: &str) -> (Scratch, std::path::PathBuf) {
     let scratch = Scratch::new();
     let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));

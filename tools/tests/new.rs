@@ -1,4 +1,4 @@
-//! `alcedo new`: what it writes builds and passes its own tests, and what it refuses it refuses whole.
+//! `alcedo new`: the output builds and passes its own tests; a refused request creates no files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use crate::support::{Dev, target};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
-/// A folder in which something new is made. What cargo made of it in the shared target folder goes with it.
+/// Folder for a new workspace or plugin. Removed together with its build output in the shared target folder.
 struct Folder {
     dir: TempDir,
-    /// Folders of manifests, and the packages that are built for them.
+    /// Folders of manifests, with the packages built for them.
     built: Vec<(PathBuf, Vec<&'static str>)>,
-    /// Whoever sweeps out the target folder would take the tests of another one along, which have the same names.
+    /// Serializes the tests: removing build output would affect another test whose packages have the same names.
     turn: Option<MutexGuard<'static, ()>>,
 }
 
@@ -25,11 +25,11 @@ impl Folder {
         Self { dir: tempfile::tempdir().unwrap(), built: Vec::new(), turn: None }
     }
 
-    /// `alcedo new` in a folder in here: what it said.
+    /// Runs `alcedo new` in a subfolder and returns its output.
     fn new_in(&self, dir: &str, args: &[&str]) -> Result<String, String> {
         let output = self.alcedo(dir, args, &[]);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
-        // Leaves out a line that depends on PATH.
+        // Omits a line that depends on PATH.
         let out: String =
             out.lines().filter(|line| !line.contains("cargo install")).map(|line| format!("{line}\n")).collect();
         if output.status.success() { Ok(self.shown(&out)) } else { Err(self.shown(&err)) }
@@ -41,13 +41,13 @@ impl Folder {
         command.arg("new").args(args).current_dir(self.dir.path().join(dir)).output().unwrap()
     }
 
-    /// Without what differs from run to run.
+    /// Replaces parts that differ from run to run.
     fn shown(&self, text: &str) -> String {
         let here = self.dir.path().canonicalize().unwrap();
         text.trim_end().replace(&here.display().to_string(), "HERE")
     }
 
-    /// Runs `cargo test` there, and counts the tests that passed.
+    /// Runs `cargo test` in the folder and returns the number of passed tests.
     fn cargo_test(&mut self, dir: &str, packages: &[&'static str]) -> usize {
         self.takes_its_turn(dir, packages);
         let output = self.cargo(dir).args(["test", "--offline", "--workspace"]).output().unwrap();
@@ -57,7 +57,7 @@ impl Folder {
         out.lines().filter(|line| line.starts_with("test ") && line.ends_with(" ... ok")).count()
     }
 
-    /// These packages are going to be built.
+    /// Waits for the lock before these packages are built.
     fn takes_its_turn(&mut self, dir: &str, packages: &[&'static str]) {
         self.turn.get_or_insert_with(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         self.built.push((self.dir.path().join(dir), packages.to_vec()));
@@ -69,7 +69,7 @@ impl Folder {
         cargo
     }
 
-    /// All that is in here, sorted.
+    /// Sorted content of the folder.
     fn listed(&self) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.dir.path())
             .unwrap()
@@ -107,7 +107,7 @@ fn a_new_workspace_passes_its_own_tests_with_a_plugin_that_is_added() {
         made HERE/our-game
           cd our-game && alcedo dev"#]]
     .assert_eq(&folder.new_in("", &["workspace", "our-game"]).unwrap());
-    // From anywhere in the workspace.
+    // Runs from any folder of the workspace.
     expect![[r#"
         made HERE/our-game/plugins/second_one, a plugin for our-game-host: it extends Robot
           cargo test -p second_one, or start `alcedo dev` again and save in it"#]]
@@ -133,7 +133,7 @@ fn alcedo_dev_runs_the_host_of_a_new_workspace_and_an_edit_of_its_plugin_goes_li
     dev.hears("LivePatrolRobot_1 is at ");
     let path = folder.dir.path().join("live/plugins/live-patrol/src/lib.rs");
     let source = fs::read_to_string(&path).unwrap();
-    // It turns at the start already, from wherever it is.
+    // The robot turns already at the start, from any position.
     fs::write(&path, source.replace("const TRACK: f64 = 10.0;", "const TRACK: f64 = -1000.0;")).unwrap();
     dev.hears("generation 1 → 2");
     dev.hears("LivePatrolRobot_1 is at -");
@@ -145,7 +145,7 @@ fn alcedo_dev_runs_the_host_of_a_new_workspace_and_an_edit_of_its_plugin_goes_li
 #[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_plugin_by_itself_passes_its_own_tests_in_the_sample_engine() {
     let mut folder = Folder::new();
-    // A workspace that is not for Alcedo does not matter.
+    // An unrelated workspace has no effect.
     fs::write(folder.dir.path().join("Cargo.toml"), "[workspace]\n").unwrap();
     folder.new_in("", &["plugin", "alone"]).unwrap();
     assert_eq!(folder.cargo_test("alone", &["alone", "engine-glue"]), 2);
@@ -159,7 +159,7 @@ fn a_new_host_passes_its_own_tests_and_takes_a_first_plugin() {
     assert_eq!(folder.cargo_test("server", &["server-glue", "server-host"]), 1);
     folder.new_in("server", &["plugin", "first"]).unwrap();
     assert_eq!(folder.cargo_test("server", &["server-glue", "server-host", "first"]), 2);
-    // Libraries may be named from the working folder.
+    // Library paths may be relative to the working folder.
     let library = target().join("debug/libfirst.so");
     fs::copy(&library, folder.dir.path().join("server/first.so")).unwrap();
     let mut host = Dev::run({
@@ -245,7 +245,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    // Cargo needs a file for `plugins/*`, which `alcedo new host` writes as well.
+    // Cargo needs a file for `plugins/*`, which `alcedo new host` also writes.
     fs::create_dir_all(folder.dir.path().join("w/plugins")).unwrap();
     fs::write(folder.dir.path().join("w/plugins/README.md"), "").unwrap();
     expect![[r#"
@@ -269,7 +269,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
     assert!(path("alcedo-plugin-api").starts_with("../../../"), "{manifest}");
     assert_eq!(manifest["package"]["edition"].as_str(), Some("2024"));
 
-    // Without a line about them: the only host and its glue.
+    // Uses the only host and its glue without metadata.
     let write = |path: &str, text: &str| fs::write(folder.dir.path().join("w").join(path), text).unwrap();
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     let package = |name: &str, uses: &str, dir: &str| {
@@ -336,7 +336,7 @@ fn a_workspace_that_cannot_take_a_plugin_says_which_line_is_missing() {
 fn another_checkout_is_taken_where_one_is_named() {
     let folder = Folder::new();
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-    // A name that a manifest has to escape.
+    // Name that a manifest must escape.
     let link = folder.dir.path().join("a \"checkout\"");
     fs::create_dir(&link).unwrap();
     for dir in ["example-plugins", "plugin-api", "runtime", "tools"] {
@@ -350,7 +350,7 @@ fn another_checkout_is_taken_where_one_is_named() {
         manifest["dependencies"]["alcedo-plugin-api"][key].as_str().unwrap().to_owned()
     };
     assert_eq!(source("x", "path"), "../a \"checkout\"/plugin-api");
-    // Accepts a repository by its URL without a look-up.
+    // Accepts a repository by its URL without a network request.
     folder.new_in("", &["plugin", "y", "--git", "https://alcedo.example/alcedo"]).unwrap();
     assert_eq!(source("y", "git"), "https://alcedo.example/alcedo");
     for file in ["y/README.md", "x/README.md"] {

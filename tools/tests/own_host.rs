@@ -1,4 +1,4 @@
-//! `alcedo dev` with a host of the author's own, which is a package beside the plugin and takes part by one line.
+//! `alcedo dev` with the author's own host, a package next to the plugin with a single line for its participation.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use crate::support::{Dev, target};
 use tempfile::TempDir;
 
-/// The files of the workspace, of the host and of the plugin; `REPOSITORY` is the folder of Alcedo, `PROFILE` its profile of debug
-/// builds, which compiles the runtime sooner than that of a new workspace.
+/// Files of the workspace, of the host and of the plugin. `REPOSITORY` is the folder of Alcedo; `PROFILE` is its debug profile, which
+/// compiles the runtime faster than the profile of a new workspace.
 const FILES: [(&str, &str); 5] = [
     (
         "Cargo.toml",
@@ -112,7 +112,6 @@ impl Wheel {
 
 const TURN: &str = "this.set_turned(this.turned() + this.step());";
 
-/// The author's workspace.
 struct Own {
     dir: TempDir,
 }
@@ -156,14 +155,14 @@ impl Own {
         self.dir.path().join("gadgets/Cargo.toml")
     }
 
-    /// Saves the plugin with something else in the place of its turn.
+    /// Saves the plugin with another statement in place of its turn.
     fn save(&self, turn: &str) {
         let (_, source) = FILES[4];
         assert_eq!(source.matches(TURN).count(), 1);
         fs::write(self.source(), source.replace(TURN, turn)).unwrap();
     }
 
-    /// Saves the host with `to` in the place of the first `from`.
+    /// Saves the host with the first `from` replaced by `to`.
     fn save_host(&self, from: &str, to: &str) {
         let path = self.dir.path().join("rig/src/main.rs");
         let source = fs::read_to_string(&path).unwrap();
@@ -171,7 +170,7 @@ impl Own {
         fs::write(&path, source.replacen(from, to, 1)).unwrap();
     }
 
-    /// `alcedo dev` on the plugin.
+    /// Starts `alcedo dev` on the plugin.
     fn dev(&self, args: &[&str]) -> Dev {
         let mut command = self.command(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(self.dir.path().join("gadgets")).args(args);
@@ -206,7 +205,7 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     dev.wishes(": objects Game.Wheel");
     let wheel = dev.hears("Game.Wheel   #");
     let wheel = wheel.split_whitespace().next().unwrap();
-    // It stands still from here on, so that it is known again.
+    // The wheel no longer turns from here on, so that its state can be recognized.
     let is_as_it_was = |dev: &mut Dev| {
         dev.wishes(&format!(": get {wheel} turned"));
         while dev.hears("1000000") != "1000000" {}
@@ -260,7 +259,7 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     dev.wishes("q");
     dev.ends_well();
 
-    // In the process of the tool there is the sample engine alone.
+    // In the process of the tool only the sample engine is available.
     let mut dev = own.dev(&["--no-guard"]);
     dev.hears("the host of these plugins is left out");
     dev.wishes("q");
@@ -269,7 +268,7 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     // Without a path `repl` runs the host of the manifest in the working folder.
     assert!(own.repl(&[], ":help\n").contains("good morning"));
 
-    // Without the metadata it is the sample engine, which lacks the class.
+    // Without the metadata the host is the sample engine, which lacks the class.
     let manifest = fs::read_to_string(own.manifest()).unwrap();
     fs::write(own.manifest(), manifest.replace("host = \"../rig\"", "")).unwrap();
     let mut dev = own.dev(&[]);
@@ -278,13 +277,13 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     dev.wishes("q");
     dev.ends_well();
 
-    // A program that ends whatever is loaded is not started for ever.
+    // A program that always ends is not restarted permanently.
     let mut dev = own.dev(&["--host", "/bin/false"]);
     dev.hears("the host ended: by itself, with exit code 1");
     dev.hears("needs the line `.development()`");
     assert_eq!(dev.child.wait().unwrap().code(), Some(1));
 
-    // By name, from the workspace of the plugin.
+    // Selects the host by name, from the workspace of the plugin.
     let mut dev = own.dev(&["--host", "rig", "--restart-host"]);
     dev.hears("generation 1 is live");
     own.save_host("good morning", "good evening");

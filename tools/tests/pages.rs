@@ -1,5 +1,5 @@
-//! The pages that lead a newcomer: each command in them is run as written, and each fence of Rust is compiled. A command that this
-//! file does not list is a failure.
+//! Pages for newcomers: each command in them is run as written, and each Rust fence is compiled. Commands that this file does not list
+//! are errors.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::{Dev, Scratch, target};
 
-/// The pages, from the root of the repository.
+/// Paths of the pages, relative to the root of the repository.
 const PAGES: [&str; 4] = [
     "README.md",
     "tools/docs/first-ten-minutes.md",
@@ -18,14 +18,13 @@ const PAGES: [&str; 4] = [
     "tools/src/new/templates/alone/README.md",
 ];
 
-/// The way to run a command of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Run {
-    /// In this folder of the copy of a checkout; with other words where the page has capitals for them.
+    /// Runs in this folder of the copied checkout, with these arguments in place of capital letters.
     In(&'static str, &'static str),
-    /// By a job of `.ci/run`, whose line contains this text.
+    /// Runs in a job of `.ci/run` whose line contains this text.
     Job(&'static str),
-    /// Runs like `In` until the program prints this text, and is ended then.
+    /// Runs like `In` until the program prints this text, and is then ended.
     Until(&'static str, &'static str),
     /// Names a command only.
     Named,
@@ -33,7 +32,7 @@ enum Run {
 
 use Run::{In, Job, Named, Until};
 
-/// All commands, in the order in which they are run. Where a page has a whole command, the words are those of the page.
+/// All commands, in the order of their runs. Whole commands of a page are listed as written.
 const COMMANDS: &[(&str, Run)] = &[
     ("git clone … alcedo && cd alcedo", Job(".ci/first-ten-minutes")),
     ("cargo run --bin alcedo -- demo", Job("cargo run -q --bin alcedo -- demo")),
@@ -81,13 +80,13 @@ fn page(path: &str) -> String {
     fs::read_to_string(repository().join(path)).unwrap().replace("{{name}}", "my-game")
 }
 
-/// The fences of a page: what is behind the first backticks, and the text.
+/// Fences of a page: info string and text.
 fn fences(page: &str) -> Vec<(&str, &str)> {
     let whole = page.split("\n```").skip(1).step_by(2);
     whole.filter_map(|fence| fence.split_once('\n')).collect()
 }
 
-/// The commands of a page: those of its consoles, and those between backticks.
+/// Commands of a page: from console fences, and from inline code.
 fn commands(page: &str) -> Vec<String> {
     let consoles = fences(page).into_iter().filter(|(sort, _)| *sort == "console").flat_map(|(_, text)| text.lines());
     let typed = consoles.filter_map(|line| line.strip_prefix("$ "));
@@ -114,7 +113,7 @@ fn each_command_of_a_page_is_known_and_run_by_a_test_or_a_job() {
     }
 }
 
-/// The pages of the examples are short, and name what runs each of them.
+/// Checks that the pages of the examples are short, and name the test of each.
 #[test]
 fn each_example_has_a_short_page_that_names_its_test() {
     let root = repository();
@@ -139,13 +138,13 @@ fn each_example_has_a_short_page_that_names_its_test() {
     assert!(names.len() > 8, "{names:?}");
 }
 
-/// Folders of sources that tests compile, and that pages have their fences from.
+/// Folders of compiled sources from which pages take their fences.
 const COMPILED: [&str; 4] = ["example-plugins", "plugin-api/tests/accepted", "runtime/dll-bind/tests", "runtime/tests"];
 
-/// Pages whose fences are compiled as they are: those of [`PAGES`] here, others as tests of documentation.
+/// Pages whose fences are compiled unchanged: those of [`PAGES`] here, others as doc tests.
 const WHOLE: [&str; 1] = ["runtime/docs/load-contexts.md"];
 
-/// Fences that no source can have, by page and first line, each with the reason.
+/// Fences without a compiled source, by page and first line, each with the reason.
 const EXCUSED: [(&str, &str, &str); 2] = [
     (
         "tools/docs/glue.md",
@@ -155,7 +154,7 @@ const EXCUSED: [(&str, &str, &str); 2] = [
     ("tools/docs/glue.md", "// build.rs", "two files; the template of a workspace has them, and `new::` compiles that"),
 ];
 
-/// The files below a folder with this ending, without what is built or is to be refused by the compiler.
+/// Files below a folder with this extension, without build output and compile-fail sources.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let wanted = entries.filter(|path| !["target", "ui", ".git", "templates"].iter().any(|name| path.ends_with(name)));
@@ -167,14 +166,14 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Code without comments, with one space wherever there is any.
+/// Normalizes code: removes comments and collapses whitespace.
 fn bare(code: &str) -> String {
     let lines = code.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line });
     let code: Vec<_> = lines.map(|line| line.split_once(" //").map_or(line, |(code, _)| code)).collect();
     code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The parts of a fence that a source has in that order: what stands between blank lines, ellipses and braces on lines of their own.
+/// Parts of a fence that a source must contain in this order: separated by blank lines, ellipses and braces on their own lines.
 fn parts(fence: &str) -> Vec<String> {
     let lines = fence.lines().flat_map(|line| match line.trim() {
         "" | "}" => vec!["…"],
@@ -221,7 +220,7 @@ fn each_fence_of_rust_is_compiled_or_excused() {
     assert!(found > 30, "{found} fences");
 }
 
-/// Pages of reference that name commands.
+/// Reference pages that name commands.
 const REFERENCE: [&str; 4] =
     ["tools/docs/glue.md", "runtime/docs/script.md", "runtime/docs/dll-bind.md", "plugin-api/docs/mistakes.md"];
 
@@ -237,7 +236,8 @@ fn each_command_that_a_page_names_is_there() {
     assert!(verbs.len() > 5, "{verbs:?}");
 }
 
-/// A folder as a checkout: copies of what commands use there, the program, and shells that find `alcedo` and a `cargo` that runs it.
+/// Folder that looks like a checkout: copies of the files that commands use, the program, and shells that find `alcedo` and a `cargo`
+/// that runs it.
 struct Checkout {
     scratch: Scratch,
     path: String,
@@ -265,12 +265,12 @@ impl Checkout {
     fn shell(&self, dir: &str, line: &str) -> Command {
         let mut command = self.scratch.command("sh");
         command.args(["-c", line]).current_dir(self.scratch.root().join(dir)).env("PATH", &self.path);
-        // Programs and libraries go where a user finds them; all else is compiled once for all tests.
+        // Programs and libraries are built where a user finds them; other output is compiled once for all tests.
         command.env_remove("CARGO_TARGET_DIR").env("CARGO_BUILD_BUILD_DIR", target()).env("CARGO_NET_OFFLINE", "true");
         command
     }
 
-    /// Runs a line until it prints `text`, and ends all that it started.
+    /// Runs a line until it prints `text`, and ends all its processes.
     fn run_until(&self, dir: &str, line: &str, text: &str) {
         let mut command = self.shell(dir, line);
         command.process_group(0);
@@ -280,7 +280,7 @@ impl Checkout {
         assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
     }
 
-    /// Runs a line to its end; one that begins a session is ended by `q` when its first generation is live.
+    /// Runs a line to its end; a session is ended by `q` when its first generation is live.
     fn run(&self, dir: &str, line: &str) {
         if line.contains("alcedo dev") || line.contains("alcedo -- dev") {
             let mut dev = Dev::run(self.shell(dir, line));
@@ -322,7 +322,7 @@ fn every_command_does_what_its_page_says_and_every_fence_compiles() {
             Job(_) | Named => continue,
         };
         if *command == "cargo test" {
-            // Fences for a host: examples of the new one.
+            // Compiles fences for a host as examples of the new host.
             for (at, (_, text)) in
                 fences(&page("README.md")).iter().filter(|(sort, _)| *sort == "rust,ignore").enumerate()
             {
@@ -337,7 +337,7 @@ fn every_command_does_what_its_page_says_and_every_fence_compiles() {
         }
         checkout.run(dir, if other.is_empty() { command } else { other });
     }
-    // Fences for plugins: one plugin of the sample engine.
+    // Compiles fences for plugins in one plugin of the sample engine.
     checkout.run("", "alcedo new plugin spinner");
     let plugin: String = PAGES
         .iter()

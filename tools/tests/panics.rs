@@ -1,5 +1,5 @@
-//! Panics in a real plugin under `alcedo dev`: their calls are shown by name and line, the author's own first, whichever
-//! generation they are of, and no image stays because of it.
+//! Panics in a real plugin under `alcedo dev`: the backtrace has names and lines, with the author's frames first, for any generation,
+//! and keeps no image mapped.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Dev, Scratch};
 
-/// Two calls down, and no optimization makes one of them.
+/// Two nested calls, which no optimization merges.
 const DOWN: &str = "
 #[inline(never)]
 fn first_down(depth: u32) -> u32 {
@@ -21,17 +21,17 @@ fn second_down(depth: u32) -> u32 {
     depth
 }
 ";
-/// The place of the panic, in [`DOWN`].
+/// Panic in [`DOWN`], used to find its line.
 const BOTTOM: &str = "panic!(\"at the bottom\")";
 const CALL: &str = "second_down(std::hint::black_box(depth))";
 
-/// The cube's source with one more line behind `behind`.
+/// Source of the cube with `line` added after `behind`.
 fn panicking(source: &str, behind: &str, line: &str) -> String {
     assert_eq!(source.matches(behind).count(), 1, "{behind}");
     format!("{}{DOWN}", source.replace(behind, &format!("{behind}\n        {line}")))
 }
 
-/// Waits until the panic at the bottom is told, asks for its calls, and looks at what is told of the author's; gives all.
+/// Waits for the report of the panic at `BOTTOM`, requests the backtrace, checks the author's frames, and returns the whole backtrace.
 fn shows_the_calls(dev: &mut Dev, source: &str, generation: u64, functions: &[&str]) -> String {
     let line = |text: &str| source.lines().position(|line| line.contains(text)).unwrap() + 1;
     let told = dev.hears("t shows its calls");
@@ -53,7 +53,7 @@ fn shows_the_calls(dev: &mut Dev, source: &str, generation: u64, functions: &[&s
     dev.all_since(", thread ")
 }
 
-/// The copies of the cube that the world's process has mapped.
+/// Copies of the cube that are mapped in the process of the world.
 fn mapped(dev: &Dev) -> BTreeSet<String> {
     let pid = dev.child.id();
     let children = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
@@ -85,12 +85,12 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
     assert_eq!(of_second.len(), 1, "{of_second:?}");
     dev.wishes(": call MagicCube_3 say_hello");
     shows_the_calls(&mut dev, &second, 2, &[implementation]);
-    // What only wrote it down is no call of it, and the way of the host into the plugin is.
+    // The backtrace omits the frames of the recorder and contains the host's frames down to the plugin.
     dev.hears("alcedo_runtime::bridge::calls::");
     let told = dev.all_since(", thread ");
     assert!(!told.contains("alcedo_sys::panics") && !told.contains("trap::hook"), "{told}");
 
-    // Other lines in another image, after which the one that panicked is gone.
+    // Changes the line numbers in another image, after which the panicked image is unmapped.
     let third = panicking(&format!("\n\n\n{healthy}"), hello, "first_down(0);");
     scratch.save(&third);
     dev.hears("generation 2 → 3");
@@ -103,7 +103,7 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
     dev.wishes(": call MagicCube_3 say_hello");
     shows_the_calls(&mut dev, &third, 3, &[implementation]);
 
-    // Code that was live for no moment, whose image goes with the panic.
+    // Panics in code that never becomes live; its image is unmapped with the panic.
     let fourth = panicking(&healthy, "fn new(_this: This<Self>) -> Self {", "first_down(0);");
     let before = mapped(&dev);
     scratch.save(&fourth);
@@ -114,7 +114,7 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
         thread::sleep(Duration::from_millis(20));
     }
 
-    // A thread of the module's own, and a panic that the author catches.
+    // Panics on a thread of the module, and in code where the author catches the panic.
     let worker = "std::thread::Builder::new().name(\"worker\".into()).spawn(|| first_down(0))";
     let caught = &format!("let _ = {worker}.map(|worker| worker.join());");
     let fifth = panicking(&healthy, hello, caught);
@@ -124,7 +124,7 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
     let told = shows_the_calls(&mut dev, &fifth, 5, &["say_hello_implementation::{{closure}}"]);
     assert!(told.contains(", thread worker\n"), "{told}");
 
-    // One that comes with every tick of every cube is told once.
+    // A panic in every tick of every cube is reported once.
     let sixth = panicking(&healthy, "let delta = f64::from(delta);", "first_down(0);");
     scratch.save(&sixth);
     shows_the_calls(&mut dev, &sixth, 6, &["magic_cube::MagicCube::receive_tick"]);
@@ -144,7 +144,7 @@ fn a_guard_that_is_asked_tells_the_calls_of_panics_while_its_host_goes_on() {
     let hello = "fn say_hello_implementation(&mut self, this: This<Self>) {";
     scratch.save(&panicking(&healthy, hello, "first_down(0);"));
     let alcedo = env!("CARGO_BIN_EXE_alcedo");
-    // What a guard tells goes where its host's errors go.
+    // A guard writes its reports to the error stream of its host.
     let run = |backtrace: &str| {
         let mut command = scratch.command("sh");
         command.args(["-c", "exec \"$0\" \"$@\" 2>&1", alcedo, "guard", alcedo, "dev", "--no-guard"]);

@@ -1,4 +1,4 @@
-//! Packages of scripts in the commands: checked, inspected, reloaded while they are edited, and asked in a running world.
+//! Script packages in the commands: checked, inspected, reloaded after edits, and queried in a running world.
 
 use std::fs;
 use std::io::Write as _;
@@ -143,7 +143,7 @@ fn dev_reloads_a_package_when_a_file_is_saved_and_keeps_the_old_one_when_that_is
     dev.ends_well();
 }
 
-/// What the example plugin has of the package that it listens to. `UPDATE_EXPECT=1` writes it.
+/// Compares the example plugin's glue of a script package with the generated one. `UPDATE_EXPECT=1` writes it.
 #[test]
 fn glue_of_a_package_is_what_the_example_plugin_has() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -1,5 +1,4 @@
-//! A package of scripts under `alcedo dev`, edited as people and their editors do it: files saved, replaced, half written, added, removed
-//! and broken.
+//! Script package under `alcedo dev`, edited like editors do: files saved, replaced, partially written, added, removed and broken.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::Dev;
 
-/// A save is live within so long: a second on an idle machine.
+/// Limit for a save to become live: a second on an idle machine.
 const PROMPT: Duration = Duration::from_secs(10);
 
 struct Tale {
@@ -30,14 +29,14 @@ impl Tale {
         fs::write(self.folder.join(file), text).unwrap();
     }
 
-    /// As editors do it that never leave half a file.
+    /// Replaces a file like an editor that never leaves a partial file.
     fn replace(&self, file: &str, text: &str) {
         let beside = self.folder.join(format!(".{file}.tmp"));
         fs::write(&beside, text).unwrap();
         fs::rename(beside, self.folder.join(file)).unwrap();
     }
 
-    /// Its folder is in the one that is named.
+    /// Starts `alcedo dev` with the parent of the package's folder.
     fn dev(&self) -> Dev {
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(self.folder.parent().unwrap()).args(["--objects", "1"]);
@@ -48,12 +47,12 @@ impl Tale {
     }
 }
 
-/// A class whose function gives a number.
+/// Class whose function returns a number.
 fn hero(number: i32) -> String {
     format!("class Hero extends Actor;\n\nfunction int Number()\n{{\n    return {number};\n}}\n")
 }
 
-/// What the world answers.
+/// Evaluates in the world and waits for the result.
 fn eval(dev: &mut Dev, text: &str, expected: &str) {
     dev.wishes(&format!(": eval {text}"));
     while dev.hears("") != expected {}
@@ -70,7 +69,7 @@ fn every_way_of_saving_a_file_makes_it_live() {
     tale.replace("Hero.uc", &hero(3));
     dev.hears("generation 2 → 3");
     eval(&mut dev, "Hero'Hero_1'.Number()", "3");
-    // A backup beside it is none of its files.
+    // Backup files next to a source are not part of the package.
     tale.save("Hero.uc~", "nonsense");
     tale.save(".Hero.uc.swp", "nonsense");
     tale.save("Hero.uc", &hero(4));
@@ -85,7 +84,7 @@ fn every_way_of_saving_a_file_makes_it_live() {
 fn a_half_written_or_broken_file_keeps_the_old_class_and_is_shown_with_its_line() {
     let tale = Tale::new();
     let mut dev = tale.dev();
-    // The half of a file that an editor has written so far.
+    // Partial file, as an editor may have written it so far.
     let whole = hero(2);
     tale.save("Hero.uc", &whole[..whole.len() / 2]);
     dev.hears("Tale/Hero.uc:");
@@ -124,7 +123,7 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
     dev.wishes(": classes");
     while dev.hears("Tale.") != "Tale.Hero" {}
     fs::rename(tale.folder.join("Hero.uc"), tale.folder.join("Moved.uc")).unwrap();
-    // A file is called as its class.
+    // A file is named after its class.
     tale.save("Moved.uc", &hero(5));
     fs::remove_file(tale.folder.join("Moved.uc")).unwrap();
     tale.save("Hero.uc", &hero(6));
@@ -133,12 +132,12 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
     dev.ends_well();
 }
 
-/// Asks until the world answers so: how many reloads it takes depends on the moment.
+/// Evaluates until the world returns this result: the number of reloads depends on timing.
 fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
     let begun = Instant::now();
     loop {
         dev.wishes(&format!(": eval {text}"));
-        // One line is the answer, and all others have words.
+        // The line with a number is the answer; all other lines contain text.
         let line = loop {
             let line = dev.hears("");
             if line.parse::<i64>().is_ok() {

@@ -1,4 +1,4 @@
-//! Packages of scripts that extend classes of plugins, in the commands that run nothing.
+//! Script packages that extend classes of plugins, in commands that run no code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ function int Greeted()
 }
 ";
 
-/// A package in the folder of the crate that it builds on.
+/// Package in the folder of the crate that it depends on.
 fn tale(scratch: &Scratch) -> PathBuf {
     let folder = scratch.plugin().join("scripts/Tale");
     fs::create_dir_all(&folder).unwrap();
@@ -45,20 +45,20 @@ fn packages_are_checked_with_the_plugins_beside_them() {
         let args: Vec<_> = ["check"].into_iter().chain(args.iter().copied()).collect();
         alcedo(&scratch, within, &args)
     };
-    // In a folder with both.
+    // Checks a folder with both.
     let (ended_well, said, aside) = check(&scratch.plugin(), &[]);
     assert!(ended_well && said == "Tale checked, 1 file: no errors\n", "{said}{aside}");
-    // By name, with the crate or with its library.
+    // Selects the dependency by name, with the crate or with its library.
     let library = find_library(&scratch).expect("it was built");
     let library = library.to_str().unwrap();
     for plugin in ["..", library] {
         let (ended_well, said, aside) = check(&scratch.plugin().join("scripts"), &["Tale", plugin]);
         assert!(ended_well && said.starts_with("Tale checked"), "{plugin}: {said}{aside}");
     }
-    // Without it.
+    // Checks the package without the dependency.
     let (ended_well, said, _) = check(&scratch.plugin(), &["scripts/Tale"]);
     assert!(!ended_well && said.contains("MagicCube") && said.contains("Tale/FancyCube.uc:1"), "{said}");
-    // A member of the plugin's class that is not there.
+    // Uses a missing member of the plugin's class.
     fs::write(tale.join("FancyCube.uc"), FANCY.replace("GreetingCount()", "GreetingCuont()")).unwrap();
     let (ended_well, said, _) = check(&scratch.plugin(), &[]);
     assert!(!ended_well && said.contains("GreetingCuont") && said.contains("Tale/FancyCube.uc:13"), "{said}");
@@ -101,7 +101,7 @@ fn inspect_and_glue_see_a_package_with_the_plugins_they_are_told_and_show_its_ve
         ended_well && said.contains("`Tale` 1.2.0") && said.contains("base = cube_glue::MagicCube"),
         "{said}{told}"
     );
-    // A version that is not there.
+    // Requires a missing version.
     fs::write(tale.join("package.toml"), manifest.replace(">=0.1", "^7")).unwrap();
     let (ended_well, said, _) = run(&["check"]);
     assert!(!ended_well && said.contains("`Tale` needs `magic_cube` ^7"), "{said}");
@@ -162,7 +162,7 @@ static function int Sum(int A, int B)
     assert!(output.status.success(), "{}\n{written}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The library of the plugin, which an earlier command has built.
+/// Library of the plugin, which an earlier command has built.
 fn find_library(scratch: &Scratch) -> Option<PathBuf> {
     let (_, said, _) = alcedo(scratch, &scratch.plugin(), &["build"]);
     said.split_whitespace().map(PathBuf::from).find(|path| path.is_file())

@@ -1,4 +1,4 @@
-//! The dev loop on a terminal: single keys, a line that is completed, a status line that what the world prints does not break.
+//! `alcedo dev` on a terminal: single keys, completion of lines, and a status line that output of the world does not break.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -13,15 +13,14 @@ use crate::support::Scratch;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// As long as in the other tests.
+/// Same timeout as in the other tests.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A program on a terminal of its own.
 struct Terminal {
     child: Child,
     keys: File,
     output: Receiver<Vec<u8>>,
-    /// All that it wrote, and how much of that was looked at.
+    /// Output so far, and the length of its checked part.
     written: Vec<u8>,
     seen: usize,
 }
@@ -41,7 +40,7 @@ impl Terminal {
         let (sender, output) = channel();
         thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // Linux gives an error at the end of a terminal.
+            // Linux returns an error at the end of a terminal.
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 if sender.send(bytes[..count].to_vec()).is_err() {
                     return;
@@ -51,7 +50,7 @@ impl Terminal {
         Self { child, keys, output, written: Vec::new(), seen: 0 }
     }
 
-    /// Waits for a text behind all that was waited for before.
+    /// Waits for a text after the text of the last wait.
     fn shows(&mut self, text: &str) {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -78,7 +77,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A test that failed must not leave a world behind.
+        // Kills the process, since a failed test must not leave it running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -90,7 +89,7 @@ fn keys_and_the_status_line_are_there_whatever_the_world_does() {
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").arg(scratch.plugin()).args(["--objects", "5"]).env("TERM", "xterm");
     let mut terminal = Terminal::run(command);
-    // A world, five cubes and what is seen of them.
+    // A world, five cubes and their visible components.
     terminal.shows("11 objects");
     let healthy = scratch.source();
 
@@ -100,7 +99,7 @@ fn keys_and_the_status_line_are_there_whatever_the_world_does() {
     terminal.press("\r");
     terminal.shows("18");
 
-    // What a plugin prints is folded, and moves no cursor.
+    // Repeated output of a plugin is folded and escaped, so it cannot move the cursor.
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     scratch.save(&healthy.replace(tick, &format!("println!(\"\\x1b[2Jsplash\"); {tick}")));
@@ -109,7 +108,7 @@ fn keys_and_the_status_line_are_there_whatever_the_world_does() {
     terminal.shows("… the same line ");
     terminal.shows(" times more");
 
-    // The status line says that it hangs, by itself and when it is asked for.
+    // The status line reports the hang, by itself and on request.
     scratch.save(&healthy.replace(tick, &format!("if true {{ loop {{}} }} {tick}")));
     terminal.shows("it hangs:");
     terminal.shows("HANGS: save or press k");

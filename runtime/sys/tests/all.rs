@@ -1,4 +1,4 @@
-//! Tests with real libraries, one module a file. Each file has a process to itself: see `runtime/tests/support/apart.rs`.
+//! Tests with real libraries, one module per file. Each file has its own process: see `runtime/tests/support/apart.rs`.
 //!
 //! `cargo test --test images unmapping::` runs one file.
 

@@ -1,4 +1,4 @@
-//! Libraries that the loader maps because an image needs them are not taken from under their own threads and handlers.
+//! Libraries that the loader maps as dependencies of an image stay mapped while their own threads and handlers need them.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -16,7 +16,7 @@ use alcedo_sys::process::{self, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, Image, ImageFile, Ledger, StageDir};
 use tempfile::TempDir;
 
-/// A library with a thread of its own, which sleeps in it until it is told to end.
+/// Library with its own thread, which sleeps in it until stopped.
 const WORKER: &str = r#"
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -57,7 +57,7 @@ void worker_key(void) { }
 #endif
 "#;
 
-/// What needs it.
+/// Library that links the worker.
 const USER: &str = r#"
 int worker_start(void (*)(void));
 void worker_stop(void);
@@ -77,7 +77,7 @@ static void *own(void *unused) { wait_here(); wait_here = 0; return unused; }
 int run(void (*wait)(void)) { wait_here = wait; return worker_run(own); }
 "#;
 
-/// What opens it by its path.
+/// Library that opens the worker by its path.
 const OPENER: &str = r#"
 #include <dlfcn.h>
 static void (*volatile wait_here)(void);
@@ -107,7 +107,7 @@ struct Mapped {
 }
 
 impl Pair {
-    /// Builds the two; no other test has threads meanwhile.
+    /// Builds both libraries; the lock keeps other tests from having threads at the same time.
     fn new(worker: &str, flags: &[&str]) -> Self {
         static ONE: Mutex<()> = Mutex::new(());
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,7 +122,7 @@ impl Pair {
         Self { dir, file, stage: StageDir::new().expect("a stage directory"), _alone: alone }
     }
 
-    /// The same, of which one opens the other.
+    /// Builds a pair in which one library opens the other.
     fn that_opens(worker: &str) -> Self {
         let mut pair = Self::new(worker, &[]);
         let opener = pair.dir.path().join("libopener.so");
@@ -131,12 +131,13 @@ impl Pair {
         pair
     }
 
-    /// The same with the tables for the loader in parts that are written to, where tools that edit libraries move them.
+    /// Makes the segments and sections of the loader's tables writable, where tools that edit libraries move them.
     fn with_writable_tables(mut self, user: &str) -> Self {
         let user = self.dir.path().join(user);
         let mut bytes = fs::read(&user).expect("just built");
         let number = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
-        // Where a table of headers begins, its size of a header, how many there are; and, in a header, where its rights are.
+        // Per header table: its offset, size of a header and number of headers in the ELF header; then the offset of the permissions
+        // in a header.
         let segments = ((number(32), number(54), number(56)), 4, libc::PF_R as u8, libc::PF_W as u8);
         let sections = ((number(40), number(58), number(60)), 8, 2, 1);
         for ((start, size, count), rights, read_only, writable) in [segments, sections] {
@@ -157,7 +158,7 @@ impl Pair {
         Mapped { image, _ledger: ledger }
     }
 
-    /// Whether the library that came along is mapped.
+    /// True if the companion library is mapped.
     fn is_here(&self) -> bool {
         !stale_mappings(self.dir.path()).expect("the maps can be read").is_empty()
     }
@@ -205,7 +206,7 @@ fn finish(ending: &mut Ending) {
     });
 }
 
-/// It waits, and for this: looked at until it is said, since a thread that runs just then cannot be seen.
+/// Polls until the ending waits with this message, since a running thread is not always observable.
 fn waits_for(ending: &mut Ending, said: &str) {
     wait_until(said, || {
         let EndState::Waiting(holders) = ending.poll() else { panic!("a thread is inside") };
@@ -234,7 +235,7 @@ fn of_two_images_that_share_a_library_the_one_that_did_not_start_its_thread_goes
     let first = pair.map();
     first.start();
     let stop: extern "C" fn() = first.function(c"stop");
-    // Threads tell their beginning in hundredths of a second.
+    // Thread start times have a resolution of hundredths of a second.
     thread::sleep(Duration::from_millis(50));
     finish(&mut pair.map().begin_end());
     let mut ending = first.begin_end();
@@ -281,7 +282,7 @@ fn a_thread_that_begins_or_ends_just_then_meets_its_code() {
     }
 }
 
-/// Whether the thread of the test below waits, and whether it may go on.
+/// State of the thread of the test below: 1 after entering, 2 to release it.
 static INSIDE: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn wait_inside() {
@@ -367,7 +368,7 @@ fn a_library_that_leaves_a_key_stays_for_good() {
         scope.spawn(move || {
             key();
             sender.send(()).expect("somebody waits");
-            // The key's destructor runs at the end of this thread, when the image has gone.
+            // The key's destructor runs at the end of this thread, after the image was unmapped.
             let _gone = wait.recv();
         });
         receiver.recv().expect("it runs");
@@ -378,7 +379,6 @@ fn a_library_that_leaves_a_key_stays_for_good() {
     assert!(pair.is_here());
 }
 
-/// A loop for four threads.
 const LOOP: &str = r#"
 long sum(long count) {
     long sum = 0;
@@ -411,7 +411,7 @@ fn images_that_run_loops_of_openmp_go_one_after_the_other_and_its_threads_stay()
         assert_eq!(sum(1_000), 499_500);
         finish(&mut user.begin_end());
     }
-    // One pool for all of them, and what its threads sleep in.
+    // All copies share one pool, whose threads sleep in libgomp.
     let asleep = process::threads().expect("the threads can be counted");
     assert!((4..50).contains(&asleep), "{asleep} threads");
     let here = stale_mappings(Path::new("/")).expect("the maps can be read");
@@ -429,7 +429,7 @@ fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_
         let notes = fs::read_to_string(folder.path().join(crash::NOTES)).expect("it was written");
         notes.lines().filter(|line| line.starts_with(first) && line.contains(&library)).count()
     };
-    // Each time it may be somewhere else.
+    // The address may differ each time.
     for round in 1..=2 {
         let mapped = pair.map();
         assert_eq!((told("mapped "), told("gone ")), (round, round - 1));
@@ -437,7 +437,7 @@ fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_
         assert!(!pair.is_here());
         assert_eq!((told("mapped "), told("gone ")), (round, round));
     }
-    // One that stays is not said to be gone, until it is.
+    // A companion that stays mapped is reported as gone only after its end.
     let user = pair.map();
     let stop: extern "C" fn() = user.function(c"stop");
     user.start();

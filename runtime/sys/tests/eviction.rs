@@ -1,5 +1,5 @@
-//! Threads that never leave by themselves are led out of system calls when the host has said so, and only where nothing
-//! of the host's or of the C library's is skipped.
+//! Threads that never leave an image are forced out of system calls if the host permits this, and only where no code of the host or of
+//! the C library is skipped.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -81,7 +81,7 @@ fn without_the_policy_or_before_its_time_nobody_is_led_out() {
     }
 }
 
-/// Held by the host while it blocks: a thread that were led out here would never give it back.
+/// Locked by the host while it blocks: a thread forced out here would never unlock it.
 static HOSTS: Mutex<()> = Mutex::new(());
 
 extern "C" fn block_with_lock(fd: c_int) {
@@ -100,7 +100,7 @@ extern "C" fn block_in_host(fd: c_int) {
     }
 }
 
-/// What the host's signal handler reads from, and whether it has begun and returned.
+/// Pipe read by the host's signal handler, and the handler's progress.
 static HANDLERS_PIPE: AtomicI32 = AtomicI32::new(-1);
 static HANDLER: AtomicI32 = AtomicI32::new(0);
 
@@ -146,7 +146,7 @@ fn a_thread_that_blocks_all_signals_is_reported_as_out_of_reach() {
     module.start(seen, false);
     wait_for(|| (seen.arrived.load(SeqCst) == 2).then_some(())).expect("the thread runs");
     let (mut ending, _ledger) = module.begin_end(EVICTING);
-    // The first look sends the signal, and the report follows it.
+    // The first poll sends the signal, and the report follows it.
     ending.poll();
     let EndState::Waiting(holders) = ending.poll() else { panic!("the thread has not left") };
     let name = &holders.iter().find(|holder| holder.kind == HolderKind::Thread).expect("it is named").name;

@@ -1,5 +1,5 @@
-//! The folder of the private copies: whose it is whatever the umask says, that what is mapped from it is what was checked,
-//! and what becomes of it when its host is killed.
+//! Stage directory of private copies: private for any umask, mapped files equal the checked ones, and cleanup after the host is
+//! killed.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 #![expect(clippy::print_stdout, reason = "a child tells its parent where its copies are")]
@@ -17,16 +17,15 @@ use alcedo_sys::{Image, ImageFile, MapError, StageDir, StagedFile, Unmapped, cra
 use rustix::fs::Mode;
 use tempfile::TempDir;
 
-/// What a child of this test is to do, and the umask it does that with.
+/// Task of a child of this test, and its umask.
 const PART: &str = "ALCEDO_FOLDERS_PART";
 const UMASK: &str = "ALCEDO_FOLDERS_UMASK";
-/// The folder that its crashes are reported into.
 const REPORTED: &str = "ALCEDO_FOLDERS_REPORTED";
 
-/// A user that is not this one.
+/// Id of another user.
 const SOMEBODY: u32 = 54_321;
 
-/// Plays a host in a process of its own: makes a folder with a copy in it and tells where, then waits for its end.
+/// Acts as a host in its own process: creates a stage directory with a copy, prints its path, and waits for its end.
 #[test]
 fn a_child_is_a_host() {
     let Some(part) = env::var_os(PART) else { return };
@@ -46,12 +45,12 @@ fn a_child_is_a_host() {
     let _end = std::io::stdin().read_line(&mut String::new());
 }
 
-/// A child that is a host until it is killed or told to end.
+/// Child process that acts as a host until killed or asked to end.
 struct Host {
     child: Child,
     input: Option<ChildStdin>,
     answer: String,
-    /// It prints more when it ends.
+    /// Kept open, since the child prints more at its end.
     _output: BufReader<ChildStdout>,
 }
 
@@ -89,7 +88,7 @@ impl Host {
     }
 }
 
-/// A folder for temporary files, and a library beside it.
+/// Creates a directory for temporary files and a library next to it.
 fn scene() -> (TempDir, PathBuf, PathBuf) {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "c", 42, &[]);
@@ -222,7 +221,7 @@ fn a_copy_that_is_another_one_since_it_was_checked_is_not_mapped_and_none_of_it_
         let mapped = unsafe { Image::map(staged, None) };
         assert!(matches!(&mapped, Err(MapError::Changed { .. })), "{what}: {mapped:?}");
         assert!(!witness.exists(), "{what}: it ran");
-        // The same between the check and the copy's own name.
+        // Attacks between the check and the naming of the copy.
         let image = ImageFile::read_copy(&good, &stage).expect("just built");
         let files = fs::read_dir(stage.path()).expect("the stage is ours").flatten().map(|entry| entry.path());
         let copy = files.into_iter().find(|path| path.to_string_lossy().contains("libgood")).expect("the copy");
@@ -360,7 +359,7 @@ fn nothing_but_folders_of_dead_hosts_of_this_user_is_ever_removed() {
         chown(&others, Some(SOMEBODY), None).expect("the administrator may");
         kept.push(others);
     }
-    // A file that is a link goes, and not what it leads to.
+    // A symbolic link is removed, but not its target.
     let dead = folder("alcedo-stage-dead", 0o700, &plain);
     symlink(&library, dead.join("link.so")).expect("it is ours");
     Host::start(&tmp, &library, |_| {}).end();

@@ -1,4 +1,4 @@
-//! What a module leaves behind beside threads and thread-locals: signals, exit handlers, memory, descriptors.
+//! Resources that a module leaves besides threads and thread-locals: signals, exit handlers, memory, descriptors.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
 
@@ -29,7 +29,7 @@ fn raise(signal: c_int) {
     assert_eq!(unsafe { libc::raise(signal) }, 0);
 }
 
-/// What the process does on a signal now: handler and flags.
+/// Current handler and flags of a signal in the process.
 fn real(signal: c_int) -> (usize, c_int) {
     let mut action: libc::sigaction = unset();
     // SAFETY: nothing is set, and the place is one for an action.
@@ -59,11 +59,11 @@ fn a_signal_reaches_every_image_and_then_the_process_and_leads_nowhere_once_they
     let (library, one, two) = (Library::new(), Seen::new(Mode::AtOnce, 0), Seen::new(Mode::AtOnce, 0));
     let (first, second) = (library.map(), library.map());
     let seen_by_first = handle(&first, one, SIGNAL, 2);
-    // The second image sees the process's handler too, never the first image's.
+    // The second image sees the handler of the process, never that of the first image.
     assert_eq!(handle(&second, two, SIGNAL, 0), seen_by_first);
     assert!(!first.image.contains(seen_by_first) && !second.image.contains(seen_by_first));
     assert_eq!((first.ledger.counts().signals, second.ledger.counts().signals), (1, 1));
-    // The first passes the signal on to what it saw; the process's handler runs once all the same.
+    // The first image forwards the signal to the handler that it saw; the handler of the process still runs once.
     for round in 1..=3 {
         raise(SIGNAL);
         assert_eq!((one.run.load(SeqCst), two.run.load(SeqCst), OURS.load(SeqCst)), (round, round, round));
@@ -91,7 +91,7 @@ fn an_image_sees_what_it_has_set_before_and_may_put_it_back() {
     assert_eq!(put_back(SIGNAL), 0);
     // SAFETY: the place of this thread's error number.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above; the handler overwrites it, and nobody may notice.
+    // SAFETY: as above; the handler overwrites the value, and the change must stay unnoticed.
     unsafe { errno.write(5) };
     raise(SIGNAL);
     // SAFETY: as above.
@@ -208,7 +208,7 @@ fn exit_handlers_of_living_images_run_when_the_process_ends_and_those_of_gone_on
     assert!(text.ends_with("order 21, later 0\n"), "{text}");
 }
 
-/// Passes at once unless this process was started as a child.
+/// Returns immediately unless this process was started as a child.
 #[test]
 fn a_child_exits_with_handlers_left() {
     static SEEN: std::sync::OnceLock<&'static Seen> = std::sync::OnceLock::new();
@@ -244,12 +244,12 @@ fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
         let module = library.map();
         let word = module.ledger.word();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: the word is that of a living ledger, here and below; the rest asks for fresh pages.
+        // SAFETY: the word is that of a living ledger, here and below; the call otherwise requests fresh pages.
         let map = unsafe { hooks::map(word, ptr::null_mut(), 4 * MIB, read_write, anonymous, -1, 0) };
         // SAFETY: the pages are ours and writable.
         unsafe { map.cast::<u8>().write_bytes(1, 4 * MIB) };
         let middle = map.wrapping_byte_add(MIB);
-        // SAFETY: nobody uses the pages in the middle.
+        // SAFETY: no code uses the pages in the middle.
         assert_eq!(unsafe { hooks::unmap(word, middle, MIB) }, 0);
         // SAFETY: the pages behind it are ours and may move.
         let moved = unsafe {
@@ -262,7 +262,7 @@ fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
         assert!(!heap.is_null() && heap.addr().is_multiple_of(64 * 1024));
         // SAFETY: the pages are ours and writable.
         unsafe { heap.cast::<u8>().write_bytes(2, MIB) };
-        // SAFETY: nobody uses the second half.
+        // SAFETY: no code uses the second half.
         unsafe { hooks::heap_shrink(word, heap.wrapping_byte_add(MIB / 2), MIB / 2) };
         // SAFETY: any size may be asked for.
         let mut blocks: Vec<_> = (0..100).map(|size| unsafe { hooks::malloc(word, 1_000 + size) }).collect();
@@ -323,7 +323,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         let dir = tempfile::TempDir::new().expect("a temporary directory");
         let open = |name: &str| {
             let file = fs::File::create(dir.path().join(name)).expect("the directory is writable");
-            // A number that no other test of this process had when the module was mapped.
+            // Descriptor number that no other test of this process used when the module was mapped.
             // SAFETY: the file is open.
             let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 500) };
             assert!(fd >= 500, "{}", std::io::Error::last_os_error());
@@ -336,7 +336,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         }
         // SAFETY: as above.
         unsafe { hooks::fd_closed(word, closed) };
-        // The number of one was closed behind the ledger's back and leads to something of the host's now.
+        // The descriptor was closed behind the ledger's back, and its number now refers to a file of the host.
         let other = open("other");
         // SAFETY: both are descriptors of this test.
         assert_eq!(unsafe { libc::dup2(other, reused) }, reused);

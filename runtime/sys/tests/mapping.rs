@@ -1,4 +1,4 @@
-//! Real libraries come and go. Each test looks at its own stage directory, so they do not disturb each other.
+//! Maps and unmaps real libraries. Each test uses its own stage directory, so tests do not affect each other.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -11,7 +11,7 @@ use alcedo_sys::process::{open_fds, rss_kib, stale_mappings, threads};
 use alcedo_sys::{Image, ImageFile, MapError, StageDir, Unmapped};
 use tempfile::TempDir;
 
-/// A directory with one library that answers 42 and more, and a stage beside it.
+/// Directory with one library and a stage directory. The library returns 42 and further values.
 struct Place {
     dir: TempDir,
     stage: StageDir,
@@ -176,7 +176,7 @@ fn a_reader_of_the_file_does_not_make_an_image_stay() {
     let place = Place::new();
     let image = place.map(&place.library()).expect("a good library");
     let file = fs::File::open(image.path()).expect("the copy is there");
-    // SAFETY: nobody writes to a staged copy.
+    // SAFETY: no code writes to a staged copy.
     let data = unsafe { memmap2::Mmap::map(&file) }.expect("readable");
     assert_eq!(unmap(image), Unmapped::Gone);
     assert_eq!(place.stale(), 1, "the reader's mapping is seen although the file is deleted");

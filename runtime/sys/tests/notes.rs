@@ -1,4 +1,4 @@
-//! What a host notes for whoever reads of its crash: where each image was and that it is gone, in a file that stays short.
+//! Notes of a host for crash reports: address range and end of each image, in a file of bounded size.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -11,15 +11,15 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageFile, StageDir, Unmapped, crash};
 use tempfile::TempDir;
 
-/// What a child of this test maps, and the folder that it notes that in.
+/// Library that a child of this test maps, and the folder of its notes.
 const LIBRARY: &str = "ALCEDO_NOTES_LIBRARY";
 const REPORTED: &str = "ALCEDO_NOTES_REPORTED";
 
-/// More than are remembered.
+/// More than the notes keep.
 const RELOADS: usize = 1_500;
 const REMEMBERED: usize = 512;
 
-/// Passes at once unless this process was started as a child.
+/// Returns immediately unless this process was started as a child.
 #[test]
 fn a_child_maps_and_unmaps() {
     let Some(library) = env::var_os(LIBRARY) else { return };
@@ -36,7 +36,7 @@ fn a_child_maps_and_unmaps() {
         // SAFETY: nothing of it is used.
         assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
     }
-    // One that stays, and one that never comes.
+    // Notes a resident image and an image that is never mapped.
     let staged = stage.stage(&file, "stays").expect("the copy can be written");
     crash::module(7, "stays", staged.path());
     // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! A damaged library is refused before it is mapped. The witness is the library itself: its initialiser makes a file.
+//! Damaged libraries are refused before they are mapped. The library itself is the witness: its initialiser creates a file.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "what the check lets through is mapped, in a child, to see that it is harmless")]
 
@@ -15,11 +15,11 @@ use tempfile::TempDir;
 const HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 
-/// Single bits that may flip without being noticed, because nothing that maps the file reads them.
+/// Single bits that may flip unnoticed, because no code that maps the file reads them.
 const HARMLESS: &[(&str, &str)] = &[
-    // A library is not started, so where a program would start does not matter as long as it is code.
+    // A library is not started, so the entry point is irrelevant as long as it is code.
     ("ELF header", "e_entry"),
-    // The flags of a load decide what its pages allow; those of the others repeat it and are not read.
+    // The flags of a load segment define its page permissions; those of other segments repeat them and are not read.
     ("DYNAMIC", "p_flags"),
     ("GNU_EH_FRAME", "p_flags"),
     ("GNU_PROPERTY", "p_flags"),
@@ -27,13 +27,13 @@ const HARMLESS: &[(&str, &str)] = &[
     ("NOTE", "p_flags"),
     ("PHDR", "p_flags"),
     ("TLS", "p_flags"),
-    // The loader protects `p_memsz` bytes whatever the file size is said to be.
+    // The loader protects `p_memsz` bytes, for any `p_filesz`.
     ("GNU_RELRO", "p_filesz"),
     // A stack is aligned by the system.
     ("GNU_STACK", "p_align"),
 ];
 
-/// The name by which a copy of this test program knows that it is the child, and what to map.
+/// Environment variable that marks the child process and contains the path to map.
 const CHILD: &str = "ALCEDO_SYS_TEST_MAPS";
 
 struct Libraries {
@@ -59,7 +59,7 @@ fn rust_library(dir: &Path) -> PathBuf {
     library
 }
 
-/// Why the bytes are refused, if they are.
+/// Error for the bytes; `None` if they are accepted.
 fn refusal(bytes: Vec<u8>) -> Option<ImageError> {
     ImageFile::from_bytes(Path::new("damaged.so"), bytes).err()
 }
@@ -74,7 +74,7 @@ fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Which field of which header a byte of the file belongs to.
+/// Header and field that contain a byte of the file.
 fn field(bytes: &[u8], at: usize) -> (String, &'static str) {
     if at < HEADER {
         let name = match at {
@@ -240,7 +240,7 @@ fn files_that_are_no_library_are_called_what_they_are() {
     assert!(matches!(missing, Err(ImageError::Io { .. })));
 }
 
-/// Whether another process can map the file and unmap it again.
+/// True if another process can map and unmap the file.
 fn child_maps(path: &Path) -> bool {
     child(path).success()
 }
@@ -251,7 +251,7 @@ fn child(path: &Path) -> ExitStatus {
     child.output().expect("this program runs").status
 }
 
-/// Passes at once unless this process was started as a child.
+/// Returns immediately unless this process was started as a child.
 #[test]
 fn a_child_maps_what_it_is_given() {
     let Some(path) = env::var_os(CHILD) else { return };

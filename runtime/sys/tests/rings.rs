@@ -1,5 +1,5 @@
-//! An image whose io_uring may have requests in flight stays with its memory: the kernel writes for them when it likes. The
-//! rings are made by system calls that no hook sees.
+//! An image whose io_uring may have requests in flight keeps its memory, since the kernel may write at any time. The rings are created
+//! by system calls that no hook intercepts.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -14,13 +14,13 @@ use alcedo_sys::{EndState, Ending, HolderKind, hooks, process};
 
 use crate::common::hooked::{AT_ONCE, Library, Module, finish, wait_for};
 
-/// A ring is seen in the whole process, so one test at a time has some.
+/// Serializes the tests, since rings are detected in the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The descriptor of a new ring; none where the system gives out none.
+/// Returns the descriptor of a new ring; `None` if the system does not permit rings.
 fn ring(module: &Module) -> Option<c_int> {
     let open: extern "C" fn() -> c_int = module.function(c"ring_open");
     match open() {
@@ -38,12 +38,12 @@ fn read(module: &Module, from: c_int, place: *mut c_void) {
     assert_eq!(read(from, place), 1);
 }
 
-/// The image is kept by a ring of this name, be it after a moment.
+/// Waits until the image is kept by a ring of this name.
 fn is_kept(ending: &mut Ending, name: &str) {
     wait_for(|| (kept(ending) == name).then_some(())).unwrap_or_else(|| panic!("{name}"));
 }
 
-/// What keeps the image, in words; it is a ring, and stays one for some looks.
+/// Name of the holder of the image; polls several times to check that the ring stays its only holder.
 fn kept(ending: &mut Ending) -> String {
     let mut name = String::new();
     for _ in 0..20 {
@@ -84,7 +84,7 @@ fn a_ring_that_was_closed_right_before_the_end_is_waited_for() {
     let Some(_fd) = ring(&module) else { return };
     // SAFETY: the word is that of a living ledger.
     read(&module, from.as_raw_fd(), unsafe { hooks::heap_grow(module.ledger.word(), 64 * 1024) });
-    // As a host does before it runs exit hooks.
+    // Requests the stop like a host before it runs exit hooks.
     module.ledger.ask_to_stop();
     let unmap: extern "C" fn() = module.function(c"ring_unmap");
     let close: extern "C" fn() = module.function(c"ring_close");
@@ -105,7 +105,7 @@ fn a_ring_that_was_there_before_or_was_never_used_keeps_nobody() {
     read(&first, from.as_raw_fd(), (&raw mut place).cast());
     let second = library.map();
     let idle = ring(&second).expect("there was one before");
-    // Without its descriptor, nobody could tell what a mapped ring was given to do.
+    // Without the descriptor, the requests of a mapped ring are unknown.
     let unmap: extern "C" fn() = second.function(c"ring_unmap");
     unmap();
     second.end(AT_ONCE);
@@ -133,7 +133,7 @@ fn a_ring_is_known_by_more_than_its_number() {
     let given_away = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().expect("a descriptor");
     unmap();
     close();
-    // Its number is somebody else's now, and the ring has another.
+    // The ring's old descriptor number is reused by another file, and the ring has a new number.
     let other = File::open("/dev/null").expect("a file");
     let (mut ending, _ledger) = module.begin_end(AT_ONCE);
     let name = format!("io_uring (descriptor {}) with requests in flight", given_away.as_raw_fd());

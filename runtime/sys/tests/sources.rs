@@ -1,5 +1,4 @@
-//! Library files that somebody else may still be at, or that are no library files at all: what is read of them, and what
-//! is copied.
+//! Library files that another process may still write, or that are not library files: the results of reading and copying them.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps a file as a linker does, and writes through that")]
 #![expect(clippy::print_stdout, reason = "a child tells its parent what it saw")]
@@ -21,14 +20,14 @@ use std::time::{Duration, Instant};
 use alcedo_sys::{Demands, ImageError, ImageFile, StageDir, seal_file};
 use tempfile::TempDir;
 
-/// What a child of this test is to do with the library, and where that is.
+/// Task of a child of this test, and the path of the library.
 const PART: &str = "ALCEDO_SOURCES_PART";
 const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
 
-/// A user that is not this one.
+/// Id of another user.
 const SOMEBODY: u32 = 54_321;
 
-/// Two builds of one length that differ in every part of four megabytes.
+/// Two builds of equal length that differ in every block of four megabytes.
 fn builds(dir: &Path) -> [Vec<u8>; 2] {
     let source = dir.join("payload.c");
     fs::write(&source, "const char payload[1 << 22] = { [0 ... (1 << 22) - 1] = LETTER };\n").expect("writable");
@@ -49,7 +48,7 @@ fn read_both_ways(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageErro
 fn what_is_no_file_is_refused_at_once_and_a_link_to_a_library_is_not() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let place = |name: &str| dir.path().join(name);
-    // A pipe without a writer, and one with a writer that never writes.
+    // A pipe without a writer, and a pipe whose writer never writes.
     for name in ["pipe", "silent"] {
         common::run(Command::new("mkfifo").arg(place(name)));
     }
@@ -96,7 +95,7 @@ fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read()
     let (usual, patient) = (demanding(Demands::default().largest), demanding(u64::MAX));
     let library = common::c_library(dir.path(), "c", 42, &[]);
     let path = dir.path().join("sparse.so");
-    // To read or copy a terabyte would end this test in another way.
+    // Reading or copying a terabyte would abort this test.
     let refused = |head: &[u8], stage: &StageDir| {
         fs::write(&path, head).expect("the test directory is writable");
         File::options().write(true).open(&path).and_then(|file| file.set_len(LENGTH)).expect("a sparse file");
@@ -117,7 +116,7 @@ fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read()
     program[16] = 2;
     assert!(matches!(refused(&program, &patient), ImageError::WrongKind { .. }));
     assert!(refused(&whole, &patient).to_string().contains("the file does not end with the section headers"));
-    // A header that speaks of a table far behind the end.
+    // Header with a table far behind the end.
     let mut far = whole.clone();
     far[40..48].copy_from_slice(&u64::MAX.to_le_bytes());
     assert!(matches!(refused(&far, &patient), ImageError::Truncated { .. }));
@@ -127,7 +126,7 @@ fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read()
     let small = demanding(length - 1);
     assert!(matches!(ImageFile::read_copy(&library, &small), Err(ImageError::TooLarge { .. })));
     assert!(matches!(ImageFile::copy_bytes(&library, &whole, &small), Err(ImageError::TooLarge { .. })));
-    // What was read without a folder is measured when it is to be staged.
+    // An image read without a stage directory is checked against the size limit when it is staged.
     let image = ImageFile::read(&library).expect("a library");
     let refused = small.stage(&image, "c").expect_err("it is too large").to_string();
     assert!(refused.contains("this host takes libraries of at most"), "{refused}");
@@ -148,7 +147,7 @@ fn a_disk_that_is_full_is_told_with_the_library_and_the_folder() {
         output.status.success().then_some(said)
     };
     let run = "exec \"$0\" --exact sources::a_child_reads --nocapture";
-    // Files may not grow to the length of a library.
+    // Limits the file size below that of a library.
     let limited = told(&format!("trap '' XFSZ; ulimit -f 4; {run}")).expect("limits may be lowered");
     let full = told(&format!(
         "unshare -rm sh -c 'mount -t tmpfs -o size=12k,mode=1777 tmpfs \"$TMPDIR\" && {}' \"$0\"",
@@ -165,7 +164,7 @@ fn a_disk_that_is_full_is_told_with_the_library_and_the_folder() {
     }
 }
 
-/// Plays a host in a process of its own.
+/// Acts as a host in its own process.
 #[test]
 fn a_child_reads() {
     let (Some(part), Some(library)) = (env::var_os(PART), env::var_os(LIBRARY)) else { return };
@@ -186,13 +185,13 @@ fn a_child_reads() {
     }
 }
 
-/// Reads a file over and over while somebody writes to it. Tells how often it was one build, and how often neither.
+/// Reads a file repeatedly during writes, and returns how often it was one build and how often neither.
 fn tally(library: &Path, stage: &StageDir) -> String {
     let mut seen = BTreeMap::new();
-    // A file that is cut short for a moment is refused in no time, and says little.
+    // A briefly truncated file is refused quickly, so such results are not counted.
     let enough =
         |seen: &BTreeMap<&str, u32>| seen.iter().filter(|(what, _)| **what != "a part").map(|(_, n)| n).sum::<u32>();
-    // On a busy machine the writer may stand still for a second.
+    // On a busy machine the writer may pause for a second.
     let until = Instant::now() + Duration::from_secs(60);
     while enough(&seen) < 40 || !seen.contains_key("still written") && Instant::now() < until {
         for read in read_both_ways(library, stage) {
@@ -200,7 +199,7 @@ fn tally(library: &Path, stage: &StageDir) -> String {
                 Ok(image) => {
                     let letters =
                         ['a', 'b'].map(|letter| image.bytes().iter().filter(|byte| **byte == letter as u8).count());
-                    // The few others are of its headers.
+                    // Other bytes belong to the headers.
                     if letters.iter().filter(|count| **count >= 1 << 22).count() == 1
                         && letters.iter().all(|count| *count >= 1 << 22 || *count < 1 << 15)
                     {
@@ -219,22 +218,22 @@ fn tally(library: &Path, stage: &StageDir) -> String {
     format!("{seen:?}")
 }
 
-/// Writes the two builds over each other in place until it is told to stop, which it does with a whole one.
+/// Overwrites the file in place with alternating builds until stopped; the last build is written completely.
 fn rewrite(path: &Path, builds: &[Vec<u8>; 2], way: usize, stop: &AtomicBool) {
     let mut round = 0;
     while !stop.load(Ordering::Relaxed) {
         let build = &builds[round % 2];
         match (way, round % 8) {
-            // As a copy does: cut short, and written from its start.
+            // Like a copy: truncates the file and writes it from the start.
             (0, _) => fs::write(path, build).expect("writable"),
-            // In place, in pieces, as some linkers do.
+            // In place, in pieces, like some linkers.
             (1, _) => {
                 let file = OpenOptions::new().write(true).open(path).expect("writable");
                 for (piece, bytes) in build.chunks(1 << 16).enumerate() {
                     file.write_all_at(bytes, (piece << 16) as u64).expect("writable");
                 }
             }
-            // Through a mapping, as others do: these writes have no time.
+            // Through a mapping, like other linkers: these writes do not change the time of the file.
             _ => {
                 let file = OpenOptions::new().read(true).write(true).open(path).expect("writable");
                 // SAFETY: readers of the file read it by system calls, and this thread alone writes.
@@ -243,7 +242,7 @@ fn rewrite(path: &Path, builds: &[Vec<u8>; 2], way: usize, stop: &AtomicBool) {
                 map.copy_from_slice(build);
             }
         }
-        // Now and then a reader gets a whole one.
+        // Leaves the file unchanged at intervals, so that a reader can get a whole build.
         if round % 4 == 3 {
             thread::sleep(Duration::from_millis(40));
         }
@@ -269,7 +268,7 @@ fn a_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
     }
 }
 
-/// Another user's file has no lease, so the second line is what holds.
+/// Files of another user cannot have a lease, so the second check must detect the change.
 #[test]
 fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
     if !rustix::process::geteuid().is_root() {
@@ -278,8 +277,8 @@ fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
     let dir = TempDir::new().expect("a temporary directory");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
-    // The target folder need not be open to everybody. Another process copies: what this one has open for writing, a
-    // child of another test may have as well, and then the program cannot be run.
+    // The target folder may be inaccessible to other users. A separate process copies the program: a descriptor open for writing may
+    // be inherited by a child of another test, and then the program cannot be executed.
     let program = dir.path().join("program");
     common::run(Command::new("cp").arg(env::current_exe().expect("this program")).arg(&program));
     for way in 0..2 {
@@ -303,7 +302,7 @@ fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
     }
 }
 
-/// As a process has it that another thread starts, from its fork to its program.
+/// Simulates the time between fork and exec of another thread's child process.
 #[test]
 fn a_file_that_is_open_for_writing_for_a_moment_only_is_read() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -318,7 +317,7 @@ fn a_file_that_is_open_for_writing_for_a_moment_only_is_read() {
             ImageFile::read(&library)
         })
     };
-    // The one that closes it may come late on a busy machine, but not each time.
+    // The thread that closes the file may be late on a busy machine, but not each time.
     assert!((0..10).any(|_| read_meanwhile().is_ok()));
 }
 
@@ -328,7 +327,7 @@ fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unles
     let [build, other] = builds(dir.path());
     let path = dir.path().join("slow.so");
     fs::write(&path, &build).expect("the test directory is writable");
-    // It stops in the middle of its work. What it has written so far is a library by all that its headers say.
+    // Stops in the middle of the write. The written part is a valid library according to its headers.
     let mut writer = OpenOptions::new().write(true).open(&path).expect("writable");
     writer.write_all(&other[..other.len() / 2]).expect("writable");
     for read in read_both_ways(&path, &stage) {
@@ -345,6 +344,6 @@ fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unles
     for read in read_both_ways(&path, &stage) {
         assert!(read.expect("the seal vouches for it").is_sealed());
     }
-    // A reader keeps nobody from writing afterwards.
+    // A reader does not prevent later writes.
     assert!(OpenOptions::new().write(true).open(&path).is_ok());
 }

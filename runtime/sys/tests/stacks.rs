@@ -1,4 +1,4 @@
-//! Alternate signal stacks that an image has set for threads of others: each is given back on its own thread.
+//! Alternate signal stacks that an image has set for foreign threads: each is removed on its own thread.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "hooks stand for C functions")]
 
@@ -10,7 +10,7 @@ use alcedo_sys::{EndState, HolderKind, checkpoint, hooks};
 
 use crate::common::hooked::{AT_ONCE, Library, Module, finish};
 
-/// Where this thread's alternate stack is, and whether there is one.
+/// Address of this thread's alternate stack, and its presence.
 fn here() -> (usize, bool) {
     // SAFETY: all zeroes are a stack.
     let mut stack: libc::stack_t = unsafe { std::mem::zeroed() };
@@ -19,7 +19,7 @@ fn here() -> (usize, bool) {
     (stack.ss_sp.addr(), stack.ss_flags & libc::SS_DISABLE == 0)
 }
 
-/// Has an image set a stack for this thread.
+/// Makes an image set a stack for this thread.
 fn set(word: usize) {
     let memory = Box::leak(vec![0_u8; 65536].into_boxed_slice());
     let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: memory.len() };

@@ -1,4 +1,4 @@
-//! Copies that differ from the library just where the host says, and what a library asks others for.
+//! Copies that differ from the library only where the host specifies, and the imports of a library.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -143,7 +143,7 @@ fn a_library_that_needs_a_private_copy_of_another_is_not_mapped() {
     let name = copy.path().file_name().expect("it has one").to_str().expect("a plain one").to_owned();
     let other = dir.path().join("other");
     fs::create_dir(&other).expect("the test directory is writable");
-    // In the folder of the copies that name is another library's.
+    // In the stage directory this name belongs to another library.
     fs::copy(dir.path().join("libslot.so"), dir.path().join(&name)).expect("the test directory is writable");
     let search = format!("-L{}", dir.path().display());
     let needy = library(&other, &["-Wl,--no-as-needed,-rpath,$ORIGIN", &search, &format!("-l:{name}")]);

@@ -1,4 +1,4 @@
-//! What a file says of itself about being unmapped, compared with what the loader then does; and files that are no library.
+//! Predictions from a file about unmapping, compared with the behavior of the loader; and files that are not libraries.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -9,7 +9,7 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageError, ImageFile, StageDir, Unmapped};
 use tempfile::TempDir;
 
-/// A static of an inline function, of which a program has one in all its libraries.
+/// Static of an inline function, which is unique across all libraries of a program.
 const CPP: &str = r#"
 struct Counter { int count = 0; };
 inline Counter &counter() { static Counter one; return one; }
@@ -31,7 +31,7 @@ fn compiled(compiler: &str, dir: &Path, name: &str, source: &str, flags: &[&str]
     built
 }
 
-/// What becomes of a library that is mapped, called once and unmapped.
+/// True if a library is unmapped after being mapped and called once.
 fn comes_and_goes(file: &ImageFile) -> bool {
     let stage = StageDir::new().expect("a stage directory");
     let staged = stage.stage(file, "staying").expect("the copy can be written");
@@ -87,7 +87,7 @@ fn a_library_with_a_symbol_that_a_process_has_once_says_so_and_stays() {
     let hidden = built("hidden", &["-fno-gnu-unique"]);
     assert_eq!(hidden.unique_symbols(), [""; 0]);
     assert!(comes_and_goes(&hidden));
-    // As the linker of a cdylib does it: what is not exported is nobody else's.
+    // Hides symbols like the linker of a cdylib: unexported symbols are private.
     let script = dir.path().join("exports");
     fs::write(&script, "{ global: answer; local: *; };").expect("the test directory is writable");
     let exported = built("exported", &["-fgnu-unique", &format!("-Wl,--version-script={}", script.display())]);
@@ -108,7 +108,7 @@ fn an_import_is_of_the_library_whose_version_it_has() {
     assert_eq!(file.library_of("answer"), None);
 }
 
-/// Python keeps method tables in memory of its own, GLib closures; neither forgets a type.
+/// Python keeps method tables in its own memory, GLib keeps closures; both keep registered types permanently.
 #[test]
 fn functions_of_python_and_glib_that_keep_code_are_reported_beforehand() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -151,7 +151,7 @@ fn a_program_is_told_to_be_one() {
     assert!(matches!(error, ImageError::WrongKind { .. }), "{error}");
 }
 
-/// What a shared library of C++ keeps without a way to ask for it, and code that looks like it and leaves nothing.
+/// C++ code that registers its objects in the shared C++ library without a query API, and similar code that leaves no trace.
 const KEEPS: [(&str, &str, &[&str]); 9] = [
     (
         "callback",

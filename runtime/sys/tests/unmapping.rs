@@ -1,4 +1,4 @@
-//! Modules that leave things behind: what runs, on which thread, what is waited for, and that the image then goes.
+//! Modules that leave resources behind: the code that runs, its thread, the waits, and the final unmapping.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -74,7 +74,7 @@ fn values_of_keys_are_destroyed_after_thread_locals_and_their_keys_go_with_the_i
     });
     wait_for(|| module.ledger.holders().is_empty().then_some(())).expect("the thread ends");
     assert_eq!(seen.order.swap(0, SeqCst), 217);
-    // And the same at the end of the image, on the thread that is there.
+    // Repeats this at the end of the image, on the current thread.
     set(seen.pointer(), 8);
     module.owe_in_order(seen, 3);
     assert_eq!(module.end(AT_ONCE).keys, 1);
@@ -101,7 +101,7 @@ fn two_thousand_images_with_a_key_each_do_not_use_the_keys_up() {
         module.function::<extern "C" fn()>(c"make_key")();
         assert_eq!(module.end(AT_ONCE).keys, 1);
     }
-    // Other tests of this process may have a few at the moment.
+    // Other tests of this process may use a few keys at the moment.
     assert!(keys_in_use().expect("glibc has keys") < before + 100);
 }
 
@@ -240,7 +240,7 @@ fn a_stack_of_the_modules_own_is_freed_only_when_its_thread_is_gone() {
         let module = library.map();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let word = module.ledger.word();
-        // SAFETY: the word is that of a living ledger, and the rest asks for fresh pages.
+        // SAFETY: the word is that of a living ledger, and the call otherwise requests fresh pages.
         let stack = unsafe { hooks::map(word, std::ptr::null_mut(), LEN, read_write, anonymous, -1, 0) };
         let start: extern "C" fn(*mut c_void, *mut c_void, usize, c_int) -> c_int = module.function(c"start_on");
         assert_eq!(start(seen.pointer(), stack, LEN, round % 2), 0);
@@ -249,7 +249,7 @@ fn a_stack_of_the_modules_own_is_freed_only_when_its_thread_is_gone() {
     assert_eq!((seen.run.load(SeqCst), seen.wrong_thread.load(SeqCst)), (400, 0));
 }
 
-/// A thread-local of the host's that takes its time at the end of a thread.
+/// Thread-local of the host with a slow destructor.
 struct Slow;
 
 impl Drop for Slow {
@@ -271,7 +271,7 @@ fn a_thread_that_is_still_in_the_host_keeps_its_stack_but_not_the_code() {
         let module = library.map();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let word = module.ledger.word();
-        // SAFETY: the word is that of a living ledger, and the rest asks for fresh pages.
+        // SAFETY: the word is that of a living ledger, and the call otherwise requests fresh pages.
         let stack = unsafe { hooks::map(word, std::ptr::null_mut(), LEN, read_write, anonymous, -1, 0) };
         let start: extern "C" fn(*mut c_void, *mut c_void, usize, c_int) -> c_int = module.function(c"start_on");
         assert_eq!(start(seen.pointer(), stack, LEN, detached), 0);
@@ -310,7 +310,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
                 for _ in 0..ROUNDS {
                     begin.wait();
                     let owe = shared.lock().expect("nobody panics").expect("a module is mapped");
-                    // A fresh thread each time, whose end the unload meets at whatever point it is.
+                    // Uses a fresh thread each time, whose end coincides with the unload at any point.
                     let (owes, has_owed) = mpsc::channel();
                     let thread = thread::spawn(move || {
                         owe(seen.pointer(), 1);

@@ -1,4 +1,4 @@
-//! Values whose `Drop` panics: a second panic, or one in a thread-local, would end the process without a name.
+//! Values whose `Drop` panics: a second panic, or a panic in a thread-local, would abort the process without naming the module.
 
 use std::fmt;
 use std::fs;
@@ -64,7 +64,7 @@ fn a_thread_local_whose_drop_panics_is_named_before_the_standard_library_aborts(
         assert!(!output.status.success(), "{said}");
         let named = ["alcedo: a thread-local of attacker", "attacker/src/broken_drops.rs\nline ", thread];
         assert!(named.iter().all(|part| said.contains(part)), "{said}");
-        // A supervisor finds the module in the report of the crash.
+        // The crash report names the module for a supervisor.
         let report = fs::read_to_string(folder.join("crash")).expect("a report");
         assert!(report.contains("signal 6\n") && report.contains("\nlocal attacker"), "{report}");
     }

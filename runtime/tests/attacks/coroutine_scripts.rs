@@ -1,4 +1,4 @@
-//! Scripts on the stacks of coroutines: the machine keeps the frames of all scripts in one buffer, so they close in order.
+//! Scripts on coroutine stacks: the interpreter keeps the frames of all scripts in one buffer, so frames close in order.
 
 #![expect(deprecated, reason = "the body of a native function has no scope of the generator around it")]
 
@@ -25,7 +25,7 @@ function int Snooze(int Number)
 ";
 
 thread_local! {
-    /// A generator has to be `Send`, and a host is not.
+    /// Thread-local, since a generator must be `Send` and a host is not.
     static HOST: RefCell<Option<(Runtime, ObjectHandle)>> = const { RefCell::new(None) };
 }
 
@@ -112,7 +112,7 @@ fn a_suspended_native_constructor_leaves_class_defaults_and_reloads_alone() {
     host.create_master(&[&package]).unwrap_or_else(|error| panic!("{error}"));
     assert!(host.reload(&[package]).expect("a safe point").is_committed());
     let outcomes = OUTCOMES.take();
-    // Begun once before the Master, and once for the defaults of each load.
+    // Called once before the Master, and once for the defaults of each load.
     let [before, in_create, in_reload] = &outcomes[..] else { panic!("{outcomes:?}") };
     assert_eq!(before, "suspended");
     for outcome in [in_create, in_reload] {

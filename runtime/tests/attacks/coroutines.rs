@@ -1,5 +1,5 @@
-//! Stackful coroutines, whose interface is safe, in plugins and in hosts: scopes that close in the order in which they open do not open
-//! on their stacks. So no borrow, view, loan, slice or frame is ever suspended, and the host goes on while coroutines sleep.
+//! Stackful coroutines with a safe API, in plugins and hosts: scopes that must close in order cannot be opened on their stacks. So no
+//! borrow, view, loan, slice or frame is ever suspended, and the host continues while coroutines are suspended.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ fn told(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
     super::ask(host, sleeper, "told")
 }
 
-/// Collects, reloads, and ends, with nothing left behind by coroutines that sleep.
+/// Collects, reloads and shuts down; suspended coroutines leave no trace.
 fn assert_goes_on(host: Runtime, sleeper: ObjectHandle) {
     host.collection().collect().expect("a safe point");
     let naps = || assert_eq!(host.objects().call(sleeper, "nap", &[]).expect("it returns"), Some(Value::U64(64)));
@@ -86,7 +86,7 @@ fn a_coroutine_of_a_host_opens_no_frame_and_no_safe_point() {
     let add = Rc::new(host.function::<(u64, u64), u64>("uf:/Script/Game.Sleeper:add").expect("found"));
     assert_eq!(add.call((1, 2)).expect("it returns"), 3);
     let (asleep, outcomes) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
-    // A pointer, a call by types, a call by name, a construction, a reload and a collection, each on the stack of a coroutine.
+    // Pointer, typed call, call by name, construction, reload and collection, each on a coroutine stack.
     let begin: Rc<dyn Fn(&Runtime)> = {
         let (add, asleep, outcomes) = (Rc::clone(&add), Rc::clone(&asleep), Rc::clone(&outcomes));
         Rc::new(move |host: &Runtime| {
@@ -149,7 +149,7 @@ fn a_generator_of_a_host_builds_no_host() {
 
 #[test]
 fn recursion_between_host_and_plugin_ends_with_an_error_that_names_depth_function_and_object() {
-    // The stack of this thread is small: the limit follows it.
+    // Follows the small stack of this thread with its limit.
     let run = || {
         let (host, sleeper) = start();
         let depth = match host.objects().call(sleeper, "recurse", &[]) {
@@ -158,7 +158,7 @@ fn recursion_between_host_and_plugin_ends_with_an_error_that_names_depth_functio
         };
         let error = super::ask(&host, sleeper, "told");
         assert!(error.contains("Sleeper:recurse of #") && error.contains(&format!(", {depth} deep")), "{error}");
-        // A class constructor that constructs its own class has no end either.
+        // A class constructor that constructs its own class also recurses endlessly.
         host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(true)]).expect("it returns");
         let _outermost = host.objects().spawn("/Script/Game.Sleeper");
         host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(false)]).expect("it returns");

@@ -1,5 +1,5 @@
-//! Order of an end: what a module left behind is dropped while what it looks at is there, whatever the generation ends
-//! for; and what is dropped where values cannot be looked at is told so.
+//! Order of destruction: values left behind by a module are dropped while the values that they use still exist, however the generation
+//! ends. Drops that cannot access values receive an error.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,16 +13,16 @@ use alcedo_runtime::{Budget, Outcome, Runtime, Value, World};
 use super::support::{self, Record};
 use super::{another_attacker, ask, assert_goes_on, attacker, host, spawn};
 
-/// What looks at a value that is there says, on the game thread of a generation that ends.
+/// Output of a drop that can access its values, on the game thread of an ending generation.
 const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
                      · clone right · number Array(String) · frame OTHER · late made · post UNAVAILABLE";
 
-/// What it says on the finalizer thread: nothing was followed.
+/// Output of a drop on the finalizer thread, which cannot follow references.
 const ELSEWHERE: &str = "expired true · display the number · debug the number · equal the call fails · unequal the call \
                          fails · map the number · clone WRONG_THREAD · number WRONG_THREAD · frame OTHER \
                          · late WRONG_THREAD · post UNAVAILABLE";
 
-/// The places in which `arm` of the plugin holds something that is dropped in an end.
+/// Locations in which `arm` of the plugin holds a value that is dropped at an end.
 const PLACES: [&str; 9] = [
     "a timer",
     "a timer that comes once",
@@ -35,13 +35,13 @@ const PLACES: [&str; 9] = [
     "a closure that begins another",
 ];
 
-/// What each place said, and how often.
+/// Outputs per location.
 fn told(record: &Record) -> BTreeMap<String, Vec<String>> {
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in record.take().lines() {
         let (place, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("nobody says {line}"));
         if place.starts_with("a post of") && answers.ends_with("post taken") {
-            // It has run, as posts do.
+            // The post has run, as expected.
             continue;
         }
         let answers: Vec<_> = answers.split(" · ").map(without_number).collect();
@@ -50,7 +50,7 @@ fn told(record: &Record) -> BTreeMap<String, Vec<String>> {
     told
 }
 
-/// An answer without the number of the black, which is another in each run.
+/// Removes the number of the owned value, which differs in each run.
 fn without_number(answer: &str) -> String {
     match answer.split_once(' ') {
         Some((what, rest)) if rest.contains(") black ") => format!("{what} the number"),
@@ -58,7 +58,7 @@ fn without_number(answer: &str) -> String {
     }
 }
 
-/// Each place has said `RIGHT`, once, and besides them only those in `more` have said something.
+/// Checks that each location reported `RIGHT` once, and that the only other reports are those in `more`.
 fn assert_all_looked(record: &Record, by: &str, more: &[(&str, &str)]) {
     let mut told = told(record);
     let armed = PLACES.iter().map(|place| (format!("{place} of {by}"), RIGHT));
@@ -70,19 +70,19 @@ fn assert_all_looked(record: &Record, by: &str, more: &[(&str, &str)]) {
     assert!(told.is_empty(), "nobody else was to be dropped: {told:#?}");
 }
 
-/// What the exit hook drops, besides what every end drops.
+/// Drops of the exit hook, in addition to those of every end.
 fn exit_hook(by: &str) -> [(String, &'static str); 2] {
     [("the exit hook".to_owned(), RIGHT), (format!("a static of {by}"), RIGHT)]
 }
 
-/// Those, and plugin parts.
+/// Adds plugin parts to the drops of the exit hook.
 fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a str, &'static str)> {
     let mut all: Vec<_> = exit.iter().map(|(place, answers)| (place.as_str(), *answers)).collect();
     all.extend(halves.then_some(("a plugin part", ELSEWHERE)));
     all
 }
 
-/// A host whose modules hold something everywhere, and one object.
+/// Host with one object, whose modules hold values in every location.
 fn armed() -> (Record, Runtime) {
     let record = support::record("ends");
     let host = host();
@@ -93,7 +93,7 @@ fn armed() -> (Record, Runtime) {
     (record, host)
 }
 
-/// The same, after what was posted has run.
+/// Returns an armed host whose posts have run.
 fn armed_and_ticked() -> (Record, Runtime) {
     let (record, host) = armed();
     host.safe_point();
@@ -160,7 +160,7 @@ fn a_module_that_is_replaced_alone_is_dropped_while_what_it_looks_at_is_there() 
     assert_goes_on(&host);
 }
 
-/// A reload to a build that fails, of a host that holds something everywhere itself.
+/// Reloads a host that holds values in every location to a build that fails.
 fn fails(features: &[&str]) -> (Record, Runtime) {
     let (record, host) = armed_and_ticked();
     let hoarder = host.objects().all().into_iter().next_back().expect("the hoarder");
@@ -177,7 +177,7 @@ fn fails(features: &[&str]) -> (Record, Runtime) {
 #[test]
 fn when_a_main_panics_what_it_began_is_dropped_while_what_it_looks_at_is_there() {
     let (record, host) = fails(&["panicking-main"]);
-    // A main that has not returned gets no exit hook: what waits for that is never dropped.
+    // A main that has not returned gets no exit hook: values that wait for the exit hook are never dropped.
     let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
     assert_all_looked(&record, "main", &[("the stack of main", &unwound)]);
     assert_goes_on(&host);
@@ -242,7 +242,7 @@ thread_local! {
     static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a native part does when it ends: asks another object of the ending generation.
+/// Body of `before_destroy` of a native part: calls another object of the ending generation.
 fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
     let host = HOST.with_borrow(Clone::clone);
     if let Some((host, other)) = host {
@@ -275,7 +275,7 @@ fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut
         let hoarder = spawn(&host, "Hoarder");
         host.objects().call(hoarder, "keep_numbers", &[]).expect("it keeps them");
         assert_eq!(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
-        // What is told of an unload before anything ends finds all that there is.
+        // A callback that runs before anything ends finds all objects.
         let told = Rc::new(RefCell::new(Vec::new()));
         let tells = Rc::clone(&told);
         HOST.set(Some((host.clone(), hoarder)));
@@ -290,7 +290,7 @@ fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut
         HOST.set(None);
         assert_eq!(*told.borrow(), [Some(Value::U64(14))], "{end}");
         let heard = HEARD.take();
-        // After a commit it is the new code that answers, for which there are no numbers.
+        // After a commit the new code answers, which has no numbers.
         let answers = ["attacker of generation 1 is not available", "for a safe point", "U64(0)"];
         assert!(!heard.is_empty(), "{end}: the native part ended");
         assert!(heard.iter().all(|said| answers.iter().any(|answer| said.contains(answer))), "{end}: {heard:#?}");

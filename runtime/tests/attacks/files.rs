@@ -1,4 +1,4 @@
-//! Library files that somebody has changed by hand, where only a whole host can tell what comes of them.
+//! Manually changed library files whose effect only a complete host can show.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::fs;
@@ -9,10 +9,10 @@ use alcedo_runtime::{Error, LoadError, seal_file};
 use super::support::elf::{number, section};
 use super::{assert_goes_on, attacker, host, support};
 
-/// Magic and digest, behind the end of a library.
+/// Size of the seal behind the end of a library: magic and digest.
 const SEAL: usize = 24;
 
-/// The attacker's library with a symbol of it changed, sealed again.
+/// Attacker's library with a changed symbol, sealed again.
 fn with_symbol(name: &str, change: impl FnOnce(&[u8], usize) -> u64) -> (tempfile::TempDir, PathBuf) {
     let mut bytes = fs::read(attacker(&[])).expect("just built");
     bytes.truncate(bytes.len() - SEAL);
@@ -32,7 +32,7 @@ fn with_symbol(name: &str, change: impl FnOnce(&[u8], usize) -> u64) -> (tempfil
     (dir, path)
 }
 
-/// Where the last segment of a library ends in memory.
+/// End address of the last segment of a library in memory.
 fn end(elf: &[u8]) -> u64 {
     let headers = (0..number(elf, 56, 2)).map(|index| number(elf, 32, 8) + index * 56);
     let loads = headers.filter(|at| number(elf, *at, 4) == 1);

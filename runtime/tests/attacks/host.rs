@@ -1,4 +1,4 @@
-//! Host code that is safe, and a logger that writes: no store is borrowed, no raw memory is within reach.
+//! Safe host code and a log subscriber that writes: no store is borrowed, no raw memory is accessible.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -13,18 +13,18 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use super::verbs::{Tools, Touch, VERBS};
 use super::{ask, assert_goes_on, attacker, host, spawn, support};
 
-/// What is done in a line of the log, given its target.
+/// Action of the log subscriber; its argument is the target of the line.
 type Meanwhile = Rc<dyn Fn(&str)>;
 
-/// Where a listener of the log finds the host, once that is there.
+/// Slot in which the log subscriber finds the host after its construction.
 type Seat = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
 
 thread_local! {
-    /// What is done in each line that is logged on this thread.
+    /// Action for each line that is logged on this thread.
     static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
 }
 
-/// A logger that does what a test wants it to.
+/// Log subscriber that runs the action of the test.
 struct Logger;
 
 impl<S: Subscriber> Layer<S> for Logger {
@@ -36,7 +36,7 @@ impl<S: Subscriber> Layer<S> for Logger {
     }
 }
 
-/// Runs `scene` with a logger that does something in each line.
+/// Runs `scene` with an action for each log line.
 fn logged<T>(meanwhile: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T {
     MEANWHILE.with(|slot| *slot.borrow_mut() = Some(Rc::new(meanwhile)));
     let subscriber = tracing_subscriber::registry().with(Logger);
@@ -45,7 +45,6 @@ fn logged<T>(meanwhile: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T
     outcome
 }
 
-/// A host, and tools for its verbs.
 fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     let library = attacker(&[]);
     let host = support::host(std::slice::from_ref(&library));
@@ -57,7 +56,7 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     (host, Rc::new(Tools { holder, black, library, world }), folder)
 }
 
-/// What every verb said while a slice was out, by its name.
+/// Calls every verb while a slice is borrowed, and returns the results by name.
 fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
     let heard: Rc<RefCell<Vec<_>>> = Rc::default();
     let seat: Seat = Rc::default();
@@ -75,7 +74,7 @@ fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Resul
         (host, told)
     });
     assert_eq!(told, expected);
-    // What was asked for meanwhile is done or given up now, and the host goes on.
+    // Pending requests are executed or dropped now, and the host continues.
     drop((host.take_reloads(), host.take_unloads()));
     let heard = std::mem::take(&mut *heard.borrow_mut());
     assert_eq!(heard.len(), VERBS.len(), "the logger was called once, with the slice out");
@@ -167,11 +166,11 @@ fn a_redirect_that_would_close_a_circle_is_refused() {
     assert_goes_on(&host);
 }
 
-/// What a host does in its life, each step of it with lines in the log.
+/// Steps of a host's life cycle; each of them logs.
 fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
-    // The logger destroys the holder of the tools in the first line.
+    // The log subscriber destroys the holder of the tools at the first line.
     let _told = host.objects().call(tools.holder, "say", &[]);
     let holder = spawn(host, "Holder");
     host.objects().call(holder, "keep", &[]).expect("kept");
@@ -202,8 +201,8 @@ fn life(host: &Runtime, tools: &Tools) {
     let _waited = host.unloads().wait(std::time::Duration::from_secs(10));
 }
 
-/// The log of a host is somebody's code, who may know the host. In every single line, on whatever level, no store is
-/// borrowed, and each verb answers.
+/// A log subscriber is foreign code that may hold the host. At every line of every level no store is borrowed, and each verb returns a
+/// result.
 #[test]
 fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
     let seat: Seat = Rc::default();
@@ -241,7 +240,7 @@ fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Whoever listens to the log may reload in any line. What a line tells of has ended by then, or the reload would wait for it.
+/// A log subscriber may reload at any line. The subject of the line has ended by then; otherwise the reload would wait for it.
 #[test]
 fn a_failed_job_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for_nothing() {
     for in_turn in [true, false] {

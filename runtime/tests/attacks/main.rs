@@ -1,7 +1,7 @@
-//! What attackers tried who may write safe code only, in plugins and in hosts. Each test is named as the fact that stops
-//! the attack. The same set runs in debug, in release and under AddressSanitizer: see `.ci`.
+//! Attacks with safe code only, in plugins and hosts. Each test is named after the defense. The same set runs in debug, in release and
+//! under AddressSanitizer: see `.ci`.
 //!
-//! What the compiler refuses is in `plugin-api/tests/ui` and `runtime/tests/ui`; hostile files are in `runtime/sys/tests`.
+//! Attacks rejected by the compiler are in `plugin-api/tests/ui` and `runtime/tests/ui`; hostile files are in `runtime/sys/tests`.
 
 mod broken_drops;
 mod coroutine_scripts;
@@ -25,7 +25,6 @@ use std::path::PathBuf;
 
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
-/// The attacker's library.
 fn attacker(features: &[&str]) -> PathBuf {
     support::plugin("attacker", &[features, memory()].concat())
 }
@@ -39,17 +38,15 @@ fn memory() -> &'static [&'static str] {
     if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] }
 }
 
-/// A host with the attacker in its Master.
 fn host() -> Runtime {
     support::host(&[attacker(&[])])
 }
 
-/// A new object of one of the attacker's classes.
 fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(&format!("/Script/Game.{class}")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a function that tells a text says, or why it was refused.
+/// Calls a function that returns a text, and formats a refusal.
 fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match host.objects().call(object, function, &[]) {
         Ok(Some(Value::Text(told))) => told,
@@ -58,7 +55,7 @@ fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     }
 }
 
-/// The host goes on: it calls old code and new.
+/// Checks that the host still calls old and new code.
 fn assert_goes_on(host: &Runtime) {
     let bystander = spawn(host, "Bystander");
     assert_eq!(ask(host, bystander, "answer"), "still here");

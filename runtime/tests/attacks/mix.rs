@@ -1,5 +1,5 @@
-//! Features in company: a host of safe code whose callbacks fail, that lives in odd places, holds a great deal, declares what
-//! makes no sense, or is one of two.
+//! Combinations of features: a safe host whose callbacks fail, that lives in unusual locations, holds many values, has invalid
+//! declarations, or is one of two.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,11 +14,11 @@ use super::{another_attacker, ask, assert_goes_on, attacker, host, spawn, suppor
 const OBJECT: &str = "/Script/Core.Object";
 
 thread_local! {
-    /// The callback that panics the next time it is called.
+    /// Callback that panics at its next call.
     static FICKLE: Cell<&'static str> = const { Cell::new("") };
 }
 
-/// Panics if it is this one's turn, once.
+/// Panics once if `which` is the selected callback.
 fn fickle(which: &'static str) {
     if FICKLE.get() == which {
         FICKLE.set("");
@@ -72,7 +72,7 @@ fn fickle_host() -> Builder {
     builder.on_event(|_event| fickle("event"))
 }
 
-/// Everything in which some callback is called.
+/// Runs every operation that calls a callback.
 fn life(host: &Runtime, library: &[std::path::PathBuf]) {
     let signature: Signature = "-> u64".parse().expect("a signature");
     let _known = host.calls().register("mix.function", signature, |_host, _arguments| {
@@ -110,10 +110,10 @@ fn a_callback_of_the_host_that_panics_leaves_a_host_that_goes_on() {
         let outcome = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
         let has_fired = FICKLE.replace("").is_empty();
         assert!(has_fired, "{which} was called");
-        // What is called by nobody but the host itself comes out where the host has called; all others are trapped.
+        // Panics in callbacks that only the host calls propagate to the call of the host; all others are caught.
         let comes_out = ["ticker", "native ticker", "before_destroy"].contains(&which);
         assert_eq!(outcome.is_err(), comes_out, "{which}");
-        // Whatever was cut short, the next time everything is done.
+        // After an interrupted step, the next run completes every step.
         let again = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
         assert!(again.is_ok(), "after {which}");
         if host.modules().is_empty() {
@@ -134,7 +134,7 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
     }
     let library = attacker(&[]);
     let ended = std::thread::spawn(move || {
-        // Known to the thread before anything of the host's, so it is dropped behind all of that.
+        // Initialized on this thread before everything of the host, so its drop runs after all of that.
         HOST.with(|slot| assert!(slot.borrow().is_none()));
         let host = support::host(&[library]);
         let holder = spawn(&host, "Holder");
@@ -236,7 +236,7 @@ fn flags_that_make_no_sense_are_refused_or_do_no_harm() {
         let built = catch_unwind(AssertUnwindSafe(|| support::builder().natives(natives).build()));
         let host = match built.unwrap_or_else(|_| panic!("{bits:#x} panics while it is built")) {
             Ok(host) => host,
-            // Refused by the name of what cannot be.
+            // Refused with the name of the invalid declaration.
             Err(error) if error.to_string().contains("/Script/Odd.Odd") => continue,
             Err(error) => panic!("{bits:#x}: {error}"),
         };
@@ -282,14 +282,14 @@ fn a_post_to_a_host_that_is_gone_is_dropped() {
 }
 
 thread_local! {
-    /// The host that is asked for a collection in the middle of each construction.
+    /// Host whose collection is started during each construction.
     static COLLECTING: RefCell<Option<Runtime>> = const { RefCell::new(None) };
 }
 
 #[test]
 fn a_collection_in_the_middle_of_a_construction_keeps_the_newborn_until_it_is_born() {
     let collect = |_world: &World, _object: ObjectHandle| {
-        // The class default object is born while the host is built.
+        // The class default object is created while the host is built.
         let Some(host) = COLLECTING.with_borrow(Clone::clone) else { return Ok(()) };
         host.collection().begin_in_slices();
         host.tick(Budget::frame());

@@ -23,7 +23,6 @@ impl Drop for Grenade {
     }
 }
 
-/// A native object with a field whose drop panics.
 #[uclass(package = "Test")]
 #[derive(Default)]
 struct Shell {
@@ -32,7 +31,6 @@ struct Shell {
 
 #[uclass]
 impl Shell {
-    /// Touches the field.
     #[ufunction]
     fn touch(&mut self, _this: This<Self>) {
         let _there = &self.grenade;
@@ -41,7 +39,6 @@ impl Shell {
 
 const CHILD: &str = "ALCEDO_TEST_NATIVE_DROPS";
 
-/// Uses the grenade that a callback owns.
 fn keep(_grenade: &Grenade) -> Result<(), String> {
     Ok(())
 }
@@ -97,7 +94,7 @@ fn end(how: &str, objects: usize) {
     writeln!(std::io::stdout(), "{how} of {objects} ended: {}", ended.is_ok()).expect("the parent reads");
 }
 
-/// Runs `how` in a process of its own, and returns what it wrote and whether it ended well.
+/// Runs `how` in a separate process, and returns its output and success.
 fn child(how: &str, name: &str) -> (String, bool) {
     let output = alone::only(module_path!(), name).env(CHILD, how).output().expect("this program starts");
     (alone::said(&output), output.status.success())

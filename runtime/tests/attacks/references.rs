@@ -1,4 +1,4 @@
-//! A native class whose `add_references` writes: a collection ends all the same.
+//! Native class whose `add_references` writes: a collection still ends.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

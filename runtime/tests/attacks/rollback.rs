@@ -1,4 +1,4 @@
-//! A reload that fails leaves nothing behind that its report does not name.
+//! A failed reload leaves only the traces that its report names.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use expect_test::expect;
 
 use super::{attacker, support};
 
-/// A host with a greedy object, a cube of a module that stays in a partial reload, and an actor of its own.
+/// Host with a greedy object, a cube of a module that is kept in a partial reload, and a native actor.
 struct Scene {
     host: Runtime,
     greedy: ObjectHandle,
     cube: ObjectHandle,
     actor: ObjectHandle,
-    /// How often the host's function ran.
+    /// Number of calls of the host's function.
     tally: Rc<Cell<u64>>,
 }
 
@@ -44,7 +44,6 @@ impl Scene {
         scene
     }
 
-    /// What the host offers by name.
     fn offer(&self) {
         let signature = |text: &str| text.parse().expect("a signature");
         let tally = Rc::clone(&self.tally);
@@ -66,7 +65,7 @@ impl Scene {
         self.host.objects().call(object, function, &[]).unwrap_or_else(|error| panic!("{function}: {error}"))
     }
 
-    /// What only plugin parts and the host know.
+    /// State that only plugin parts and the host have.
     fn known(&self) -> (Option<Value>, u64) {
         (self.call(self.cube, "greeting_count"), self.tally.get())
     }
@@ -76,7 +75,7 @@ fn fails_at(step: ReloadStep) -> Armed {
     faults::arm(Fault { step, nth: 0, kind: FaultKind::Error })
 }
 
-/// A reload to the build that grabs, only of what has changed or of all, which fails at its last step.
+/// Reloads to the build that grabs, partially or completely; the reload fails at its last step.
 fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> Reload {
     let armed = fails_at(ReloadStep::BeforeCommit);
     let next = libraries(features);
@@ -87,7 +86,7 @@ fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> Reload {
     report
 }
 
-/// The report without what the module had left behind, which depends on how it was built.
+/// Removes leftovers of the module from the report, which depend on its build.
 fn without_leftovers(report: &Reload) -> String {
     let told = report.to_string();
     told.lines().filter(|line| !line.starts_with("  attacker left ")).collect::<Vec<_>>().join("\n")
@@ -97,7 +96,7 @@ fn without_leftovers(report: &Reload) -> String {
 fn new_code_that_tries_every_entry_point_leaves_only_what_the_report_names() {
     let record = support::record("greedy");
     let scene = Scene::new();
-    // Known beforehand, so that it is no news.
+    // State before the reload, for the comparison afterwards.
     let (before, known) = (scene.host.worlds().digest(), scene.known());
     let report = roll_back(&scene, &["grabs"], false);
     expect![[r#"
@@ -223,7 +222,7 @@ fn what_a_listener_changes_of_the_root_set_is_named_in_the_report_of_a_rollback(
     }));
     let (host, loose) =
         (&scene.host, scene.host.objects().spawn_in("/Script/Engine.Actor", scene.actor).expect("an object"));
-    // Not among what changed in the reload: this was before it.
+    // Excluded from the changes of the reload, since it happened before.
     assert!(host.objects().remove_root(scene.greedy) && host.objects().add_root(scene.greedy));
     for is_whole in [false, true] {
         slot.replace(Some((host.clone(), scene.cube, loose)));
@@ -258,12 +257,11 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
     assert!(record.take().contains("post of the main ran"));
 }
 
-/// Who makes an object while the old code is told that it is about to be replaced.
+/// Creator of an object during the notification that the old code is about to be replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Maker {
     /// The old code, called by a listener.
     OldCode,
-    /// The listener.
     Host,
 }
 
@@ -297,7 +295,7 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
         let born = born.get();
         assert!(scene.host.objects().is_alive(born), "{maker:?}, committed: {is_committed}");
         assert_eq!(scene.host.objects().class_of(born).as_deref(), Some("/Script/Game.Greedy"));
-        // After a commit its plugin part is a new one.
+        // After a commit the plugin part is new.
         let count = if is_committed { 1 } else { 4 };
         assert_eq!(
             scene.host.objects().get(born, "loot").ok(),

@@ -1,4 +1,4 @@
-//! Hosts that ask for much with one verb: posts, texts in the console, a folder of copies that goes away.
+//! Hosts that overload a single verb: posts, console input, a staging folder that is removed.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -13,7 +13,7 @@ use crate::support::alone;
 
 const CHILD: &str = "ALCEDO_TEST_POSTS";
 
-/// Each post runs a safe point. In a process of its own, since an overflow of the stack ends it.
+/// Each post runs a safe point. Runs in a separate process, since a stack overflow would abort it.
 #[test]
 fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
     if std::env::var_os(CHILD).is_some() {
@@ -32,7 +32,7 @@ fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
     assert!(output.status.success(), "{}", alone::said(&output));
 }
 
-/// A dialog, for instance, which ticks until its end.
+/// Models a dialog, which ticks until it is closed.
 #[test]
 fn a_post_with_a_loop_of_its_own_runs_what_is_posted_meanwhile() {
     thread_local! {
@@ -72,7 +72,7 @@ fn a_text_that_the_console_prints_is_read_back_by_it() {
     }
 }
 
-/// Runs code of the host that calls itself by the verb `how`, without an end.
+/// Runs host code that calls itself endlessly through the verb `how`.
 fn recurse(how: &str) {
     thread_local! {
         static HOST: RefCell<Option<(WeakRuntime, ObjectHandle)>> = const { RefCell::new(None) };

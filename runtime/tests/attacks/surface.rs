@@ -1,5 +1,5 @@
-//! What a module tells of itself when it is mapped: names, paths, types, bases, overrides, exports. A hostile one is refused
-//! with an error that names what is wrong with what, nothing of it is declared, and the old code goes on.
+//! Hostile declarations of a module: names, paths, types, bases, overrides, exports. The host rejects the module with an error that
+//! names item and reason, registers none of it, and continues with the old code.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use tempfile::TempDir;
 
 use super::support::{self, elf};
 
-/// Magic and digest, behind the end of a library.
+/// Size of the seal behind the end of a library: magic and digest.
 const SEAL: usize = 24;
 
-/// A host with the healthy module, and an object whose plugin part counts.
+/// Host with the healthy module, and an object whose plugin part counts.
 struct Scene {
     host: Runtime,
     steady: ObjectHandle,
@@ -28,7 +28,7 @@ impl Scene {
         Self { host, steady, asked: 0 }
     }
 
-    /// The host refuses the library in words that have all of these, and goes on with the old code.
+    /// Checks that the host rejects the library with a message that contains all of `says`, and continues with the old code.
     fn refuses(&mut self, library: &Path, what: &str, says: &[&str]) {
         let before = (self.host.generation(), self.host.worlds().hash(), self.host.objects().all());
         let report = self.host.reload(&[library]).expect("there is a Master");
@@ -53,7 +53,7 @@ impl Scene {
         assert_eq!(answer, Some(Value::U32(self.asked)), "{what}");
     }
 
-    /// The healthy one is taken again: so the refusals came of what was refused.
+    /// Accepts the healthy module again, so the refusals were caused by the changes.
     fn ends(mut self) {
         let healthy = support::plugin("surface", &[]);
         self.host.reload(&[healthy]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -67,7 +67,7 @@ fn check(feature: &str, says: &[&str]) {
     scene.ends();
 }
 
-/// The healthy module with another text in the place of one of its own, as long as that, sealed again.
+/// Healthy module with one of its own strings replaced by another of equal length, sealed again.
 fn rewritten(dir: &TempDir, own: &str, other: &[u8]) -> PathBuf {
     assert_eq!(own.len(), other.len(), "`{own}` has to be overwritten whole");
     let mut bytes = std::fs::read(support::plugin("surface", &[])).expect("it was built");
@@ -84,7 +84,7 @@ fn rewritten(dir: &TempDir, own: &str, other: &[u8]) -> PathBuf {
     file
 }
 
-/// Text like `own` which has `hostile` in its middle.
+/// Returns `own` with `hostile` in its middle.
 fn with(own: &str, hostile: &str) -> String {
     let (first, last) = (1, own.len() - 1 - hostile.len());
     format!("{}{hostile}{}", &own[..first], &own[own.len() - last..])
@@ -163,7 +163,7 @@ fn a_path_is_declared_once() {
     check("name-of-a-native", &["/Script/Engine.Actor is declared already"]);
 }
 
-/// How an error names a library's module.
+/// Title of a library's module in errors.
 fn title(library: &Path) -> String {
     let info = alcedo_runtime::ManifestInfo::peek(library).unwrap_or_else(|error| panic!("{error}"));
     format!("{} {} (build {:032x})", info.name, info.version, info.build_id)
@@ -179,7 +179,7 @@ fn two_of_a_kind_are_named_by_module_and_build_whoever_comes_first() {
         let libraries = [support::plugin("surface", &[feature]), support::plugin(other, &[])];
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
         let both = host.create_master(&libraries).expect_err("one of them is too many").to_string();
-        // In a reload that lets the other stay, the two come one after the other.
+        // In a reload that keeps the other module, the two are loaded one after the other.
         let [surface, other] = &libraries;
         host.create_master(&[other]).unwrap_or_else(|error| panic!("{error}"));
         let report = host.reload_changed(&libraries).expect("a Master");

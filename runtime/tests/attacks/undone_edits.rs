@@ -1,4 +1,4 @@
-//! Edits of script types and their undo: each value is what it was, as `docs/migration.md` promises.
+//! Edits of script types and their undo restore each value, as `docs/migration.md` promises.
 
 use std::fs;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ fn assert_kept(types: &str, var: &str, (from, to): (&str, &str), fill: &str) {
     assert_eq!(values[2], values[0], "{first}\n{from} to {to}");
 }
 
-/// Compares the value after the last build with the value that these statements make in a new object.
+/// Compares the value after the last build with the value that these statements produce in a new object.
 fn assert_becomes(builds: &[(&str, &str)], expected: &str) {
     let (last, _) = builds[builds.len() - 1];
     assert_eq!(values(builds).last(), values(&[(last, expected)]).last(), "{builds:?}");
@@ -188,7 +188,7 @@ fn a_value_that_a_new_default_caught_up_with_stays_the_objects_own() {
     let [three, five, nine] = [3, 5, 9].map(build);
     assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&three, "")], "V = 5;");
     assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&five, ""), (&nine, ""), (&three, "")], "V = 5;");
-    // A value that was written since replaces the former one, and an object without an own value follows.
+    // A value written since then replaces the former one; an object without its own value uses the new default.
     assert_becomes(&[(&three, "V = 5;"), (&five, "V = 4;"), (&three, "")], "V = 4;");
     assert_becomes(&[(&three, ""), (&five, ""), (&nine, "")], "");
 }

@@ -1,11 +1,10 @@
-//! Values whose parts are held while they change.
+//! Values that are changed while their parts are borrowed.
 #![expect(unsafe_code, reason = "ages a container by the door that only the tests of this crate have")]
 
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 
 use super::{ask, assert_goes_on, host, spawn};
 
-/// A host with a holder of values.
 fn holder() -> (Runtime, ObjectHandle) {
     let host = host();
     let holder = spawn(&host, "Holder");
@@ -121,13 +120,13 @@ fn a_walk_of_an_array_ends_with_an_error_when_its_owner_is_destroyed() {
     check("destroy_what_is_walked", "the life of its owner");
 }
 
-/// The counter is set near its end by the door that the benchmarks have: nobody waits for 2⁶⁴ changes.
+/// Sets the counter close to its maximum with the benchmark API, since a test cannot make 2⁶⁴ changes.
 #[test]
 fn a_container_that_has_counted_to_the_end_has_no_views_that_look_fresh() {
     let (host, holder) = holder();
     host.objects().call(holder, "fill", &[]).expect("it fills the containers");
     for (property, epoch) in [("texts", u64::MAX - 3), ("keys", u64::MAX), ("numbers", u64::MAX)] {
-        // SAFETY: nobody has a view into it: no plugin code runs.
+        // SAFETY: no plugin code runs, so no view into the container exists.
         unsafe { host.bench() }.age(holder, property, epoch).expect("a container");
     }
     let told = ask(&host, holder, "count_to_the_end");

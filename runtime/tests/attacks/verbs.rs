@@ -1,5 +1,5 @@
-//! Every verb of a runtime, with arguments that do something: for tests that call them where nobody expects it. The list is
-//! compared with the sources, so that a new verb comes into it.
+//! All verbs of a runtime with effective arguments, for tests that call them at unexpected moments. The list is compared with the
+//! sources, so every new verb must be added.
 
 use std::fs;
 use std::path::Path;
@@ -13,32 +13,30 @@ use alcedo_runtime::{
     ZCallFunction,
 };
 
-/// What a verb does, so far as a lent slice is concerned.
+/// Effect of a verb on borrowed slices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Touch {
-    /// Changes or ends values, or runs code: refused while any slice is out.
+    /// Changes or destroys values, or runs code: refused while any slice is borrowed.
     Changes,
-    /// Reads values: refused while a slice is out that may be written.
+    /// Reads values: refused while a slice is borrowed mutably.
     Reads,
-    /// Touches no value, or cannot be refused and then does nothing.
+    /// Accesses no value, or cannot be refused and then has no effect.
     Nothing,
 }
 
 use Touch::{Changes, Nothing, Reads};
 
-/// What a verb works with.
 pub(crate) struct Tools {
-    /// One of the attacker's holders.
+    /// Holder object of the attacker.
     pub(crate) holder: ObjectHandle,
-    /// A black of the host's.
+    /// Owned value of the host.
     pub(crate) black: AnyConjugate,
-    /// The library that the Master was made of.
+    /// Library of the Master.
     pub(crate) library: std::path::PathBuf,
-    /// A world that was saved.
     pub(crate) world: std::path::PathBuf,
 }
 
-/// A machine that knows no objects of others.
+/// Network peer without shared objects.
 struct Nowhere;
 
 impl NetNames for Nowhere {
@@ -67,7 +65,7 @@ fn said<T, E: std::fmt::Display>(result: Result<T, E>) -> Result<(), String> {
     result.map(drop).map_err(|error| error.to_string())
 }
 
-/// Runs what gives no result.
+/// Wraps a verb that cannot fail.
 macro_rules! quiet {
     (|$host:ident, $tools:ident| $call:expr) => {
         |$host: &Runtime, $tools: &Tools| {
@@ -78,7 +76,7 @@ macro_rules! quiet {
     };
 }
 
-/// Those that can go wrong with an error, first; then those that cannot.
+/// Fallible verbs first, then infallible ones.
 pub(crate) const VERBS: &[Verb] = &[
     ("create_master", Changes, |host, tools| said(host.create_master(&[&tools.library]))),
     ("objects().spawn_a", Changes, |host, _| said(host.objects().spawn_a::<Object>())),
@@ -284,7 +282,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("tables().expect", Nothing, quiet!(|host, tools| host.tables().expect::<Defense>())),
     ("tables().of_module", Nothing, quiet!(|host, tools| host.tables().of_module::<Defense>("attacker"))),
     ("links().delegate", Nothing, quiet!(|host, tools| host.links().delegate::<fn()>(tools.holder, "fill"))),
-    // The holder has no struct: what is read and written otherwise goes by `objects().get` and `set`.
+    // The holder has no struct; other reads and writes use `objects().get` and `set`.
     ("net_write", Nothing, quiet!(|host, tools| host.net_write(tools.holder, "numbers", &Nowhere))),
     ("net_read", Nothing, quiet!(|host, tools| host.net_read(tools.holder, "numbers", &[0], &Nowhere))),
     (
@@ -358,7 +356,7 @@ pub(crate) const VERBS: &[Verb] = &[
         Nothing,
         quiet!(|host, tools| {
             host.request_unload();
-            // It would end the scenario: the request after it makes the reload moot, and is taken back with it.
+            // Not called: it would end the scenario; the next request replaces the reload and is withdrawn with it.
         }),
     ),
     ("take_unloads", Nothing, quiet!(|host, tools| host.take_unloads())),
@@ -386,7 +384,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("shutdown", Nothing, quiet!(|host, tools| host.clone().shutdown())),
 ];
 
-/// What the verbs are grouped by, and how a runtime gives the group.
+/// Group types with the runtime methods that return them.
 const GROUPS: [(&str, &str); 9] = [
     ("Objects", "objects"),
     ("Types", "types"),
@@ -399,7 +397,7 @@ const GROUPS: [(&str, &str); 9] = [
     ("Collection", "collection"),
 ];
 
-/// What stands in the sources as `pub fn` of a runtime or of one of its groups, and takes one.
+/// Names of all `pub fn` of the runtime and its groups that take `&self`, read from the sources.
 fn declared() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![root.join("runtime.rs"), root.join("console.rs")];

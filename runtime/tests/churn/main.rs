@@ -1,8 +1,8 @@
-//! A plugin does random operations to values of every kind, while the host collects, reloads, and reloads in vain. A model of
-//! std types does the same operations, and has to agree with every answer and, again and again, about everything there is.
+//! A plugin applies random operations to values of every kind while the host collects, reloads and fails to reload. A model of std
+//! types applies the same operations and must agree with every answer and, at intervals, with the whole state.
 //!
-//! `CHURN_SEED` and `CHURN_OPERATIONS` say which and how many; a failure names the seed and the operation. With `CHURN_STEP=1`
-//! the two are compared after each operation, so that a failure shows the values as well; `CHURN_STEP_FROM` says from which on.
+//! `CHURN_SEED` and `CHURN_OPERATIONS` set the seed and the number of operations; a failure prints both. With `CHURN_STEP=1` the two
+//! are compared after each operation, so that a failure also shows the values; `CHURN_STEP_FROM` sets the first such operation.
 
 use crate::support;
 
@@ -21,7 +21,7 @@ use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
 use model::Model;
 use ops::{Dice, Op};
 
-/// Operations between two things that the host does.
+/// Operations between two actions of the host.
 const BATCH: u64 = 500;
 
 fn from_environment(name: &str, default: u64) -> u64 {
@@ -29,7 +29,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
     text.parse().unwrap_or_else(|error| panic!("{name} is to be a number, not {text:?}: {error}"))
 }
 
-/// What the host does between operations, and how often.
+/// Counters of the operations of the plugin and of the host.
 #[derive(Default, Debug)]
 struct Done {
     operations: u64,
@@ -47,7 +47,7 @@ struct Churn {
     model: Model,
     seed: u64,
     done: Done,
-    /// The two builds that take turns, and one that does not come up.
+    /// Two alternating builds, and a build that fails to load.
     builds: [PathBuf; 2],
     failing: PathBuf,
 }
@@ -77,7 +77,7 @@ impl Churn {
         }
     }
 
-    /// Some operations, in one call, and a look at each answer.
+    /// Runs some operations in one call and checks each answer.
     fn operate(&mut self, count: u64) {
         let (seed, from) = (self.seed, self.done.operations);
         let arguments = [Value::U64(seed), Value::U64(from), Value::U32(count as u32)];
@@ -104,7 +104,7 @@ impl Churn {
         self.done.operations += count;
     }
 
-    /// What the host does next: mostly a tick, or something that a tick must be no different from.
+    /// Performs a random action of the host: mostly a tick, or an action that must be equivalent to a tick.
     fn intervene(&mut self) {
         let mut dice = Dice::new(!self.seed, self.done.operations);
         match dice.below(16) {
@@ -117,14 +117,14 @@ impl Churn {
     }
 
     fn collect(&mut self) {
-        // A black that a thread has yet to drop keeps what it refers to.
+        // An owned value that a thread has not dropped yet keeps its referents.
         self.settle();
         self.done.collected += self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         self.done.collections += 1;
         self.model.collected(&self.host, true);
     }
 
-    /// A collection whose mark sees a world that goes on changing.
+    /// Collects in slices, so that the world changes during marking.
     fn collect_in_slices(&mut self) {
         self.host.collection().begin_in_slices();
         loop {
@@ -158,7 +158,7 @@ impl Churn {
         assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the new one goes");
     }
 
-    /// Everything has come to rest: no thread has a value to drop, and the host has heard of all that were dropped.
+    /// Waits until no thread has a value to drop and the host has processed all drops.
     fn settle(&self) {
         self.call("settle");
         let drained = self.host.drain_finalizers(Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
@@ -177,7 +177,7 @@ impl Churn {
         assert_eq!(self.host.counters().objects, self.model.count_objects(), "objects of host and model");
     }
 
-    /// The end: no count of anything is left.
+    /// Ends the host and checks that all counters are zero.
     fn end(mut self) {
         self.collect();
         self.compare();
@@ -201,7 +201,7 @@ fn plugin_and_model_agree_after_any_operations() {
     check(u32::MAX);
 }
 
-/// Every slot of objects and conjugates is used up after a few tenants.
+/// Exhausts every slot of objects and conjugates after a few objects.
 #[test]
 fn plugin_and_model_agree_after_any_operations_where_serials_are_few() {
     check(255);

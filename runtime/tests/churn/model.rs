@@ -1,4 +1,4 @@
-//! The yard as it has to be: things, what plugin code keeps, and who is kept by whom, in types of std.
+//! Expected state of the yard in std types: things, values owned by plugin code, and references.
 
 use std::array;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -9,7 +9,7 @@ use super::ops::{FIELDS, LONG, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
 use super::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, Voice, WeakRef};
 use super::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, Shown, State, Text, Utf, Wide, number};
 
-/// The properties of a thing that are plain words, or containers of std in the plugin.
+/// Properties of a thing that are plain numbers or strings, or containers of std in the plugin.
 #[derive(Clone, Default)]
 struct Plain {
     flag: bool,
@@ -27,12 +27,11 @@ struct Plain {
     perhaps: Option<u8>,
 }
 
-/// A thing.
 #[derive(Clone, Default)]
 struct ThingModel {
     values: Values,
     plain: Plain,
-    /// Blacks of its plugin part.
+    /// Number of values owned by its plugin part.
     kept: u64,
 }
 
@@ -49,7 +48,7 @@ macro_rules! models {
                 $(self.$name.edges(visit);)*
             }
 
-            /// The properties as the host should show them; not the one whose values are the host's secret.
+            /// Expected properties in the host, except the one with host-internal values.
             fn shown(&self, host: &Runtime) -> Vec<(&'static str, Value)> {
                 let mut shown = vec![$((stringify!($name), self.$name.value(host))),*];
                 shown.retain(|(name, _)| *name != "twin");
@@ -57,7 +56,7 @@ macro_rules! models {
             }
         }
 
-        /// What plugin code keeps: some values of each kind.
+        /// Values owned by plugin code: some of each kind.
         struct Blacks {
             $($name: [Option<$model>; SLOTS as usize],)*
         }
@@ -78,7 +77,7 @@ macro_rules! models {
                 $(self.$name.iter().flatten().for_each(|value| value.edges(visit));)*
             }
 
-            /// Copies those of a slot into a thing. The bits of the answer say which kinds there are.
+            /// Copies the values of a slot into a thing. The bits of the answer are the kinds with a value.
             fn show(&self, mirror: &mut Values, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(
@@ -163,22 +162,22 @@ fn on_value<T: Change>(
     }
 }
 
-/// Everything that plugin and host have to agree about.
+/// State on which plugin and host must agree.
 pub(crate) struct Model {
     yard: Id,
     mirror: Id,
-    /// The path of whatever lies in the yard, without its name.
+    /// Path of the objects in the yard, without their names.
     inside: String,
     state: State,
     things: BTreeMap<Id, ThingModel>,
     blacks: Blacks,
     named: u64,
-    /// All handles of things there ever were: none may come again.
+    /// All handles of things so far; none may be reused.
     given: HashSet<Id>,
 }
 
 impl Model {
-    /// A yard that was prepared just now.
+    /// Returns the model of a new yard.
     pub(crate) fn new(host: &Runtime, yard: Id) -> Self {
         let Ok(Value::Object(mirror)) = host.objects().get(yard, "mirror") else { panic!("the yard has a mirror") };
         let path = host.objects().path_of(mirror).expect("it is there");
@@ -213,13 +212,12 @@ impl Model {
         self.things.remove(&thing);
     }
 
-    /// The next name, as a path.
     fn next_path(&mut self) -> String {
         self.named += 1;
         format!("{}t{}t", self.inside, self.named)
     }
 
-    /// Does an operation; what its answer has to be. Of constructions the answer tells the handle, which is only looked at.
+    /// Applies an operation and returns the expected answer. Answers of constructions are new handles, which are only checked.
     pub(crate) fn apply(&mut self, op: Op, answer: u64) -> u64 {
         let thing = self.state.pool[op.thing];
         let other = self.state.pool[op.other];
@@ -335,23 +333,21 @@ impl Model {
         len
     }
 
-    /// A new generation has taken over: what plugin code had for itself is gone.
+    /// Updates the model after a reload: values owned by plugin code are dropped.
     pub(crate) fn reloaded(&mut self) {
         self.blacks = Blacks::default();
         self.things.values_mut().for_each(|thing| thing.kept = 0);
     }
 
-    /// How many values plugin code owns.
     pub(crate) fn count_blacks(&self) -> u64 {
         self.blacks.count() + self.things.values().map(|thing| thing.kept).sum::<u64>()
     }
 
-    /// How many objects there are, the yard and its mirror included.
+    /// Number of objects, including the yard and its mirror.
     pub(crate) fn count_objects(&self) -> u64 {
         self.things.len() as u64 + 1
     }
 
-    /// The things that something keeps.
     fn reachable(&self) -> BTreeSet<Id> {
         let mut reached = BTreeSet::new();
         let mut next: Vec<Id> = self.state.pool.iter().flatten().copied().collect();
@@ -367,8 +363,8 @@ impl Model {
         reached
     }
 
-    /// Some time since the last look, a collection may have been done: whoever is gone must have been unreachable. After
-    /// a collection of everything nobody else may be left.
+    /// Updates the model after a possible collection: destroyed objects must have been unreachable. After a full collection (`whole`)
+    /// only reachable objects may be left.
     pub(crate) fn collected(&mut self, host: &Runtime, whole: bool) {
         let reachable = self.reachable();
         let all: Vec<Id> = self.things.keys().copied().collect();
@@ -382,7 +378,6 @@ impl Model {
         }
     }
 
-    /// Compares everything.
     pub(crate) fn compare(&mut self, host: &Runtime) {
         for slot in 0..SLOTS as usize {
             let shown = host.objects().call(self.yard, "show", &[Value::U32(slot as u32)]);
@@ -438,7 +433,7 @@ impl Model {
     }
 }
 
-/// The value without what leads to objects that are gone: a host may clear such references, or leave them.
+/// Removes references to destroyed objects from the value: a host may clear or keep them.
 fn living(value: Value, host: &Runtime) -> Value {
     let alive = |object: ObjectHandle| if host.objects().is_alive(object) { object } else { ObjectHandle::NONE };
     let all = |values: Vec<Value>| values.into_iter().map(|value| living(value, host)).collect();

@@ -1,5 +1,4 @@
-//! What references of every sort, and delegates, are in the model, and how operations change them: the counterpart of the
-//! plugin's `change_references.rs`.
+//! References of every kind and delegates in the model, and their operations: the counterpart of the plugin's `change_references.rs`.
 
 use std::marker::PhantomData;
 
@@ -12,11 +11,11 @@ use super::values::{Change, Id, Shown, State, number};
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct ClassPath<S>(String, PhantomData<S>);
 
-/// One that has to be there.
+/// Reference to a class that must be loaded.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Sub;
 
-/// One that may come later.
+/// Reference to a class that may be loaded later.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Soft;
 
@@ -66,7 +65,7 @@ impl Change for ClassPath<Soft> {
 pub(crate) struct SoftRef(String);
 
 impl SoftRef {
-    /// The thing that has the path now.
+    /// Resolves the path to a thing.
     pub(crate) fn resolve(&self, state: &State) -> Option<Id> {
         state.paths.iter().find(|(_, path)| **path == self.0).map(|(thing, _)| *thing)
     }
@@ -129,13 +128,12 @@ macro_rules! references {
     )*};
 }
 references! {
-    /// A reference by an id, which is the host's secret: only where it leads to is compared.
+    /// Reference by an id of the host; only its target is compared.
     LazyRef |_| Value::Bool(true);
-    /// A reference that keeps nothing alive.
     WeakRef Value::WeakObject;
 }
 
-/// A reference to a thing because of what it does, which keeps it.
+/// Strong reference to a thing by its interface.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Voice(Option<Id>);
 
@@ -163,7 +161,7 @@ impl Change for Voice {
     }
 }
 
-/// A function that is to be called.
+/// Function bound to a delegate.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Bound {
     thing: Id,
@@ -186,7 +184,7 @@ impl State {
     }
 }
 
-/// A delegate that judges.
+/// Delegate with a result.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Decide(Option<Bound>);
 
@@ -231,15 +229,15 @@ impl Change for Decide {
     }
 }
 
-/// A delegate that tells.
+/// Delegate with a list of bound objects.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Told<S>(Vec<Bound>, PhantomData<S>);
 
-/// One that is an array.
+/// Delegate stored as an array.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Dense;
 
-/// One that is mostly nothing.
+/// Sparse delegate, mostly unbound.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Rare;
 

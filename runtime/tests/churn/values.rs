@@ -1,5 +1,5 @@
-//! What a value of each kind is in the model, and how operations change it: what `change.rs` of the plugin does to values in
-//! host memory is done here to values of std, with the same draws and the same answers.
+//! Values of each kind in the model and their operations: the counterpart of the plugin's `change.rs` with std types, the same draws
+//! and the same answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -9,67 +9,65 @@ use alcedo_runtime::{LocalText, ObjectHandle, Runtime, Value};
 
 use super::ops::{Dice, LONG, NOTHING, THINGS, digest};
 
-/// A thing, by the handle that it has for ever.
+/// Permanent handle of a thing.
 pub(crate) type Id = ObjectHandle;
 
-/// What changes may need beside the value, or change as well.
+/// State that operations read or change next to the value.
 #[derive(Default)]
 pub(crate) struct State {
-    /// Which things are kept in the places of the yard.
+    /// Things in the slots of the yard.
     pub(crate) pool: [Option<Id>; THINGS as usize],
-    /// What each thing that is there was told.
+    /// Digest of the delegate calls that each living thing received.
     pub(crate) heard: BTreeMap<Id, u64>,
-    /// Where each of them is.
     pub(crate) paths: BTreeMap<Id, String>,
 }
 
 impl State {
-    /// A thing that is kept, or none.
+    /// Returns the content of a random slot of the yard.
     pub(crate) fn pick(&self, dice: &mut Dice) -> Option<Id> {
         self.pool[dice.below(THINGS) as usize]
     }
 
-    /// The thing, if it is there.
+    /// Returns the thing if it is alive.
     pub(crate) fn living(&self, thing: Option<Id>) -> Option<Id> {
         thing.filter(|thing| self.heard.contains_key(thing))
     }
 }
 
-/// As an answer says it.
+/// Encodes a thing for an answer.
 pub(crate) fn number(thing: Option<Id>) -> u64 {
     thing.map_or(0, |thing| thing.0)
 }
 
-/// A value that the host's reflection can show.
+/// Value that the host's reflection can format.
 pub(crate) trait Shown {
-    /// What the host should show.
     fn value(&self, host: &Runtime) -> Value;
 
-    /// Shows every thing that the value keeps.
+    /// Visits every thing that the value keeps alive.
     fn edges(&self, _visit: &mut dyn FnMut(Id)) {}
 }
 
-/// A value that operations are done to.
+/// Value with operations.
 pub(crate) trait Change: Shown + Clone + Default + PartialEq {
-    /// As in the plugin.
+    /// Same as in the plugin.
     const COMPARES: bool = true;
-    /// As in the plugin.
+    /// Same as in the plugin.
     const PRINTS: bool = true;
 
-    /// Changes the value and says what came of it.
+    /// Changes the value and returns the answer.
     fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64;
 
-    /// What is left of it when it was printed and read again.
+    /// Value after printing and parsing.
     fn printed(&self) -> Self {
         self.clone()
     }
 }
 
-/// A name, which the host interns.
+/// Interned name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct Named(pub(crate) String);
 
-/// A reference that keeps a thing.
+/// Strong reference to a thing.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Friend(pub(crate) Option<Id>);
 
@@ -136,7 +134,7 @@ impl<T: Shown> Shown for Option<T> {
     }
 }
 
-/// How a kind of text is drawn and shown.
+/// Generator and display of a string kind.
 pub(crate) trait Letters: Clone + Default + PartialEq {
     fn word(dice: &mut Dice) -> String;
     fn show(text: String) -> Value;
@@ -164,7 +162,6 @@ letters! {
     Ansi latin Ansi;
 }
 
-/// A text.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Text<L>(pub(crate) String, PhantomData<L>);
 
@@ -176,7 +173,7 @@ impl<L: Letters> Shown for Text<L> {
 
 impl<L: Letters> Change for Text<L> {
     fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
-        // Bytes as the host has them: one for each letter of ISO 8859-1.
+        // Length in bytes as the host stores them: one for each letter of ISO 8859-1.
         let len = if L::show(String::new()).kind() == Value::Ansi(String::new()).kind() {
             self.0.chars().count()
         } else {
@@ -192,7 +189,7 @@ impl<L: Letters> Change for Text<L> {
     }
 }
 
-/// A text for people.
+/// Localized text.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Label {
     shown: String,
@@ -221,7 +218,7 @@ impl Change for Label {
         digest(&self.shown) ^ digest(&self.key.0)
     }
 
-    /// What people see, which is not what it is translated by.
+    /// Keeps only the displayed string; the translation keys are lost.
     fn printed(&self) -> Self {
         Self { shown: self.shown.clone(), ..Self::default() }
     }
@@ -289,7 +286,6 @@ impl Change for Vec<Vec<String>> {
     }
 }
 
-/// A struct.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct SheetModel {
     strength: f64,

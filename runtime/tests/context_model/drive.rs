@@ -1,4 +1,4 @@
-//! Takes the steps of a program on real contexts, and says what each came to. What is to come is the model's to say.
+//! Executes the steps of a program on real contexts and returns their outcomes; the model predicts the expected ones.
 
 use std::fs::File;
 use std::future::Future;
@@ -21,15 +21,15 @@ use crate::model::Model;
 use crate::outcome::{Fate, Id, Listed, Named, Outcome, Refusal, is_possible};
 use crate::program::{Answer, How, LETTERS, Lib, Module, Op};
 
-/// What all threads of a program share. Resolvers hold it weakly, or it would hold itself.
+/// State shared by all threads of a program. Resolvers hold a weak reference, since a strong one would be a cycle.
 pub(crate) struct Shared {
     pub(crate) contexts: Contexts,
     pub(crate) libraries: Arc<Libraries>,
-    /// How long what must come is waited for.
+    /// Longest wait for an event that must happen.
     pub(crate) patience: Duration,
-    /// Every ticket that was given, for whoever has to say who holds what.
+    /// All tickets issued so far, for the report of the holders.
     tickets: Mutex<Vec<UnloadTicket>>,
-    /// Where the files go for which calls wait.
+    /// Directory of the files that calls wait for.
     pub(crate) folder: PathBuf,
 }
 
@@ -43,7 +43,6 @@ impl Shared {
         Arc::new(Self { contexts, libraries: Arc::clone(libraries), patience, tickets: Mutex::default(), folder })
     }
 
-    /// What the host lists.
     pub(crate) fn listed(&self) -> Vec<Listed> {
         let lib = |module: &ModuleSummary| self.libraries.lib(module.build_id);
         let all = self.contexts.all().into_iter().map(|info| Listed {
@@ -56,10 +55,10 @@ impl Shared {
         all.collect()
     }
 
-    /// What stands still is reported as it is listed, and has a ticket if it is not alive.
+    /// Checks that alive and parked contexts are reported as listed, and have a ticket only if parked.
     ///
     /// # Errors
-    /// What differs.
+    /// Describes the difference.
     fn expect_reports(&self) -> Result<(), String> {
         let stands = |info: &ContextInfo| matches!(info.state, ContextState::Alive | ContextState::Parked);
         for info in self.contexts.all().iter().filter(|info| stands(info)) {
@@ -74,7 +73,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Everything that anybody holds, for whoever reads of a hang.
+    /// Describes all holders, for the report of a hang.
     pub(crate) fn holders(&self) -> String {
         let mut told = String::new();
         for info in self.contexts.all() {
@@ -102,14 +101,14 @@ fn id(id: ContextId) -> Id {
     (id.index, id.generation)
 }
 
-/// A handle, and whether it was ever seen to be of a context that is no longer alive.
+/// Handle with a flag that is set once its context was seen not alive.
 struct Handle {
     name: usize,
     context: LoadContext,
     has_left: bool,
 }
 
-/// A call that waits for a file, on a thread of its own.
+/// Call on its own thread that waits for a file.
 struct Running {
     file: PathBuf,
     thread: Option<JoinHandle<Result<Option<Value>, ContextError>>>,
@@ -132,7 +131,6 @@ impl Drop for Running {
 type Seen = Arc<Mutex<Option<Id>>>;
 type Looking = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What a thread holds.
 enum Held {
     Scope {
         _scope: ContextScope,
@@ -141,7 +139,7 @@ enum Held {
         task: Box<Scoped<Looking>>,
         seen: Seen,
     },
-    /// With what it has answered before, which it always will.
+    /// Pointer with its first answer, which must never change.
     Pointer {
         pointer: FunctionPointer,
         tag: Option<u64>,
@@ -149,7 +147,6 @@ enum Held {
     Call(Running),
 }
 
-/// One thread of a program.
 pub(crate) struct Worker<'a> {
     shared: &'a Arc<Shared>,
     number: usize,
@@ -164,10 +161,10 @@ impl<'a> Worker<'a> {
         Self { shared, number, is_race, handles: Vec::new(), functions: Vec::new(), held: Vec::new() }
     }
 
-    /// A step that no other thread takes part in.
+    /// Executes a step while no other thread executes one.
     ///
     /// # Errors
-    /// What the model says against it.
+    /// Describes the difference from the model.
     pub(crate) fn step(&mut self, model: &mut Model, op: Op) -> Result<(), String> {
         for needed in self.to_get_a_handle(op) {
             if op.name().is_some_and(|name| !model.has_handle(self.number, name)) {
@@ -191,10 +188,10 @@ impl<'a> Worker<'a> {
         model.compare(&listed)
     }
 
-    /// A step while other threads take theirs.
+    /// Executes a step while other threads execute theirs.
     ///
     /// # Errors
-    /// What no other thread can be the reason for.
+    /// Describes an outcome that no other thread can explain.
     pub(crate) fn race(&mut self, op: Op) -> Result<(), String> {
         for needed in self.to_get_a_handle(op) {
             if op.name().is_some_and(|name| self.place(name).is_none()) {
@@ -225,10 +222,10 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Lets go of everything it holds.
+    /// Releases all holders.
     ///
     /// # Errors
-    /// A call that did not complete.
+    /// Describes a call that did not complete.
     pub(crate) fn release(&mut self) -> Result<(), String> {
         while !self.held.is_empty() {
             self.act(Op::Release(0))?;
@@ -333,7 +330,7 @@ impl<'a> Worker<'a> {
     }
 
     fn take(&mut self, name: usize, context: LoadContext) -> Outcome {
-        // A context that another thread unloads has no generation by now, and its number stands in its words.
+        // A context that another thread unloads has no generation by now; its number is part of its message.
         let index = context.id().map_or(0, |id| id.index);
         self.handles.push(Handle { name, context, has_left: false });
         Outcome::Handle(index)
@@ -368,7 +365,7 @@ impl<'a> Worker<'a> {
         let caller = thread::Builder::new().name(call.clone()).spawn(move || wait.call(&[path]));
         let thread = caller.expect("a thread can be started");
         if !self.is_race {
-            // Threads are told as `"name" (number)`, and the call keeps whichever context has the module.
+            // Reports name threads as `"name" (number)`; any context may hold the module of the call.
             let call = format!("{call:?} (");
             let contexts = &self.shared.contexts;
             let has_call = |report: BlockerReport| report.blockers.iter().any(|by| by.thread.starts_with(&call));
@@ -421,7 +418,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// What the model says of generations that are leaving is waited for.
+    /// Waits until the leaving generations have the outcomes that the model predicts.
     fn wait(&self, name: usize, fates: &[(u64, Fate)]) -> Result<(), String> {
         let context = self.context(name);
         for (generation, fate) in fates {
@@ -501,7 +498,7 @@ fn modules_of(shared: &Shared, name: usize) -> Vec<ModuleSummary> {
     shared.contexts.slim(LETTERS[name]).map(|context| context.modules()).unwrap_or_default()
 }
 
-/// The ticket of a generation that was replaced names it; that of the whole context, its last one, does not.
+/// The ticket of a replaced generation names the generation; the ticket of a context, for its last generation, does not.
 fn is_of(ticket: &UnloadTicket, generation: u64, fates: &[(u64, Fate)]) -> bool {
     let is_last = fates.iter().all(|(other, _)| *other <= generation);
     match ticket.subject().split_once(" generation ") {
@@ -558,7 +555,7 @@ fn refused(error: ContextError) -> Result<Outcome, String> {
     }))
 }
 
-/// Whether nothing but the Default, and what was parked, is listed.
+/// Checks that only the Default context and parked contexts are listed.
 pub(crate) fn is_quiet(shared: &Shared) -> bool {
     let is_over = |kind, state| kind == ContextKind::Default || state == ContextState::Parked;
     shared.contexts.all().iter().all(|info| is_over(info.kind, info.state))

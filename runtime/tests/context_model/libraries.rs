@@ -1,4 +1,4 @@
-//! The libraries that programs load: built once, known by their build ids.
+//! Libraries of the programs: built once, identified by their build ids.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,6 @@ use alcedo_runtime::ManifestInfo;
 use crate::program::{LIBS, Lib};
 use crate::support;
 
-/// All of them.
 pub(crate) struct Libraries {
     paths: HashMap<Lib, PathBuf>,
     ids: HashMap<u128, Lib>,
@@ -31,7 +30,6 @@ impl Libraries {
         fs::read(&self.paths[&lib]).expect("it was built")
     }
 
-    /// The library of a build.
     pub(crate) fn lib(&self, id: u128) -> Lib {
         *self.ids.get(&id).unwrap_or_else(|| panic!("nobody has built {id:032x}"))
     }

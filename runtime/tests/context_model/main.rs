@@ -1,19 +1,19 @@
-//! Random programs over load contexts, against a small model of what the design says: who is alive, who is held by whom,
-//! what a name stands for, and that everything ends once nobody holds it. Some programs run one step at a time, on one to
-//! four threads, and each step is compared with the model; in the others the threads race, and what holds in any order is
-//! compared. In the end nothing is listed and nothing is mapped but what was given up.
+//! Random programs over load contexts, compared with a small model of the design: alive generations, their holders, name resolution,
+//! and the end of every context without holders. Some programs run step by step on one to four threads and are compared after each
+//! step. In the others the threads race, and only order-independent rules are compared. At the end no context is listed and only
+//! parked images are mapped.
 //!
-//! `ALCEDO_MODEL_PROGRAMS` says how many programs, `ALCEDO_MODEL_SEED` with which seed the first one is thrown; without
-//! them it is a cut of some seconds. A failure tells its seed and the shortest program that fails as well; one program of
-//! that seed does it again. On demand, for ten thousand: `.ci/contexts`.
+//! `ALCEDO_MODEL_PROGRAMS` sets the number of programs and `ALCEDO_MODEL_SEED` the first seed; by default the run takes some seconds.
+//! A failure prints its seed and the shortest program that also fails; one program with that seed reproduces it. `.ci/contexts` runs
+//! ten thousand programs on demand.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! | --- | --- |
-//! | `program` | steps, and how they are thrown |
-//! | `model` | what is to come of them; nothing of the runtime |
-//! | `drive` | how a step is taken, and what it came to |
+//! | `program` | steps and their random generation |
+//! | `model` | expected outcomes, without the runtime |
+//! | `drive` | execution of a step and its outcome |
 //! | `run` | a program from its first step to its end |
-//! | `watch` | that a hang is told and ends |
+//! | `watch` | detection and report of hangs |
 
 mod drive;
 mod libraries;
@@ -41,13 +41,13 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use crate::libraries::Libraries;
 use crate::program::{Program, programs};
 
-/// So many programs share a process: images that are given up stay in it.
+/// Number of programs per process: parked images stay mapped in it.
 const BATCH: u64 = 500;
-/// How long the cut takes that is a part of the tests.
+/// Duration of the run that is part of the tests.
 const CUT: Duration = Duration::from_secs(15);
-/// What must come is waited for so long.
+/// Timeout for events that must happen.
 const LONG: Duration = Duration::from_secs(30);
-/// And so long while a program that has failed is made shorter, which takes as long as this at most.
+/// Timeout of an event while a failed program is shortened, and the limit for shortening.
 const SHORT: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(90));
 
 fn main() -> ExitCode {
@@ -70,7 +70,7 @@ fn from_environment(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|error| panic!("{name} is to be a number, not {text:?}: {error}")))
 }
 
-/// The program of a seed.
+/// Generates the program of a seed.
 fn thrown(seed: u64) -> Program {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -79,10 +79,10 @@ fn thrown(seed: u64) -> Program {
     programs().new_tree(&mut runner).expect("no program is refused").current()
 }
 
-/// Batches of programs, each in a process of its own, so that one that hangs or crashes is found and named.
+/// Runs batches of programs in separate processes, so that a hang or crash is detected and attributed.
 fn contexts_do_what_the_model_says() -> Result<(), Failed> {
     let (asked, seed) = (from_environment("ALCEDO_MODEL_PROGRAMS"), from_environment("ALCEDO_MODEL_SEED"));
-    // Built here, and found by the others.
+    // Built here for all child processes.
     let _libraries = Libraries::new();
     let folder = tempfile::tempdir()?;
     let (mut next, begun, mut ran) = (seed.unwrap_or(1), Instant::now(), 0);
@@ -115,7 +115,7 @@ fn contexts_do_what_the_model_says() -> Result<(), Failed> {
     Ok(())
 }
 
-/// One batch; writes the seed that it has come to into the file `at`.
+/// Runs one batch and writes the last seed into the file `at`.
 fn run_batch(at: &Path) -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         if info.payload_as_str() != Some("panics on purpose") {
@@ -153,7 +153,7 @@ fn words(payload: &(dyn Any + Send)) -> String {
     format!("it panicked: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("without a text"))
 }
 
-/// Leaves steps out for as long as it fails without them, and tells what is left.
+/// Removes steps while the program still fails, and prints the remaining ones.
 fn shrink(seed: u64, program: Program, libraries: &Arc<Libraries>, mut why: String) {
     let (patience, limit) = SHORT;
     let (begun, mut shortest) = (Instant::now(), program);

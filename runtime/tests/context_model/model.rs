@@ -1,9 +1,8 @@
-//! What the design says becomes of contexts, with nothing of the runtime in it: names and their generations, who holds and
-//! who lends what, and what follows from that. `program.rs` has the steps; `drive.rs` takes them and compares.
+//! Model of load contexts according to the design, without the runtime: names, generations, holders, lenders, and their consequences.
+//! `program.rs` defines the steps; `drive.rs` executes and compares them.
 //!
-//! A generation is alive, or leaving, or parked, or dead. One that is leaving is *held* when the model knows who keeps it:
-//! then it must be there. It *may be held* when a module was lent to a context whose modules do not need it. Otherwise it
-//! must come to its end, though nobody can say at which moment.
+//! A generation is alive, leaving, parked or dead. A leaving generation is *held* if the model knows a holder: then it must exist. It
+//! *may be held* if a module was lent to a context whose modules do not need it. Otherwise it must end, at an unspecified moment.
 
 mod loading;
 
@@ -12,10 +11,10 @@ use std::collections::BTreeMap;
 use crate::outcome::{Fate, Id, Listed, Named, Outcome, Refusal};
 use crate::program::{Answer, LETTERS, Lib, Module, Op};
 
-/// A generation of the model, by its place.
+/// Index of a generation in the model.
 type Gen = usize;
 
-/// How far a generation has come.
+/// State of a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
     Alive,
@@ -29,16 +28,16 @@ struct Generation {
     context: usize,
     number: u64,
     life: Life,
-    /// Its modules, dependencies first.
+    /// Own modules, dependencies first.
     own: Vec<Lib>,
-    /// What resolvers have found elsewhere.
+    /// Modules that resolvers have found in other contexts.
     lent: BTreeMap<Module, Found>,
 }
 
-/// A module that is loaded, and where.
+/// Loaded module with its owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Found {
-    /// None is the Default.
+    /// Owner; `None` for the Default.
     home: Option<Gen>,
     lib: Lib,
 }
@@ -46,14 +45,14 @@ struct Found {
 #[derive(Clone, Debug)]
 struct Resolver {
     answer: Answer,
-    /// What the lender had when it was set.
+    /// Modules of the lender when the resolver was set.
     kept: Vec<Found>,
 }
 
 #[derive(Clone, Debug)]
 struct Context {
     name: usize,
-    /// The number that the host gave it.
+    /// Number assigned by the host.
     index: u64,
     handles: usize,
     current: Option<Gen>,
@@ -62,32 +61,32 @@ struct Context {
     handlers: Vec<Resolver>,
 }
 
-/// What a thread holds.
+/// Kind of a holder on a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A scope, and where the thread was before it.
+    /// Scope, with the previous scope of the thread.
     Scope { before: Option<Gen> },
-    /// A future in a scope.
+    /// Future in a scope.
     Task,
-    /// The address of a function of this library.
+    /// Address of a function of this library.
     Pointer(Lib),
-    /// A running call.
+    /// Running call.
     Call,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Holder {
-    /// None is the Default.
+    /// `None` for the Default.
     held: Option<Gen>,
     kind: Kind,
 }
 
-/// A function by name: what it was found to be it is for the rest of the generation.
+/// Function by name; its target is fixed for the rest of the generation.
 #[derive(Clone, Copy, Debug)]
 struct Function {
     context: usize,
     module: Module,
-    /// The generation that was asked, and what it had.
+    /// Generation of the lookup, and the module found.
     bound: Option<(Gen, Found)>,
 }
 
@@ -97,20 +96,19 @@ struct Thread {
     handles: Vec<usize>,
     functions: Vec<Function>,
     holders: Vec<Holder>,
-    /// Whose scope it is in.
+    /// Generation of the current scope.
     here: Option<Gen>,
 }
 
-/// One generation keeps a module of another.
+/// Dependency of one generation on a module of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Edge {
     from: Gen,
     to: Gen,
-    /// Whether a module of `from` needs it.
+    /// True if a module of `from` needs the module of `to`.
     is_needed: bool,
 }
 
-/// The contexts of one runtime.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     contexts: Vec<Context>,
@@ -118,7 +116,7 @@ pub(crate) struct Model {
     edges: Vec<Edge>,
     threads: Vec<Thread>,
     default: Vec<Lib>,
-    /// Whether the design left open what a step did, so that only the rules that always hold are compared.
+    /// True if the design leaves the outcome of a step open; then only the invariants are compared.
     is_open: bool,
 }
 
@@ -134,15 +132,14 @@ impl Model {
         }
     }
 
-    /// Whether the thread has a handle of that name.
     pub(crate) fn has_handle(&self, thread: usize, name: usize) -> bool {
         self.handle(thread, name).is_some()
     }
 
-    /// Compares what a step came to, and goes on from there.
+    /// Compares the outcome of a step with the model and updates the model.
     ///
     /// # Errors
-    /// What should have been.
+    /// Describes the expected outcomes.
     pub(crate) fn check(&mut self, thread: usize, op: Op, outcome: &Outcome) -> Result<(), String> {
         if *outcome == Outcome::Skipped {
             return Ok(());
@@ -154,7 +151,7 @@ impl Model {
         }
     }
 
-    /// Takes the step; what it may come to, where nothing says that anything will do.
+    /// Executes the step in the model and returns the possible outcomes; an empty list permits any.
     fn step(&mut self, thread: usize, op: Op, outcome: &Outcome) -> Vec<Outcome> {
         match op {
             Op::Create(name) => self.create(thread, name, outcome),
@@ -316,7 +313,7 @@ impl Model {
         }
     }
 
-    /// Whether the model cannot say what a step comes to.
+    /// True if the model cannot predict the outcome of the step.
     pub(crate) fn is_left_out(&self, thread: usize, op: Op) -> bool {
         let context = |name| self.handle(thread, name);
         match op {
@@ -328,10 +325,10 @@ impl Model {
         }
     }
 
-    /// Compares what the host lists with what there must and may be.
+    /// Compares the contexts that the host lists with the required and permitted ones.
     ///
     /// # Errors
-    /// What is missing, is too much, or differs.
+    /// Names a missing, surplus or differing context.
     pub(crate) fn compare(&mut self, listed: &[Listed]) -> Result<(), String> {
         for at in 0..self.gens.len() {
             let (id, life) = (self.id(at), self.gens[at].life);
@@ -367,10 +364,10 @@ impl Model {
         }
     }
 
-    /// The thread has given up on what was leaving of a context: what is listed now stays, and the rest has gone.
+    /// Marks the leaving generations of a context that are still listed as parked, and the others as dead.
     ///
     /// # Errors
-    /// What was held and is not parked.
+    /// Names a held generation that is not parked.
     pub(crate) fn was_parked(&mut self, thread: usize, name: usize, listed: &[Listed]) -> Result<(), String> {
         let context = self.expect_handle(thread, name);
         for at in 0..self.gens.len() {
@@ -382,7 +379,7 @@ impl Model {
             self.gens[at].life = match found {
                 Some(found) if found.is_parked => Life::Parked,
                 Some(found) => return Err(format!("{} was given up and is {found:?}", self.title(at))),
-                // Without modules there is nothing that could stay.
+                // Without modules there is nothing to park.
                 None if is_held && !self.gens[at].own.is_empty() => {
                     return Err(format!("{} was held, given up, and is gone", self.title(at)));
                 }
@@ -392,7 +389,7 @@ impl Model {
         Ok(())
     }
 
-    /// The generations of a context that are leaving, as the host numbers them, and what is to come of them.
+    /// Leaving generations of a context by host number, with their predicted outcomes.
     pub(crate) fn fates(&self, thread: usize, name: usize) -> Vec<(u64, Fate)> {
         let context = self.expect_handle(thread, name);
         let leaving = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Leaving;
@@ -420,12 +417,12 @@ impl Model {
         named
     }
 
-    /// Whether every context of the program must have ended, once nobody holds anything.
+    /// True if every context of the program must end after the last holder is released.
     pub(crate) fn all_end(&self) -> bool {
         (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
     }
 
-    /// Titles of contexts that a shutdown leaves: for each how many generations at least, and how many at most.
+    /// Titles of contexts that a shutdown leaves, each with the minimum and maximum number of generations.
     pub(crate) fn left(&self) -> Vec<(String, usize, usize)> {
         let leaving: Vec<_> = (0..self.gens.len()).filter(|at| self.gens[*at].life == Life::Leaving).collect();
         let counted = |at: &Gen| {
@@ -437,27 +434,25 @@ impl Model {
         leaving.iter().map(counted).collect()
     }
 
-    /// Everything that is alive begins to unload.
     pub(crate) fn unload_all(&mut self) {
         (0..self.contexts.len()).for_each(|context| self.unload(context));
     }
 
-    /// Nobody holds anything any more.
     pub(crate) fn release_all(&mut self) {
         self.threads.iter_mut().for_each(|thread| thread.holders.clear());
     }
 
-    /// Whether the model knows who keeps it.
+    /// True if the model knows a holder.
     fn is_held(&self, at: Gen) -> bool {
         self.held(at, true, &mut Vec::new())
     }
 
-    /// Whether somebody might keep it.
+    /// True if a holder is possible.
     fn may_be_held(&self, at: Gen) -> bool {
         self.held(at, false, &mut Vec::new())
     }
 
-    /// A ring of those that only hold each other holds nobody.
+    /// Ignores cycles of generations that only hold each other.
     fn held(&self, at: Gen, for_sure: bool, asked: &mut Vec<Gen>) -> bool {
         if asked.contains(&at) {
             return false;
@@ -501,7 +496,7 @@ impl Model {
         Resolver { answer, kept: lender.into_iter().flat_map(kept).collect() }
     }
 
-    /// Who has a module for a function that a context is asked for.
+    /// Finds the module for a function that is requested from a context.
     fn offers(&self, context: usize, module: Module) -> Result<Found, Refusal> {
         let current = self.contexts[context].current.ok_or(Refusal::Unloading)?;
         let default = self.default.iter().find(|lib| lib.module() == module);
@@ -517,7 +512,7 @@ impl Model {
         }
     }
 
-    /// Whether nobody can say if another context has lent the module to this one.
+    /// True if another context may have lent the module to this one.
     fn is_unknown(&self, context: usize, module: Module) -> bool {
         let current = self.contexts[context].current;
         self.is_open && current.is_some_and(|current| self.own_of(current, module).is_none())
@@ -527,7 +522,7 @@ impl Model {
         self.gens[at].own.iter().copied().find(|lib| lib.module() == module)
     }
 
-    /// What a generation has, its own or lent.
+    /// Finds an own or lent module of a generation.
     fn has(&self, at: Gen, module: Module) -> Option<Found> {
         let own = self.own_of(at, module).map(|lib| Found { home: Some(at), lib });
         own.or_else(|| self.gens[at].lent.get(&module).copied())

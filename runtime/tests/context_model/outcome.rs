@@ -2,7 +2,7 @@
 
 use crate::program::{Lib, Op};
 
-/// Why a step was refused.
+/// Reason of a refused step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
     Name,
@@ -10,24 +10,24 @@ pub(crate) enum Refusal {
     NotFound,
     Occupied,
     WrongName,
-    /// A resolver failed or panicked, or what it asked for was refused.
+    /// A resolver failed or panicked, or its own request was refused.
     Resolver,
     Foreign,
     Pinned,
     Order,
     Main,
     NoFunction,
-    /// What is asked for is under way. On one thread only a resolver sees it.
+    /// Cycle: the requested load is in progress. On one thread, only a resolver can observe this.
     Ring,
 }
 
-/// A generation as the host numbers it: index, generation. The Default is 0, 1.
+/// Identity of a generation in the host: index and generation. The Default is 0, 1.
 pub(crate) type Id = (u64, u64);
 
-/// What a step came to.
+/// Outcome of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// There was nothing to do it with.
+    /// The step had no object to use.
     Skipped,
     Done,
     /// A handle to the context of this number.
@@ -39,43 +39,43 @@ pub(crate) enum Outcome {
         lib: Lib,
     },
     Number(u64),
-    /// The context whose scope it is.
+    /// Context of the current scope.
     Here(Option<Id>),
     Refused(Refusal),
 }
 
-/// What the host is to say of a leaving generation.
+/// Expected report about a leaving generation.
 pub(crate) enum Fate {
-    /// It comes to its end.
+    /// The generation ends.
     Ends,
-    /// It is held, and its report has at least so many of each.
+    /// The generation is held; its report lists at least this many holders of each kind.
     Held(Named),
-    /// The design does not say.
+    /// The design leaves the outcome open.
     Open,
 }
 
-/// What a report has to name.
+/// Holders that a report must list.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Named {
     pub(crate) scopes: usize,
     pub(crate) borrows: usize,
     pub(crate) calls: usize,
-    /// Titles of contexts whose modules depend on it.
+    /// Titles of contexts whose modules depend on the generation.
     pub(crate) dependents: Vec<String>,
 }
 
-/// What is known of one generation that the host lists.
+/// State of one listed generation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Listed {
     pub(crate) id: Id,
     pub(crate) name: String,
     pub(crate) is_alive: bool,
     pub(crate) is_parked: bool,
-    /// Its modules, dependencies first.
+    /// Modules, dependencies first.
     pub(crate) modules: Vec<Lib>,
 }
 
-/// Whether a step may come to this at all, whatever other threads do meanwhile.
+/// Checks that the outcome is possible for the step under any interleaving of other threads.
 pub(crate) fn is_possible(op: Op, outcome: &Outcome) -> bool {
     let Outcome::Refused(refusal) = outcome else { return true };
     match op {

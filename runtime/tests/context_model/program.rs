@@ -1,4 +1,4 @@
-//! Programs of load contexts: what some threads do to a few names. A program is data, so that it can be thrown, cut and
+//! Programs of load contexts: operations of some threads on a few names. A program is data, so that it can be generated, shortened and
 //! printed without a runtime.
 
 use std::fmt;
@@ -7,36 +7,33 @@ use std::ops::Range;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 
-/// How many names there are; few, so that they are used again.
+/// Number of names; small, so that names are reused.
 pub(crate) const NAMES: usize = 3;
-/// Letters of the names, in their order.
 pub(crate) const LETTERS: [&str; NAMES] = ["a", "b", "c"];
 
-/// A module by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Module {
     Reports,
     Figures,
 }
 
-/// A library: a build of a module.
+/// Library: a build of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Lib {
-    /// Builds 1 and 2 of `reports`, which need nothing.
+    /// Builds 1 and 2 of `reports`, without dependencies.
     Reports1,
     Reports2,
     /// A build of `reports` that needs `figures`.
     ReportsNeeds,
     /// A build of `reports` whose main panics.
     ReportsPanics,
-    /// Builds 1 and 2 of `figures`, which need nothing.
+    /// Builds 1 and 2 of `figures`, without dependencies.
     Figures1,
     Figures2,
     /// A build of `figures` that needs `reports`.
     FiguresNeeds,
 }
 
-/// All of them.
 pub(crate) const LIBS: [Lib; 7] = [
     Lib::Reports1,
     Lib::Reports2,
@@ -63,7 +60,7 @@ impl Lib {
         }
     }
 
-    /// What its function `build_tag` answers.
+    /// Result of the library's function `build_tag`.
     pub(crate) fn tag(self) -> u64 {
         match self {
             Self::Reports1 | Self::Figures1 => 1,
@@ -72,7 +69,6 @@ impl Lib {
         }
     }
 
-    /// The build of a module that a resolver gives.
     pub(crate) fn of(module: Module, build: Build) -> Self {
         match (module, build) {
             (Module::Reports, Build::One) => Self::Reports1,
@@ -85,37 +81,36 @@ impl Lib {
     }
 }
 
-/// Which build a resolver gives.
+/// Build that a resolver returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Build {
     One,
     Two,
-    /// The one that needs the other module.
+    /// Build that depends on the other module.
     Needs,
 }
 
-/// What a resolver or handler does when it is asked.
+/// Behavior of a resolver or handler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// Knows nothing.
+    /// Finds no module.
     Nothing,
-    /// Gives this build of what is asked for.
+    /// Returns this build of the requested module.
     File(Build),
-    /// Gives a module of another name.
+    /// Returns a module of another name.
     WrongName,
     /// Returns an error.
     Fails,
-    /// Panics.
     Panics,
-    /// Lends what the living context of this name has when it is asked.
+    /// Lends the modules that the living context of this name has at the time of the request.
     Lend(usize),
-    /// Lends what that context had when the resolver was set, whatever has become of it.
+    /// Lends the modules that the context had when the resolver was set, in any state of the context.
     LendKept(usize),
-    /// Asks the living context of this name for the same, and lends what that has found.
+    /// Requests the same from the living context of this name, and lends the result.
     Ask(usize),
 }
 
-/// How a library comes.
+/// Source of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum How {
     Path,
@@ -123,8 +118,8 @@ pub(crate) enum How {
     Reader,
 }
 
-/// One step of one thread. A name stands for the newest handle that the thread has of it; without one it finds the
-/// context, or creates it.
+/// Step of a thread. A name refers to the newest handle of the name on this thread; without a handle, the step finds or creates the
+/// context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     Create(usize),
@@ -135,7 +130,7 @@ pub(crate) enum Op {
     LoadName(usize, Module),
     SetResolver(usize, Answer),
     AddHandler(usize, Answer),
-    /// Into the Default, where it stays.
+    /// Loads into the Default, permanently.
     LoadDefault(Lib),
     /// Keeps a function by name.
     Function(usize, Module),
@@ -143,27 +138,25 @@ pub(crate) enum Op {
     Call(usize),
     /// Takes the address of a function: a lease.
     Pointer(usize, Module),
-    /// Enters a scope: a lease, and of this thread.
+    /// Enters a scope: a lease of this thread.
     Enter(usize),
     /// Wraps a future: a lease.
     Task(usize),
-    /// Begins a call that returns when it is released: a lease, on a thread of its own.
+    /// Begins a call that returns when it is released: a lease on its own thread.
     BeginCall(usize),
-    /// Uses what the thread holds: calls the pointer, polls the future, looks where the scope says it is.
+    /// Uses the held object: calls the pointer, polls the future, or checks the context of the scope.
     Use(usize),
-    /// Lets go of what the thread holds.
+    /// Releases a holder of the thread.
     Release(usize),
     Unload(usize),
     Replace(usize, Lib),
     Park(usize),
-    /// Polls the tickets of a context.
     Poll(usize),
-    /// Waits for the end of a context where the model says that it comes, and reads the report where it does not.
+    /// Waits for the end of a context if the model predicts it; otherwise reads the report.
     Wait(usize),
 }
 
 impl Op {
-    /// The context that the step is for.
     pub(crate) fn name(self) -> Option<usize> {
         match self {
             Self::Create(_)
@@ -191,27 +184,25 @@ impl Op {
     }
 }
 
-/// How the runtime goes.
+/// End of the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
-    /// Everything is let go of and ended first, then the runtime is shut down.
+    /// All holders are released and all contexts ended before the runtime is shut down.
     ShutdownLast,
-    /// The runtime is shut down while whatever holds contexts holds them.
+    /// Shuts the runtime down while holders still exist.
     ShutdownFirst,
-    /// The runtime is dropped without a shutdown, first.
+    /// The runtime is dropped first, without a shutdown.
     DropFirst,
 }
 
-/// What some threads do.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Program {
-    /// Who does what: in this order, one at a time, or each thread by itself.
+    /// Steps with the number of their thread: executed in this order, or per thread in a race.
     pub(crate) ops: Vec<(usize, Op)>,
-    /// How many threads there are.
     pub(crate) threads: usize,
-    /// Whether the threads do not wait for each other.
+    /// True if the threads do not wait for each other.
     pub(crate) is_race: bool,
-    /// Whether a canary loads everything first.
+    /// True if a canary loads every library first.
     pub(crate) has_canary: bool,
     pub(crate) ending: Ending,
 }
@@ -291,13 +282,13 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What stays mapped until the process ends, so it is rare.
+/// Steps that leave images mapped until the process ends; rare for this reason.
 fn rare() -> impl Strategy<Value = Op> {
     let default = prop_oneof![Just(Lib::Figures1), Just(Lib::Reports1), Just(Lib::FiguresNeeds)];
     prop_oneof![default.prop_map(Op::LoadDefault), name().prop_map(Op::Park)]
 }
 
-/// Steps that lead somewhere only one after the other.
+/// Sequences of steps that are only useful in this order.
 fn phrase() -> impl Strategy<Value = Vec<Op>> {
     let lends = prop_oneof![
         3 => name().prop_map(Answer::Lend),
@@ -359,7 +350,7 @@ pub(crate) fn programs() -> impl Strategy<Value = Program> {
 }
 
 impl Program {
-    /// The program without some of its steps: halves are left out first, single steps last.
+    /// Returns shorter programs: without halves first, without single steps last.
     pub(crate) fn shorter(&self) -> Vec<Self> {
         let count = self.ops.len();
         let sizes = std::iter::successors(Some(count.div_ceil(2)), |size| (*size > 1).then_some(size / 2));

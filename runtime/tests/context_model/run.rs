@@ -1,4 +1,4 @@
-//! Runs one program from the construction of its runtime to its end, and looks at what is left then.
+//! Runs one program from the construction of its runtime to its end, and checks the remains.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,14 +14,13 @@ use crate::model::Model;
 use crate::program::{Ending, Op, Program};
 use crate::{support, watch};
 
-/// What a thread is told to do.
 enum Message {
     Step(Op),
     Race(Vec<Op>),
     Release,
 }
 
-/// A thread, how it is told something, and how it answers.
+/// Channels to and from a thread.
 struct Line {
     tell: Sender<Message>,
     answers: Receiver<Result<(), String>>,
@@ -42,10 +41,10 @@ impl Line {
     }
 }
 
-/// Runs it; what must come is waited for as long as `patience` allows.
+/// Runs the program; waits at most `patience` for each event that must happen.
 ///
 /// # Errors
-/// What became of it that the model does not allow.
+/// Describes an outcome that the model does not allow.
 pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Duration) -> Result<(), String> {
     let canary = if program.has_canary { Canary::Auto } else { Canary::Off };
     let runtime = support::builder().canary(canary).unloads(|policy| policy.shutdown = Duration::from_millis(20));
@@ -78,7 +77,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
             true => race(program, &lines, runtime),
             false => one_at_a_time(program, &lines, &model, runtime),
         }
-        // What the threads hold goes with them here; handles that are dropped last unload their contexts.
+        // The holders of the threads end here; dropping the last handle unloads its context.
     })?;
     let must_end = program.is_race || model.lock().expect("nobody panics with it").all_end();
     end(&shared, &stage_dir, must_end)?;
@@ -91,14 +90,14 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let stays = has_images(&shared);
     watch::end();
     drop(shared);
-    // A thread that drives unloads may still be about to drop what it shares.
+    // A thread that drives unloads may still hold shared state.
     match stays || until(patience, || !stage_dir.exists()) {
         true => Ok(()),
         false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),
     }
 }
 
-/// The runtime, where it is to be ended last.
+/// Runtime that is to be ended last.
 type Left = Option<Runtime>;
 
 fn one_at_a_time(program: &Program, lines: &[Line], model: &Mutex<Model>, runtime: Runtime) -> Result<Left, String> {
@@ -132,7 +131,7 @@ fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, Str
     match program.ending {
         Ending::ShutdownLast => kept = Some(runtime),
         Ending::ShutdownFirst => {
-            // Somewhere in the middle.
+            // Ends the runtime in the middle of the race.
             thread::sleep(Duration::from_millis(program.ops.len() as u64));
             let _left = runtime.shutdown();
         }
@@ -143,7 +142,7 @@ fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, Str
     Ok(kept)
 }
 
-/// Each generation that is held stands in the report of the shutdown, and stands there once.
+/// Checks that the shutdown report lists each held generation once.
 fn expect_left(ended: &Shutdown, left: &[(String, usize, usize)]) -> Result<(), String> {
     for (title, least, most) in left {
         let found = ended.left.iter().filter(|line| line.starts_with(title)).count();
@@ -154,10 +153,10 @@ fn expect_left(ended: &Shutdown, left: &[(String, usize, usize)]) -> Result<(), 
     Ok(())
 }
 
-/// Nobody holds anything: everything ends, and its images go.
+/// Checks that everything ends and all images are unmapped after the last holder is released.
 fn end(shared: &Arc<Shared>, stage_dir: &Path, must_end: bool) -> Result<(), String> {
     if !must_end || is_parked(shared) {
-        // What was given up keeps what it depends on for ever, so that has to be given up as well.
+        // A parked image keeps its dependencies permanently, so these must be parked as well.
         shared.contexts.park_after(Some(Duration::from_secs(1)));
     }
     if !until(shared.patience, || is_quiet(shared)) {

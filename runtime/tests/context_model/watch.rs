@@ -1,4 +1,4 @@
-//! A program that hangs is a failure: its seed, its steps and who holds what are told, and the process is ended.
+//! Treats a hang as a failure: prints the seed, the steps and the holders, and aborts the process.
 
 use std::process::abort;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::drive::Shared;
 
-/// Longer than anything in a program waits for.
+/// Longer than any wait in a program.
 const LIMIT: Duration = Duration::from_secs(180);
-/// So long the words about a hang may take: whoever hangs may have the locks that they need.
+/// Time limit for the report of a hang, since hanging threads may hold the locks that the report needs.
 const WORDS: Duration = Duration::from_secs(10);
 
 struct Running {
@@ -43,18 +43,15 @@ pub(crate) fn start() {
     });
 }
 
-/// What the next program is called.
 pub(crate) fn name(title: String) {
     *TITLE.lock().unwrap_or_else(PoisonError::into_inner) = title;
 }
 
-/// A program begins.
 pub(crate) fn begin(shared: &Arc<Shared>) {
     let title = TITLE.lock().unwrap_or_else(PoisonError::into_inner).clone();
     *running() = Some(Running { title, since: Instant::now(), shared: Arc::downgrade(shared) });
 }
 
-/// It has ended.
 pub(crate) fn end() {
     *running() = None;
 }

@@ -1,5 +1,5 @@
-//! What an attacker found with the public API and safe code: listeners and resolvers that own what panics or looks, scopes that
-//! outlive their thread's order, contexts that are given up or unloaded in the middle of a load.
+//! Attacks with the public API and safe code: listeners and resolvers that own values with panicking or inspecting drops, scopes left
+//! out of order, contexts parked or unloaded during a load.
 
 use std::cell::RefCell;
 use std::fs;
@@ -16,14 +16,14 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
 
-/// On a thread of its own, which may never come back.
+/// Runs on a separate thread that may never return.
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));
     outcome
 }
 
-/// Something to stop at: the first end is for the one that stops and is told to go on, the second for who waits for that.
+/// Returns a stop point: the first function stops until released; the others wait for the stop and release it.
 fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() + 'static) {
     let ((inside, is_inside), (go, may_go)) = (channel(), channel());
     let (inside, may_go) = (Mutex::new(inside), Mutex::new(may_go));
@@ -36,7 +36,7 @@ fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() 
     (stops, reached, goes_on)
 }
 
-/// Has `heard` listen to the log of this thread.
+/// Calls `heard` for each log line of this thread.
 fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
 }
@@ -60,7 +60,6 @@ impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for Ear<F> {
     }
 }
 
-/// Whose drop panics.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -78,7 +77,7 @@ fn a_scope_that_a_thread_local_keeps_ends_with_its_thread() {
     let slim = contexts.create_slim("kept").expect("the name is free");
     let inner = slim.clone();
     let thread = thread::spawn(move || {
-        // Its destructor is registered first, and runs last.
+        // The destructor of this slot is registered first and runs last.
         KEEP.with_borrow_mut(|keep| *keep = None);
         let scope = inner.enter().expect("it is alive");
         KEEP.with_borrow_mut(|keep| *keep = Some(scope));

@@ -1,4 +1,4 @@
-//! The end of a runtime, and of its process, is told to every context.
+//! Events for every context at the end of the runtime and of the process.
 
 use std::cell::RefCell;
 use std::process::Command;
@@ -12,7 +12,6 @@ use alcedo_runtime::{
 
 use super::{build_tag, gone, number, reports, runtime, slim, support};
 
-/// What was heard, in order.
 type Heard = Arc<Mutex<Vec<String>>>;
 
 fn say(heard: &Heard, line: impl Into<String>) {
@@ -23,7 +22,7 @@ fn take(heard: &Heard) -> Vec<String> {
     std::mem::take(&mut *heard.lock().expect("no panic while it is held"))
 }
 
-/// A runtime with a Master and a Slim, and who listens to all of them and to the Default.
+/// Runtime with a Master and a Slim, and listeners for both and for the Default.
 fn listened(heard: &Heard) -> (Runtime, LoadContext) {
     let runtime = support::host(&[reports(1)]);
     let contexts = runtime.contexts();
@@ -89,7 +88,7 @@ fn a_slim_that_was_made_after_its_runtime_is_its_makers() {
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 
-/// A runtime that waits for nobody, a Slim in it, and why that cannot end.
+/// Returns a runtime with a short shutdown timeout, a Slim in it, and a pointer that keeps the Slim from ending.
 fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
@@ -127,7 +126,7 @@ fn images_of_slims_that_were_given_up_stand_in_the_report_of_a_shutdown() {
     assert!(left[0].starts_with("reports of Slim \"held\" stays mapped"), "{left:?}");
 }
 
-/// Says, in a child of the test below, how the process ends, and where to write what was heard.
+/// Environment variable of the child of the test below: kind of the end, and the file for the received events.
 const HOW: &str = "ALCEDO_TEST_END";
 
 #[test]
@@ -161,15 +160,15 @@ fn an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_fo
 }
 
 thread_local! {
-    /// A host that keeps its runtime here lets its thread drop it.
+    /// Slot for a runtime that is dropped by its thread.
     static KEPT: RefCell<Option<(Runtime, LoadContext)>> = const { RefCell::new(None) };
 }
 
-/// The child: one Slim has ended before, one lives when the process ends as `how` says.
+/// Body of the child process: one Slim has ended before, one is alive when the process ends as `how` specifies.
 fn end_process(how: &str) {
     let (how, file) = how.split_once(' ').expect("how, and a file");
     if how == "thread-local" {
-        // A runtime belongs to the thread that makes it.
+        // A runtime belongs to the thread that creates it.
         let (how, file) = (format!("kept {file}"), std::path::PathBuf::from(file));
         thread::spawn(move || end_process(&how)).join().expect("it does not panic");
         return assert!(file.exists(), "the thread has ended");
@@ -204,12 +203,12 @@ fn end_process(how: &str) {
             std::process::exit(7);
         }
         "other-thread" => {
-            // Its handles stay with a thread that goes on.
+            // Handles of the context stay with a thread that continues.
             let ends = thread::spawn(|| std::process::exit(7));
             let _never = ends.join();
         }
         _ => {
-            // A thread that is inside, and stays there.
+            // Blocks a thread inside the module.
             let wait = one.function("Report", "wait_for", "String -> bool").expect("it is offered");
             thread::spawn(move || wait.call(&[super::text("/nowhere/at all")]));
             support::until("the call has begun", || !one.held_by().is_empty());

@@ -1,4 +1,4 @@
-//! One listener hears of every context, in one set of words.
+//! A single listener receives the events of all contexts, in the same format.
 
 use std::sync::{Arc, Mutex};
 

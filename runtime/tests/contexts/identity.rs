@@ -1,4 +1,4 @@
-//! What is the same, what is listed, and whose something is: table F up to F4.
+//! Identity, lists and owners: table F, rows up to F4.
 
 use std::cell::RefCell;
 use std::rc::Rc;

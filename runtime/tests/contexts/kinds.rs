@@ -1,4 +1,4 @@
-//! Kinds of contexts and their names: table A.
+//! Context kinds and names: table A.
 
 use alcedo_runtime::{ContextId, ContextKind, ContextState};
 

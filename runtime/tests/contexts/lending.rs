@@ -1,4 +1,4 @@
-//! Contexts that lend each other modules: each module goes when nothing depends on it, whatever context it is in.
+//! Contexts that lend modules to each other: each module is unloaded when it has no dependents, in any context.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use alcedo_runtime::{
 
 use super::{any, figures, gone, needy, refusal, reports, runtime, support};
 
-/// Lets the resolver of `borrower` answer with a module of another context.
+/// Makes the resolver of `borrower` return a module of another context.
 fn lend(borrower: &LoadContext, module: ModuleSummary) {
     borrower
         .set_resolver(move |request| Ok((request.name == module.name).then(|| FoundModule::Loaded(module.clone()))));
@@ -100,11 +100,11 @@ fn the_exit_hook_of_a_module_runs_after_that_of_one_in_another_context_that_need
 fn a_replaced_generation_keeps_what_it_needs_of_others_only_while_it_is_there() {
     let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
-    // The new generation of the other needs nothing of the one.
+    // The new generation of the other context does not depend on the first.
     gone_with(&other, &one, |other| other.replace(reports(1)).expect("it comes up"));
 }
 
-/// The old generation of `lender` is needed by `borrower`, and goes with that.
+/// Checks that the old generation of `lender` is kept by `borrower` and ends with it.
 fn gone_with(lender: &LoadContext, borrower: &LoadContext, replace: impl FnOnce(&LoadContext) -> UnloadTicket) {
     let old = replace(lender);
     until_blocked(&old);
@@ -183,7 +183,7 @@ fn modules_of_two_contexts_that_would_need_each_other_are_not_loaded() {
     one.set_resolver(move |_| Ok(Some(FoundModule::Loaded(loads.load_path(needy())?))));
     assert!(one.load_path(&needs_reports).is_err());
     assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "so there is no ring to end");
-    // What resolvers capture of each other's contexts would keep both.
+    // Removes the resolvers, whose captures of each other's contexts would keep both.
     for slim in [&one, &other] {
         slim.set_resolver(|_| Ok(None));
         gone(&begin(slim));

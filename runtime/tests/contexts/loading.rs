@@ -1,4 +1,4 @@
-//! Loading: table B, and the errors of table G that belong to it.
+//! Loading: table B, with its errors of table G.
 
 use std::fs;
 
@@ -174,7 +174,7 @@ fn b8_a_manifest_is_read_without_running_any_code() {
 
     let witness = dir.path().join("witness");
     let library = support::plugin("broken", &["witness"]);
-    // The library writes the file that this names when it is mapped.
+    // The library writes this file when it is mapped.
     let told = std::process::Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", &support::full_name(module_path!(), "peeks_in_a_child"), "--ignored"])
         .env("ALCEDO_WITNESS", &witness)
@@ -234,7 +234,7 @@ fn a_host_that_wants_seals_refuses_a_library_without_one() {
     let slim = runtime.contexts().create_slim("sealed").expect("the name is free");
     slim.load_path(reports(1)).expect("the build has sealed it");
     let mut bytes = fs::read(figures(1)).expect("it was built");
-    // The seal is the last thing in the file.
+    // The seal is the end of the file.
     while ManifestInfo::peek_bytes("figures", &bytes).is_ok_and(|info| info.sealed) {
         bytes.truncate(bytes.len() - 24);
     }

@@ -1,5 +1,5 @@
-//! Types and functions are looked up in the order in which modules are: own, resolver, Default, handlers. And what the
-//! Default has is there for modules of the Master too.
+//! Types and functions are looked up in the order of modules: own, resolver, Default, handlers. Modules of the Default are also
+//! visible to modules of the Master.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -103,7 +103,7 @@ fn a_function_that_is_looked_up_in_a_scope_is_of_its_context_and_without_one_of_
     assert_eq!(number(&here("reports:Report").expect("the Slim has it")).expect("it answers"), 1);
     drop(scope);
     assert_eq!(number(&scoped).expect("it answers"), 2, "it stays a function of the Slim");
-    // A scope of another runtime's context says nothing about this one.
+    // A scope of another runtime's context does not affect this runtime.
     let other = runtime();
     let elsewhere = other.contexts().create_slim("elsewhere").expect("the name is free");
     let _scope = elsewhere.enter().expect("it is alive");
@@ -200,7 +200,7 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
         let ty = contexts.resolve_type_in(master.id, path).expect(path);
         assert_eq!((ty.module.name.as_str(), ty.path.as_str(), ty.context.as_str()), ("reports", "Report", "Master"));
     }
-    // A class with functions by name is one type, and not two of one name.
+    // A class with functions by name is a single type, not two of the same name.
     let line = contexts.resolve_type_in(master.id, "Line").expect("it is there");
     assert_eq!(line.path, "/Script/Game.Line");
     let refused = refusal(contexts.resolve_type_in(master.id, "nobody::Report"));

@@ -1,15 +1,15 @@
-//! Load contexts behave as their rules say: one test per rule, named as the rule, on real libraries. Letters and numbers
-//! are those of the table of what .NET's contexts do, in our translation; what has none is of the design itself.
+//! Load contexts follow their rules: one test per rule, named after the rule, with real libraries. Letters and numbers refer to the
+//! table of .NET's context rules in our translation; rules without them belong to the design itself.
 //!
-//! | rule | why there is no test |
+//! | rule | reason for no test |
 //! | --- | --- |
 //! | A4 a context per file | a Slim per file is `create_slim` and `load_path`, which B1 shows |
 //! | A5 code made at run time | plugins make none |
 //! | B2 precompiled images | there is only one form of a library |
 //! | C3 satellites by culture | modules have no cultures |
-//! | C6 one resolver for the whole process | left out on purpose: contexts know only what they were told |
+//! | C6 one resolver for the whole process | omitted by design: contexts use only their own resolvers |
 //! | E9, E10 the phases of the collector | there is none; the order is what E1 to E8 show |
-//! | G "unsupported in collectible" | `peek` says `will_park` before a load, B8 |
+//! | G "unsupported in collectible" | `peek` reports `will_park` before a load, B8 |
 //! | a null argument, a mock assembly | cannot be written down |
 
 mod attack;
@@ -39,15 +39,13 @@ use std::time::Duration;
 
 use alcedo_runtime::{ContextError, ContextFunction, Contexts, LoadContext, Runtime, UnloadTicket, Value, VersionReq};
 
-/// Long enough for a machine that is shared; nothing that works waits for it.
+/// Timeout for a shared machine; no working code waits that long.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The library of `reports` that says it is build `tag`.
 fn reports(tag: u64) -> PathBuf {
     support::tagged("reports", &[], tag)
 }
 
-/// The library of `figures` that says it is build `tag`.
 fn figures(tag: u64) -> PathBuf {
     support::tagged("figures", &[], tag)
 }
@@ -61,7 +59,7 @@ fn runtime() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The contexts of a runtime that is gone: what is made here from now on belongs to whoever makes it.
+/// Returns the contexts of a dropped runtime: new contexts belong to their creator.
 fn contexts() -> Contexts {
     runtime().contexts()
 }
@@ -85,7 +83,7 @@ fn number(function: &ContextFunction) -> Result<u64, ContextError> {
     }
 }
 
-/// Waits for the end of an unload that nothing keeps.
+/// Waits for the end of an unload without holders.
 fn gone(ticket: &UnloadTicket) {
     if let Err(report) = ticket.wait(LONG) {
         panic!("{report}");
@@ -100,7 +98,6 @@ fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
 }
 
-/// What was refused, in words.
 fn refusal<T: std::fmt::Debug>(result: Result<T, ContextError>) -> String {
     result.expect_err("it is to be refused").to_string()
 }

@@ -1,4 +1,4 @@
-//! Modules of contexts that belong to no thread call each other by name.
+//! Modules of contexts without a thread of their own call each other by name.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use super::{any, figures, gone, reports, runtime, support, text};
 
 const RENDER: &str = "nm:/reports:Report:render";
 
-/// A Slim with `relay`, and these beside it.
+/// Creates a Slim with `relay` and further libraries.
 fn relay(contexts: &Contexts, name: &str, beside: &[std::path::PathBuf]) -> LoadContext {
     let slim = contexts.create_slim(name).unwrap_or_else(|error| panic!("{error}"));
     for library in beside.iter().chain([&support::plugin("relay", &[])]) {
@@ -19,7 +19,7 @@ fn relay(contexts: &Contexts, name: &str, beside: &[std::path::PathBuf]) -> Load
     slim
 }
 
-/// What `method` of `relay` says when it hands these on.
+/// Calls `method` of `relay`, which forwards these arguments.
 fn handed_on(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
     let words = match method {
         "number" => "String -> String",
@@ -117,7 +117,7 @@ fn a_call_of_a_module_keeps_the_context_that_has_the_function_and_is_named_until
     let report = ticket.report();
     let call = report.blockers.iter().find(|by| by.owner == "nm:/reports:Report:wait_for");
     assert!(call.is_some_and(|call| call.place.is_none()), "{report}");
-    // The borrower still calls the module that it was lent.
+    // The borrower still calls the borrowed module.
     assert_eq!(number(&slim, "nm:/reports:Report:build_tag"), "1");
     std::fs::write(&path, "").expect("it can be written");
     assert_eq!(caller.join().expect("it does not panic"), "true");
@@ -162,7 +162,7 @@ fn a_living_dependent_calls_a_lender_that_unloads_was_replaced_or_lost_its_last_
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1");
         let lender = end(lender);
         let ticket = contexts.unloads_of("lender").into_iter().next().expect("it is on its way out");
-        // Known calls and new ones, of modules and of the host, on any thread.
+        // Calls with and without a cached lookup, of modules and of the host, on any thread.
         assert_eq!(render(&borrower), "Ada x2 by build 1", "{at}");
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1", "{at}");
         let on_a_thread = {
@@ -173,7 +173,7 @@ fn a_living_dependent_calls_a_lender_that_unloads_was_replaced_or_lost_its_last_
         for function in [before, borrower.function("Report", "build_tag", "-> u64").expect("it is offered")] {
             assert_eq!(super::number(&function).expect("it answers"), 1, "{at}");
         }
-        // A pointer keeps the borrower, and with it the module.
+        // A pointer keeps the borrower and its borrowed module.
         let pointer = borrower.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
         assert_eq!(pointer.call(&[]).expect("it answers"), Some(Value::U64(1)), "{at}");
         assert_ne!(ticket.poll(), ContextState::Dead, "{at}");
@@ -233,7 +233,7 @@ fn a_module_of_a_slim_calls_shared_functions_and_leaves_of_the_host_on_any_threa
     calls.register("host.mine", signature("-> u64"), |_, _| Ok(Some(Value::U64(0)))).expect("the name is free");
     let not_in_a_slot = calls.register_shared("host.sum", signature("Array(f64) -> f64"), |_| Ok(None));
     assert!(not_in_a_slot.is_err_and(|error| error.to_string().contains("pass numbers")));
-    // The host and the Master have them as any other one.
+    // The host and the Master can call these functions like any other.
     assert_eq!(calls.call("ex:/host.next", &[]).expect("it answers"), Some(Value::U64(1)));
     assert!(calls.register_shared("host.next", signature("-> u64"), |_| Ok(None)).is_err(), "the name is taken");
 
@@ -256,7 +256,7 @@ fn a_module_of_a_slim_calls_shared_functions_and_leaves_of_the_host_on_any_threa
         let said = number(&slim, name);
         assert!(said.starts_with("refused: ") && said.contains(expected), "{name}: {said}");
     }
-    // A module is found before the host.
+    // Module functions take precedence over those of the host.
     calls.register_shared("relay.echo", signature("String -> String"), |_| Ok(None)).expect("the name is free");
     assert_eq!(handed_on(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
 
@@ -287,7 +287,7 @@ fn modules_that_call_while_their_slim_is_replaced_and_unloaded_get_an_answer_or_
             .map(|function| {
                 thread::spawn(move || {
                     let mut answers = 0_u64;
-                    // Until the context unloads; what its module says meanwhile is an answer or the refusal of a callee.
+                    // Calls until the context unloads; each result until then is an answer or the refusal of a callee.
                     while let Ok(said) = function.call(&[text("nm:/reports:Report:build_tag")]) {
                         let Some(Value::Text(said)) = said else { panic!("{said:?}") };
                         assert!(said == "1" || said.contains("is not available"), "{said}");

@@ -9,14 +9,13 @@ use alcedo_runtime::ContextError;
 
 use super::{gone, refusal, reports, runtime, slim};
 
-/// A copy of a library under a name of its own: any will do.
+/// Copies a library under a new name.
 fn native(dir: &Path, name: &str) -> PathBuf {
     let path = dir.join(name);
     fs::copy(reports(1), &path).expect("it can be copied");
     path
 }
 
-/// Where its code is in this process.
 fn is_mapped(path: &Path) -> bool {
     let maps = fs::read_to_string("/proc/self/maps").expect("it can be read");
     maps.lines().any(|line| line.ends_with(&*path.to_string_lossy()))

@@ -1,9 +1,9 @@
-//! The page on load contexts names the tests that show what it says. None of them may be gone or be called otherwise.
+//! Checks that each test named in the page on load contexts exists.
 
 use std::fs;
 use std::path::Path;
 
-/// The tests that a text names: `contexts/kinds.rs::a3_a_slim_comes_and_goes`.
+/// Tests named by a page: `contexts/kinds.rs::a3_a_slim_comes_and_goes`.
 fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split('`').filter_map(|word| word.split_once(".rs::"))
 }

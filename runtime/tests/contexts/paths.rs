@@ -1,4 +1,4 @@
-//! One rule for every path by which something is loaded: it is absolute, or refused, whatever the current folder is.
+//! Path rule of all loads: a path must be absolute, for any current directory.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use alcedo_runtime::{ContextError, Error, FoundModule, LoadError, ManifestInfo, 
 
 use super::{any, needy, runtime, slim, support};
 
-/// A path that leads to a library, as long as the current folder is this one.
+/// Relative path of a library, valid for this current directory.
 fn relative() -> String {
     let here = std::env::current_dir().expect("there is one").canonicalize().expect("it is there");
     let library = support::plugin("reports", &[]).canonicalize().expect("it was built");

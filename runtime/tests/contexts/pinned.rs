@@ -1,4 +1,4 @@
-//! Pinned contexts: a name and modules of one's own, and never unloaded.
+//! Pinned contexts: their own name and modules, never unloaded.
 
 use std::sync::{Arc, Mutex};
 
@@ -74,7 +74,7 @@ fn what_stays_depends_on_what_stays() {
     let default = contexts.default_context();
     default.set_resolver(lent.clone());
     default.load_path(needy()).expect("neither ever goes");
-    // What may go depends on what stays, and goes without it.
+    // A collectible context depends on a pinned one and ends without it.
     let slim = contexts.create_slim("goes").expect("the name is free");
     slim.set_resolver(lent);
     slim.load_path(needy()).expect("it is lent");

@@ -8,10 +8,10 @@ use alcedo_runtime::{
 
 use super::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime, slim, support};
 
-/// Who was asked, in order.
+/// Resolver calls in order.
 type Asked = Arc<Mutex<Vec<String>>>;
 
-/// A resolver that knows `figures` if `library` is there, and writes down that it was asked.
+/// Resolver that finds `figures` if `library` is present, and records its calls.
 fn knows(
     asked: &Asked,
     name: &str,
@@ -300,7 +300,7 @@ fn c_a_resolver_may_load_something_itself() {
     slim.load_path(needy()).expect("what it needs was loaded meanwhile");
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
     assert_eq!(names, ["figures", "reports"]);
-    // The resolver holds a handle, so the last one is not dropped here.
+    // The resolver holds a handle, so this is not the last one.
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 

@@ -80,7 +80,7 @@ fn f7_a_scope_is_a_lease() {
     assert!(matches!(slim.enter(), Err(ContextError::ContextUnloading { .. })));
 }
 
-/// Is ready when it is polled for the second time; says each time where it is.
+/// Future that is ready at its second poll; records the current context at each poll.
 struct Twice(Vec<Option<String>>);
 
 impl Future for Twice {
@@ -138,14 +138,14 @@ fn f8_one_scope_answers_types_and_functions_of_one_generation() {
     assert_eq!([&before, &after].map(|function| number(function).expect("it answers")), [1, 1]);
     let pointer = after.pointer().expect("it is there");
     assert_eq!(Some(pointer.context()), entered);
-    // Elsewhere, and without the scope, it is a function of the context as it is now.
+    // Outside the scope the name resolves in the current state of the context.
     let elsewhere = after.clone();
     let elsewhere = thread::spawn(move || number(&elsewhere).expect("it answers"));
     assert_eq!(elsewhere.join().expect("it does not panic"), 2);
     drop((scope, pointer));
     gone(&old);
     assert_eq!(number(&after).expect("it answers"), 2);
-    // An unload that has begun changes nothing for the thread that is in a scope.
+    // An unload in progress does not affect a thread inside a scope.
     let scope = slim.enter().expect("it is alive");
     let ticket = slim.begin_unload().expect("it is collectible");
     assert_eq!(number(&after).expect("it answers"), 2);

@@ -1,4 +1,4 @@
-//! Which signatures of functions a host can call off the game thread: every kind that `#[zmethod]` accepts.
+//! Signatures that a host can call off the game thread: every kind that `#[zmethod]` accepts.
 
 use alcedo_runtime::{ObjectHandle, Value};
 

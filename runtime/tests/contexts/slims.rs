@@ -1,4 +1,4 @@
-//! Slims: what the design says of them besides the tables.
+//! Rules of Slims that the tables do not cover.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -52,7 +52,7 @@ fn a_replacement_that_does_not_come_up_changes_nothing() {
     assert_eq!(slim.to_string(), "Slim \"unchanged\" #2 generation 2: alive", "numbers are not lost");
 }
 
-/// What a watch told, line by line.
+/// Starts a watch and returns its reports.
 fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<UnloadTicket, ContextError>>) {
     let (told, news) = channel();
     let watch = SlimWatch::start(slim, library, move |outcome| told.send(outcome).expect("the test listens"));
@@ -63,7 +63,7 @@ fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<Un
 fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that_is_no_library() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = folder.path().join("libreports.so");
-    // As cargo does it: written beside, and moved into place.
+    // Replaces the file like cargo: written to a new file, then renamed.
     let write = |bytes: &[u8]| {
         let beside = folder.path().join("beside");
         std::fs::write(&beside, bytes).expect("it can be written");
@@ -79,7 +79,7 @@ fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that
     for tag in [2, 1] {
         write(&std::fs::read(reports(tag)).expect("it was built"));
         gone(&next().expect("it comes up"));
-        // On another thread, through a clone, as the handler of a server has one.
+        // Calls a clone on another thread, like a request handler of a server.
         let clone = function.clone();
         assert_eq!(thread::spawn(move || number(&clone).expect("it answers")).join().expect("no panic"), tag);
     }
@@ -117,7 +117,7 @@ fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
         told.send(outcome.is_ok()).expect("the test listens");
         panic!("who is told may panic");
     };
-    // Moved into place: a copy that the system interrupts is half a library.
+    // Written and then renamed: an interrupted copy would be a partial library.
     let beside = folder.path().join("beside.so");
     std::fs::copy(reports(2), &beside).expect("it can be copied");
     *seat.lock().expect("it is free") = Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));

@@ -1,5 +1,5 @@
-//! Loads inside loads, and on several threads at once: what would wait for itself is refused with the chain, and nothing is
-//! held while code of others runs.
+//! Nested and concurrent loads: a load that would wait for itself is refused with the chain of loads, and no lock is held while
+//! foreign code runs.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::{LONG, any, figures, gone, needy, reports, runtime, slim, support};
 
-/// The chain in an error, or in what it was caused by.
+/// Chain of loads in an error or in its cause.
 fn chain_of(error: &ContextError) -> Option<Vec<LoadStep>> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -32,13 +32,13 @@ fn shown(chain: &[LoadStep]) -> String {
     chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
 }
 
-/// The chain of a load that was refused.
+/// Chain of a refused load.
 fn ring<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
     let error = outcome.expect_err("it would wait for itself");
     shown(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
 }
 
-/// A resolver that asks `context` for `name`, whatever it is asked for, and counts.
+/// Resolver that requests `name` from `context` for any request, and counts its calls.
 fn asks(
     context: &LoadContext,
     name: &str,
@@ -51,19 +51,18 @@ fn asks(
     }
 }
 
-/// A thread's outcome, awaited for long but not for ever.
+/// Returns the outcome of a thread; fails after a long timeout.
 fn within<T>(outcome: &Receiver<T>) -> T {
     outcome.recv_timeout(LONG).expect("nobody waits for ever")
 }
 
-/// Runs `work` on a thread of its own.
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));
     outcome
 }
 
-/// Runs `work` and hands each line that modules log on this thread meanwhile to `heard`, where they log it.
+/// Runs `work` and calls `heard` synchronously for each line that modules log on this thread.
 fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
 }
@@ -172,12 +171,12 @@ fn a_resolver_of_native_libraries_that_asks_for_what_it_is_asked_for_is_refused(
     assert_eq!(refused, format!("{for_reports} → {for_reports}"));
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 
-    // The question without the module is another one, which its resolver may put.
+    // A request without the module is a different one, which its resolver may make.
     let again = slim.clone();
     slim.set_native_resolver_of("reports", move |name| Ok(again.native_library(name, None).map(|_| None)?));
     slim.native_library("libm.so.6", Some("reports")).expect("the system has it");
 
-    // Over a module's name and back.
+    // The cycle leads through a module's name and back.
     let ours = "native library alcedo_nowhere in Slim \"natives\"";
     let again = slim.clone();
     slim.on_resolving_native(move |_| Ok(again.load_name("a", &any()).map(|_| None)?));
@@ -253,7 +252,7 @@ fn while_a_resolver_is_asked_the_context_loads_others_and_the_same() {
     assert_eq!(slim.modules().len(), 2);
 }
 
-/// Loads `reports` into the context on a thread of its own, and holds its main until the second channel is heard.
+/// Loads `reports` into the context on a separate thread, and blocks its main until a message arrives.
 fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()>) {
     let ((inside, is_inside), (go, may_go)) = (channel(), channel());
     let (slim, may_go, file) = (slim.clone(), Mutex::new(may_go), reports(1));
@@ -400,7 +399,7 @@ fn who_is_told_of_a_module_may_load_more_into_its_context() {
 
 #[test]
 fn a_resolver_that_is_dropped_may_do_what_it_likes() {
-    /// Sets a resolver when it goes.
+    /// Sets a resolver in its drop.
     struct Sets(LoadContext);
     impl Drop for Sets {
         fn drop(&mut self) {

@@ -13,7 +13,7 @@ use alcedo_runtime::{
 
 use super::{LONG, any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
 
-/// A thread inside `wait_for`, until the file is there.
+/// Thread inside `wait_for` until the file exists.
 fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Result<Option<Value>, ContextError>> {
     let wait = slim.function("Report", "wait_for", "String -> bool").expect("it is offered");
     let path = text(&file.to_string_lossy());
@@ -21,7 +21,7 @@ fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Res
     thread.spawn(move || wait.call(&[path])).expect("a thread can be started")
 }
 
-/// Waits until an unload is called blocked, and says by whom.
+/// Waits until an unload is blocked by a lease of this kind, and returns the report.
 fn until_held(ticket: &UnloadTicket, kind: LeaseKind) -> BlockerReport {
     support::until("it is blocked", || ticket.poll() == ContextState::Blocked);
     let report = ticket.report();
@@ -386,7 +386,7 @@ fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() 
     assert!(refusal(contexts.park(id)).contains("only its game thread can"));
 }
 
-/// Where each lease on the context says that it was made, but for the numbers of the lines.
+/// Kind and source file of each lease, without line numbers.
 fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
     let of = |blocker: &Blocker| {
         let place = blocker.place.as_deref().expect("it has a place");
@@ -435,7 +435,7 @@ fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context
     assert!(places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     drop((scope, future, pointers));
 
-    // A load is a call of the context's own, and what it needs of others is held for it.
+    // A load is a call of the context itself, with leases on its dependencies.
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (told, line) = (Arc::clone(&seen), contexts.clone());
     slim.set_resolver(move |request| {
@@ -455,7 +455,7 @@ fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context
     let own = process::this_thread_in_words();
     assert!(threads.iter().all(|thread| *thread == own), "{threads:?} on {own}");
 
-    // A module borrowed from another context is held in the name of the borrower, from where the load was asked for.
+    // A borrowed module is leased by the borrower, with the call site of the load.
     let lender = contexts.create_slim("lender").expect("the name is free");
     let lent = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");

@@ -1,9 +1,8 @@
-//! A file that is damaged, foreign, unfinished or of another border: it is refused before any of it runs, and the old
-//! generation goes on as if nobody had asked.
+//! Damaged, foreign, unfinished files and files of another ABI are refused before any of their code runs, and the old generation
+//! continues unaffected.
 //!
-//! The proof is a witness: a plugin whose initialiser writes a file as soon as it is mapped. It finds the file's name
-//! in the environment, so every test here is played in a process of its own; a host that dies of a file is then one
-//! failed test, too, and not the end of all.
+//! The plugin of these tests is a witness: its initialiser writes a file as soon as the plugin is mapped. The path is an environment
+//! variable, so every test runs in its own process; a host that crashes then fails only one test.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod scene;
@@ -29,15 +28,15 @@ use alcedo_sys::ImageError;
 use scene::{LONG, OLD, SEAL, Scene, scene, scene_of};
 use support::elf::{headers, number, section, sections};
 
-/// What the harness calls the module of these tests.
+/// Module name of these tests in the harness.
 const MODULE: &str = module_path!();
 
-/// Flips one bit at each place of the file, one after the other.
+/// Flips one bit at each location of the file, one after the other.
 fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, says: &str) {
-    // The ELF header is looked at before the rest is read, so there are other words for what is wrong there.
+    // The ELF header is checked before the rest is read, so its errors have other messages.
     const HEAD: usize = 64;
     let original = fs::read(&scene.file).expect("just written");
-    // Open for no longer than a moment: a file that somebody may write to is refused for that.
+    // Opened only briefly, since a file open for writing is refused.
     let put = |file: &Path, at: usize, byte: u8| {
         let file = File::options().write(true).open(file).expect("the test directory is writable");
         file.write_all_at(&[byte], at as u64).expect("the file is open for writing");
@@ -54,7 +53,7 @@ fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u
 fn a_bit_flipped_in_any_header_is_noticed() {
     scene("a_bit_flipped_in_any_header_is_noticed", |scene| {
         scene.put(&scene.whole);
-        // One bit of every eight bytes: that is each field of the large headers.
+        // Flips one bit per eight bytes, which covers each field of the large headers.
         let words = headers(scene.body()).into_iter().flat_map(|(name, range)| {
             range.clone().step_by(8).map(move |word| (name.clone(), word + word / 8 % 8, (word / 64 % 8) as u8))
         });
@@ -116,11 +115,11 @@ fn a_file_cut_anywhere_is_refused() {
             drop(file);
             scene.is_refused(&format!("cut to {length} of {whole} bytes"), says);
         };
-        // Without a whole seal it is no seal, so that its rest is too much of a library.
+        // A truncated seal is not recognized, so its bytes are surplus bytes of the library.
         for length in [whole - 1, whole - 8, body + 16, body + 1] {
             cut(length, "the file does not end with the section headers");
         }
-        // A cut right at the seal is no damage, see below.
+        // A cut exactly at the seal leaves an undamaged library; see below.
         cut(body - 1, &format!("is cut short: the section headers needs {body} bytes, the file has {}", body - 1));
         for length in (1..body).step_by(4096).collect::<Vec<_>>().into_iter().rev() {
             cut(length - 1, if length == 1 { "is empty: it is still being built" } else { "is cut short: " });
@@ -167,7 +166,7 @@ fn a_file_still_being_written_is_refused_until_it_is_whole() {
             scene.put(&pieces[..written].concat());
             scene.is_refused(&format!("{written} of 10 pieces"), "is cut short");
         }
-        // … and a linker makes room for all, and fills it in whatever order, here from the end.
+        // A linker reserves the whole file and fills it in any order, here from the end.
         for written in 0..pieces.len() {
             let (hole, tail) = whole.split_at(whole.len() - pieces[..written].concat().len());
             scene.put(&[vec![0; hole.len()], tail.to_vec()].concat());
@@ -215,7 +214,7 @@ fn what_is_no_library_at_all_is_called_what_it_is() {
     });
 }
 
-/// Bytes without any order, the same for the same seed.
+/// Random bytes of a seed.
 fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let step = || {
@@ -245,7 +244,7 @@ fn a_library_that_is_no_module_is_not_mapped() {
     });
 }
 
-/// The witness with another manifest, whose checksum is right again.
+/// Witness with a changed manifest and a valid checksum.
 fn with_manifest(scene: &Scene, edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut elf = scene.body().to_vec();
     let range = section(&elf, SECTION);
@@ -256,7 +255,7 @@ fn with_manifest(scene: &Scene, edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
     elf
 }
 
-/// Where the facts stand in a manifest.
+/// Offsets of the facts in a manifest.
 mod at {
     pub(super) const FORMAT: usize = 8;
     pub(super) const ABI_NUMBER: usize = 16;
@@ -351,13 +350,13 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
             "broken: \"v.1.0\" is no version as Cargo writes them",
             |error| matches!(error, LoadError::Version { .. }),
         );
-        // The same way with nothing changed: it was the facts that were refused, not the edit.
+        // These steps are accepted without a change, so the refusals above concern the facts and not the edit.
         scene.put_sealed(&with_manifest(scene, |_| {}));
         scene.goes_live();
     });
 }
 
-/// The doors that need no Master: a Slim and the Default, by file and by bytes, the answer of a resolver, and a look.
+/// Entry points without a Master: a Slim and the Default, by file and by bytes, the answer of a resolver, and `peek`.
 fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
     let contexts = scene.host.contexts();
     let slim = contexts.create_slim("door").expect("a free name");
@@ -378,8 +377,8 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     doors
 }
 
-/// A name with a zero in it made another file be rehearsed, and one with a line break or an escape sequence spoke to logs
-/// and terminals.
+/// Covers past attacks: a name with a zero byte caused the canary to load another file, and a name with a line break or escape
+/// sequence could forge lines in logs and terminals.
 #[test]
 fn a_module_name_is_an_identifier_at_every_entry_point() {
     scene("a_module_name_is_an_identifier_at_every_entry_point", |scene| {
@@ -425,7 +424,7 @@ fn every_text_of_a_manifest_is_held_to_its_rule() {
     });
 }
 
-/// Where the name of a section stands among the names.
+/// Offset of a section name in the name table.
 fn name_of(elf: &[u8], wanted: &str) -> usize {
     let names = section(elf, ".shstrtab");
     let text = [b"\0", wanted.as_bytes(), b"\0"].concat();
@@ -438,7 +437,7 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
     scene("a_module_whose_slot_for_hooks_is_damaged_is_refused", |scene| {
         let slot = section(scene.body(), hooks::SECTION);
         let is = |error: &LoadError| matches!(error, LoadError::HookSlot { module, .. } if module == "broken");
-        // The mark, and the word that only the host may write.
+        // The magic, and the field that only the host may write.
         for (at, bit) in [(0, 1), (3, 128), (7, 16), (8, 1), (15, 64)] {
             let mut elf = scene.body().to_vec();
             elf[slot.start + at] ^= bit;
@@ -485,7 +484,7 @@ fn nothing_is_relocated_over_the_slot_for_hooks() {
         let is_slot = |header: &usize| number(&elf, header + 24, 8) == slot;
         let sections = (number(&elf, 40, 8)..elf.len()).step_by(64);
         let slot = sections.clone().find(is_slot).map(|header| number(&elf, header + 16, 8)).expect("it has a header");
-        // One that writes an address of the library's own into its variables.
+        // Relocation that writes an address of the library into its variables.
         const RELATIVE: usize = 8;
         let table = section(&elf, ".rela.dyn");
         let arrays = sections.filter(|header| [14, 15].contains(&number(&elf, header + 4, 4)));
@@ -542,7 +541,7 @@ fn a_plugin_whose_panics_abort_is_refused() {
     });
 }
 
-/// A signature and its name, before the seal.
+/// Size of a signature with its name, before the seal.
 const SIGNATURE: usize = 104;
 
 #[test]
@@ -560,7 +559,7 @@ fn a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_th
         let (content, rest) = whole.split_at(scene.body().len());
         assert_eq!((content, rest.len()), (scene.body(), SIGNATURE + SEAL));
         let signature = &rest[..SIGNATURE];
-        // What an attacker can do without the key; a seal that fits is always among it.
+        // Changes that an attacker can make without the key; each variant has a valid seal.
         let mut tampered = content.to_vec();
         let text = section(content, ".text");
         tampered[text.start] ^= 1;
@@ -595,7 +594,7 @@ fn a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_th
             assert!(scene.witness.exists(), "the witness did not testify");
             fs::remove_file(&scene.witness).expect("just written");
         }
-        // A host that trusts nobody in particular takes it as well.
+        // A host without trusted keys also accepts the file.
         scene.goes_live();
     });
 }
@@ -637,7 +636,7 @@ fn a_watch_takes_a_file_that_was_being_written_as_soon_as_its_writer_is_done() {
         let body = scene.body().to_vec();
         let mut writer = File::create(&scene.file).expect("the test directory is writable");
         std::io::Write::write_all(&mut writer, &body).expect("it is open");
-        // All of it is there, and nobody can know that.
+        // The file is complete, but the host cannot know this while a writer has it open.
         support::until("a reload that is refused", || {
             scene.host.tick(Budget::frame());
             let refused = scene.host.take_reloads();

@@ -1,4 +1,4 @@
-//! A host that lives, and a file that is offered to it: in a process of its own, so that a host that dies of the file is one failed test.
+//! Running host and a candidate file, in a separate process, so that a crash of the host fails only one test.
 
 use std::env;
 use std::fs;
@@ -14,38 +14,37 @@ use tempfile::TempDir;
 
 use crate::support;
 
-/// Where the witness writes, as the plugin knows it; in our own environment it says that we are the child.
+/// Environment variable with the path of the witness file, read by the plugin; its presence marks the child process.
 const WITNESS: &str = "ALCEDO_WITNESS";
-/// The healthy plugin of the old generation, and the witness that is to be the new one.
+/// Healthy plugin of the old generation, and the witness that is to replace it.
 pub(super) const OLD: &str = "CORRUPTION_OLD";
 const NEW: &str = "CORRUPTION_NEW";
 
-/// Long enough for a machine that is shared; nothing that works waits for it.
+/// Timeout for a shared machine; no working code waits that long.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
-/// Magic and digest, behind the end of a library.
+/// Size of the seal behind the end of a library: magic and digest.
 pub(super) const SEAL: usize = 24;
 
-/// A living host, and beside it a file that may replace its plugin.
+/// Running host with a candidate file for the replacement of its plugin.
 pub(super) struct Scene {
     pub(super) host: Runtime,
     pub(super) object: ObjectHandle,
     pub(super) pokes: u32,
-    /// The witness as it was built: a whole library and its seal.
+    /// Witness as built: a complete library with its seal.
     pub(super) whole: Vec<u8>,
-    /// What is offered to the host.
     pub(super) file: PathBuf,
     pub(super) witness: PathBuf,
     pub(super) dir: TempDir,
 }
 
-/// Plays `body` in a child process that offers the host the witness, as built.
+/// Runs `body` in a child process with the unchanged witness as the candidate.
 pub(super) fn scene(test: &str, body: fn(&mut Scene)) {
     scene_of(test, || support::plugin("broken", &["witness"]), body);
 }
 
-/// The same with another file in the place of the witness. Libraries are built before the child is born, so that none
-/// of what we tell it gets into a build.
+/// Runs the scene with another file instead of the witness. Libraries are built before the child starts, so that its environment does
+/// not reach the build.
 pub(super) fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
     if let Some(witness) = env::var_os(WITNESS) {
         return body(&mut Scene::new(witness.into()));
@@ -72,23 +71,23 @@ impl Scene {
         Self { host, object, pokes: 0, whole, file: dir.path().join("libbroken.so"), witness, dir }
     }
 
-    /// The witness without its seal: a whole library all the same.
+    /// Witness without its seal: still a complete library.
     pub(super) fn body(&self) -> &[u8] {
         &self.whole[..self.whole.len() - SEAL]
     }
 
-    /// Puts other bytes in the place of the witness.
+    /// Replaces the content of the candidate file.
     pub(super) fn put(&self, bytes: &[u8]) {
         fs::write(&self.file, bytes).expect("the test directory is writable");
     }
 
-    /// The same with a seal that fits: what a tool that is sound made of sources that are not.
+    /// Writes the bytes with a valid seal, like a correct tool with bad input.
     pub(super) fn put_sealed(&self, bytes: &[u8]) {
         self.put(bytes);
         seal_file(&self.file).expect("the test directory is writable");
     }
 
-    /// Reloads from the file as it is now. The host must refuse it in these words and stay as it is.
+    /// Reloads from the current file. The host must refuse it with this message and stay unchanged.
     pub(super) fn is_refused(&mut self, what: &str, says: &str) {
         self.path_is_refused(&self.file.clone(), what, says);
     }
@@ -105,7 +104,7 @@ impl Scene {
         self.old_generation_answers(what);
     }
 
-    /// Its count is a plugin-side field: a lost or a new plugin part would count anew.
+    /// Checks the counter of the old generation: a lost or new plugin part would restart it.
     pub(super) fn old_generation_answers(&mut self, what: &str) {
         self.pokes += 1;
         let answer =
@@ -113,7 +112,7 @@ impl Scene {
         assert_eq!(answer, Some(Value::U32(self.pokes)), "{what}");
     }
 
-    /// The same refusal for another host, which has nothing loaded, as its type.
+    /// Checks the same refusal, with its error type, on another host that has loaded no module.
     pub(super) fn is_refused_as(&mut self, what: &str, says: &str, is: fn(&LoadError) -> bool) {
         self.is_refused(what, says);
         let file = &self.file;
@@ -124,12 +123,12 @@ impl Scene {
                 other => panic!("{what}: {other:?}"),
             }
         };
-        // Each host has a thread of its own.
+        // Each host needs a separate thread.
         thread::scope(|scope| scope.spawn(create).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
     }
 
-    /// Another host refuses the file in these words, into whatever context it is to go, and runs none of it.
+    /// Checks that another host refuses the file with this message for every kind of context, and runs none of its code.
     pub(super) fn is_refused_by(&self, host: &(dyn Fn() -> Runtime + Sync), what: &str, says: &str) {
         let file = &self.file;
         let told = || {
@@ -154,8 +153,8 @@ impl Scene {
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
     }
 
-    /// The end of every scene: nothing was left behind, and the file as built goes live, which shows that a refusal
-    /// came of the damage alone and that the witness can testify.
+    /// Ends a scene: checks that no files are left and that the unchanged file becomes live, which proves that refusals were caused by
+    /// the damage and that the witness works.
     pub(super) fn the_whole_one_goes_live(&mut self) {
         let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Every protocol in both directions, with every sort of value and in every way in which a call goes wrong, on a loaded library. Each
-//! cell of the grid is a call whose answer is compared, or has the reason why there is none.
+//! Every protocol in both directions, with every kind of value and every kind of error, on a loaded library. Each cell of the grid is
+//! a call with a compared answer, or has the reason for its absence.
 
 pub(crate) mod natives;
 mod sheet;
@@ -15,7 +15,7 @@ use sheet::{DIRECTIONS, PROTOCOLS, Sheet};
 
 use crate::support;
 
-/// A host with the plugin, and an object of each sort that is called.
+/// Host with the plugin, and one object of each called class.
 struct Scene {
     host: Runtime,
     cell: ObjectHandle,
@@ -28,7 +28,7 @@ fn library(tag: u64) -> PathBuf {
     support::tagged("grid", &[], tag)
 }
 
-/// Another module, whose functions the plugin keeps.
+/// Module whose functions the plugin keeps.
 fn adder(tag: u64) -> PathBuf {
     support::tagged("switchboard", &[], tag)
 }
@@ -45,12 +45,12 @@ impl Scene {
         Self { host, cell, loud, probe, loud_probe }
     }
 
-    /// The host calls: what it gave, or the error.
+    /// Calls from the host and formats the result or the error.
     fn call(&self, name: &str, arguments: &[Value]) -> String {
         told(self.host.calls().call(name, arguments))
     }
 
-    /// The plugin calls, from a method of the probe.
+    /// Calls from the plugin, through a method of the probe.
     fn probe(&self, object: ObjectHandle, method: &str, arguments: &[&str]) -> String {
         let arguments: Vec<_> = arguments.iter().map(|text| Value::Text((*text).to_owned())).collect();
         match self.host.objects().call(object, method, &arguments) {
@@ -73,7 +73,7 @@ fn told(given: Result<Option<Value>, alcedo_runtime::Error>) -> String {
     }
 }
 
-/// Functions of the host, under the names of those of the plugin.
+/// Registers host functions under the names of the plugin's functions.
 fn register(host: &Runtime) {
     let add = |_: &Runtime, (a, b, c, d, e, f): (u8, i16, u32, f32, f64, bool)| {
         f64::from(a) + f64::from(b) + f64::from(c) + f64::from(d) + e + f64::from(u8::from(f))
@@ -150,7 +150,7 @@ fn hearts() -> Value {
     suit(0, "Hearts")
 }
 
-/// The host calls functions of the plugin by a name that begins so; the object, where they have one.
+/// Calls functions of the plugin from the host by names with this prefix, on the object if there is one.
 fn functions_of_the_plugin(
     sheet: &mut Sheet,
     scene: &Scene,
@@ -177,7 +177,7 @@ fn functions_of_the_plugin(
     let wrong = call("crash", vec![Value::F64(1.0)]);
     let name = format!("`{names}crash`");
     sheet.check(protocol, "host calls", "wrong slot", &wrong, &[&name, "is f64", "must be i32"]);
-    // By Rust types: no value is made.
+    // Typed call: no `Value` is created.
     let by_types = match object {
         None => scene.host.function::<(i32,), i32>(&format!("{names}crash")).and_then(|crash| crash.call((7,))),
         Some(object) => scene
@@ -191,7 +191,7 @@ fn functions_of_the_plugin(
     assert!(other_types.contains("i32 -> i32"), "{other_types}");
 }
 
-/// The plugin calls functions by a name that begins so.
+/// Calls functions from the plugin by names with this prefix.
 fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, place: &str) {
     let ask = |function: &str, sort: &str| scene.probe(scene.probe, "ask", &[&format!("{names}{function}"), sort]);
     let mut check =
@@ -202,12 +202,12 @@ fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, na
     check("struct", ask("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
     check("error", ask("fail", "negative"), &["FailureKind(17)", "-1 is negative", place]);
     assert_eq!(ask("fail", "fine"), "1");
-    // The place of a panic of the host's is told by the host's own hook, which a library leaves alone.
+    // The host's own hook reports the location of a host panic; a library does not change it.
     let place = if place.contains("src/lib.rs") { place } else { "" };
     check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", place]);
     assert_eq!(ask("crash", "fine"), "1");
     let name = format!("{names}crash");
-    // Without types a slot is read as what the callee wants: another number, and nothing worse.
+    // Without types a slot is read as the type of the callee: a different number, and no worse effect.
     let wrong: &[&str] = if support::SLOT_TYPES { &[&name, "slot", "f64", "i32"] } else { &["0"] };
     check("wrong slot", ask("crash", "wrong slot"), wrong);
     let signature = ask("crash", "wrong signature");
@@ -276,12 +276,12 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
         ),
     ];
     for (sort, property, function, arguments, to_host, to_plugin) in rows {
-        // The host calls code of the plugin …
+        // Calls plugin code from the host …
         bind(property, scene.cell, function);
         let bound = scene.host.objects().get(scene.probe, property).unwrap_or_else(|error| panic!("{error}"));
         let with: Vec<_> = [bound].into_iter().chain(arguments).collect();
         sheet.check("nd", "host calls", sort, &scene.call("nd:/", &with), &[to_host]);
-        // … and the plugin code of the host.
+        // … and host code from the plugin.
         bind(property, scene.probe, function);
         sheet.check("nd", "plugin calls", sort, &scene.probe(scene.probe, "pass", &[sort]), &[to_plugin]);
     }
@@ -301,7 +301,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("nd", "host calls", "wrong slot", &scene.call("nd:/", &with), &["f64", "i32"]);
     let wrong: &[&str] = if support::SLOT_TYPES { &["nd:/", "slot 1", "f64", "i32"] } else { &["0"] };
     sheet.check("nd", "plugin calls", "wrong slot", &pass("wrong slot"), wrong);
-    // One that was bound to an object which is gone since.
+    // Calls a function bound to an object that was destroyed since.
     let gone = scene.host.objects().spawn("/Script/Game.Cell").expect("born");
     let with = [bound(gone, "crash"), Value::I32(1)];
     scene.host.objects().destroy(gone);
@@ -315,7 +315,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("nd", "plugin calls", "stale handle", &pass("fine"), &["is bound to an object that is gone"]);
 }
 
-/// Texts, by overrides where the protocol looks for them; and what comes back beside a result.
+/// Checks strings, overrides as each protocol resolves them, and out parameters.
 fn texts_and_outs(sheet: &mut Sheet, scene: &Scene) {
     let ex = scene.call("ex:/grid.greet", &[text("a")]);
     sheet.check("ex", "host calls", "string", &ex, &["Text(\"a, says ex\")"]);
@@ -353,7 +353,7 @@ fn texts_and_outs(sheet: &mut Sheet, scene: &Scene) {
     }
 }
 
-/// Handles whose generation is over, and objects that are gone.
+/// Handles of ended generations, and destroyed objects.
 fn stale(sheet: &mut Sheet, scene: &Scene) {
     let Scene { host, cell, probe, .. } = scene;
     let names = [
@@ -372,7 +372,7 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
     ] {
         sheet.check(protocol, "plugin calls", "stale handle", &gone(name), &["FailureKind(3)", "is gone"]);
     }
-    // What the host has ends with the host; what another module has ends with that one's generation.
+    // Functions of the host end with the host; functions of another module end with that module's generation.
     for name in ["ex:/switchboard.add", "nm:/switchboard:Line:sum"] {
         assert_eq!(scene.probe(*probe, "keep", &[name]), "()");
     }
@@ -410,14 +410,14 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
     }
     let told = scene.probe(scene.probe, "ask_on_thread", &["up:/Script/Test.Desk:number"]);
     sheet.check("up", "plugin calls", "wrong thread", &told, &["FailureKind(4)", "resolving a ZCall"]);
-    // What a host calls with does not leave its thread: the compiler has been asked.
+    // The call objects of a host stay on their thread, as the compiler checks.
     let stays = sheet::stays_on_its_thread!(Runtime) && sheet::stays_on_its_thread!(TypedFunction<(i32,), i32>);
     for protocol in PROTOCOLS {
         sheet.check(protocol, "host calls", "wrong thread", &stays.to_string(), &["true"]);
     }
 }
 
-/// What a number in the place of a handle leads to, is asked of the host in every build.
+/// Checks numbers in place of handles in every build.
 #[test]
 fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_without() {
     let scene = Scene::new();

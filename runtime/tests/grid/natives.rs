@@ -1,4 +1,4 @@
-//! What the host declares for the grid: types that both sides use, and a class whose functions are called by name.
+//! Host declarations of the grid: shared types, and a class whose functions are called by name.
 
 use alcedo_runtime::kinds::{PropertyKind, class_flags};
 use alcedo_runtime::native::{Delegate, NativeClass, Natives, Obj, Object, uclass, uenum, ustruct};
@@ -113,7 +113,7 @@ impl Desk {
     }
 }
 
-/// The same for a container, which the types of a class of the host do not have: declared by hand.
+/// Declares a class with a container by hand, since host classes in Rust cannot have containers.
 fn rack() -> NativeClass {
     let list = (PropertyKind::ARRAY, "i64");
     NativeClass::new("Test", "Rack", "/Script/Test.Desk")

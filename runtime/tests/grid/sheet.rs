@@ -1,4 +1,4 @@
-//! The grid itself: which cells there are, which were asserted, and why the others are empty.
+//! Sheet of the grid: its cells, the asserted ones, and the reasons for empty ones.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,7 +34,7 @@ fn at(of: &[&str], word: &str) -> usize {
 }
 
 impl Sheet {
-    /// The cell has this answer, which holds all of that.
+    /// Checks that the answer of the cell contains all expected parts.
     pub(crate) fn check(&mut self, protocol: &str, direction: &str, sort: &str, told: &str, wanted: &[&str]) {
         for wanted in wanted {
             if !told.contains(wanted) {
@@ -45,12 +45,12 @@ impl Sheet {
         *self.asserted.entry(cell).or_default() += 1;
     }
 
-    /// All answers were those that were wanted.
+    /// Checks that all answers were the expected ones.
     pub(crate) fn passes(&self) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
     }
 
-    /// The cell is empty for this reason.
+    /// Records the reason for an empty cell.
     pub(crate) fn empty(&mut self, protocol: &str, direction: &str, sort: &str, reason: &'static str) {
         let cell = (at(&SORTS, sort), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));
         assert!(!self.asserted.contains_key(&cell), "{protocol}, {direction}, {sort} is not empty");
@@ -96,7 +96,7 @@ impl fmt::Display for Sheet {
     }
 }
 
-/// Whether a type is neither `Send` nor `Sync`: where it is one of them, this does not compile.
+/// Checks that a type is neither `Send` nor `Sync`; otherwise the code does not compile.
 macro_rules! stays_on_its_thread {
     ($ty:ty) => {{
         trait Ambiguous<Of> {

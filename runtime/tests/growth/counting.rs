@@ -1,4 +1,4 @@
-//! An allocator that counts what lives.
+//! Allocator that counts live allocations.
 #![expect(unsafe_code, reason = "an allocator is one")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 static BLOCKS: AtomicI64 = AtomicI64::new(0);
 static BYTES: AtomicI64 = AtomicI64::new(0);
 
-/// What lives at one moment, in all threads.
+/// Allocations alive at one moment, in all threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Living {
     pub(crate) blocks: i64,
@@ -29,7 +29,7 @@ impl Sub for Living {
     }
 }
 
-/// The system's, counted.
+/// System allocator with counters.
 pub(crate) struct Counting;
 
 fn add(blocks: i64, bytes: i64) {
@@ -41,10 +41,10 @@ fn size(layout: Layout) -> i64 {
     i64::try_from(layout.size()).unwrap_or(i64::MAX)
 }
 
-// SAFETY: every call is handed on as it came, and counting allocates nothing.
+// SAFETY: every call is forwarded unchanged, and counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises of the layout what `System` asks for.
+        // SAFETY: the caller's promise for the layout is the one that `System` requires.
         let block = unsafe { System.alloc(layout) };
         if !block.is_null() {
             add(1, size(layout));

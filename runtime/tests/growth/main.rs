@@ -1,7 +1,6 @@
-//! What a host keeps of what is over is bounded: after any number of reloads, rollbacks, Slims, beginnings and ends it has as
-//! many blocks of memory as after a few. Nothing is timed and no page is counted here: the allocator of this process counts
-//! the blocks and bytes that live, so the figures are the same on every machine. Each test has a process to itself: see
-//! `support/apart.rs`.
+//! The memory that a host keeps for ended things is bounded: after any number of reloads, rollbacks, Slims and object lifetimes it has
+//! as many memory blocks as after a few. The allocator of this process counts live blocks and bytes, without timing or page counts, so
+//! the figures are the same on every machine. Each test has its own process: see `support/apart.rs`.
 
 #[path = "../support/apart.rs"]
 mod apart;
@@ -25,19 +24,18 @@ static ALLOCATOR: Counting = Counting;
 
 const CUBE: &str = "/Script/Game.MagicCube";
 
-/// Long enough for a machine that is shared; nothing that works waits for it.
+/// Timeout for a shared machine; no working code waits that long.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Bytes that may be there after one part and not after the other, whatever the number of rounds: a queue between threads, a
-/// thread that has just ended. As a rule there are none. A number of eight bytes for each round is more.
+/// Permitted difference in bytes between two parts, independent of the number of rounds: a queue between threads, or a thread that has
+/// just ended. Usually zero. Eight bytes per round exceed the limit.
 const SLACK: i64 = 512;
 
-/// Rounds of a part, for what takes some milliseconds.
+/// Rounds of a part that takes some milliseconds per round.
 const ROUNDS: u64 = 70;
 
-/// Does `round` so many times, and as often again, and as often again: the least that lives after a round of the third part
-/// is what it was in the second. The first is there to warm up. The least, because a row of what is over is cut short now
-/// and then, and not in each round.
+/// Runs `round` in three parts of this many rounds each, the first as a warm-up: the minimum of live memory after a round must be the
+/// same in the second and third part. The minimum is used because tables of ended things are trimmed only at intervals.
 fn check(rounds: u64, mut round: impl FnMut(u64)) {
     let mut part = |part: u64| {
         let after = |number| {
@@ -60,7 +58,7 @@ fn cube(tag: u64) -> PathBuf {
     support::tagged("magic-cube", &[], tag)
 }
 
-/// A host that has registered functions of its own before any module came, and calls some by name.
+/// Host that has registered its own functions before any module was loaded, and calls some by name.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::hasty_builder().build().unwrap_or_else(|error| panic!("{error}"));
     let signature = || "u64 -> u64".parse().expect("a signature");
@@ -72,7 +70,7 @@ fn host(libraries: &[PathBuf]) -> Runtime {
     host
 }
 
-/// Every generation but the living one is gone, and its plugin parts with it.
+/// Waits until every generation but the living one has ended, with its plugin parts.
 fn settle(host: &Runtime) {
     assert!(host.unloads().wait(LONG).expect("a safe point"), "{:?}", host.unloads().tickets());
     host.drain_finalizers(LONG).expect("a safe point");
@@ -83,7 +81,7 @@ fn gone(ticket: &UnloadTicket) {
     ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
 }
 
-/// Calls the cube by several ways, so that handles are given out in each generation.
+/// Calls the cube by several protocols, so that handles are created in each generation.
 fn greet(host: &Runtime, cube: ObjectHandle) {
     host.objects().call(cube, "say_hello", &[]).expect("it says hello");
     for name in ["uf:/Script/Game.MagicCube:say_hello", "up:/Script/Game.MagicCube:rotation_speed"] {
@@ -96,10 +94,10 @@ fn greet(host: &Runtime, cube: ObjectHandle) {
 fn a_reload_leaves_nothing() {
     let host = host(&[cube(1)]);
     let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
-    // What is kept by class has one number for each reload here, and some such are short.
+    // Tables by class have one entry per reload here, and some of them start small.
     check(2 * ROUNDS, |round| {
         cubes.iter().for_each(|cube| greet(&host, *cube));
-        // A name is made of the class, which is another one in each generation.
+        // The name contains the class, which differs in each generation.
         host.objects().destroy(host.objects().spawn(CUBE).expect("born"));
         host.tick(Budget::seconds(0.1));
         let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
@@ -118,7 +116,7 @@ fn a_reload_that_fails_leaves_nothing_at_whatever_step() {
         let step = ReloadStep::ALL[round as usize % ReloadStep::ALL.len()];
         let armed = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
         let report = host.reload(&[cube(2)]).expect("a Master");
-        // Some steps are those of a change of classes.
+        // Some steps occur only if classes change.
         assert_eq!(report.is_committed(), !armed.has_fired(), "{step}: {report}");
         drop(armed);
         settle(&host);
@@ -172,7 +170,7 @@ fn slims_that_come_and_go_between_reloads_leave_nothing() {
     let host = host(&[cube(1)]);
     let contexts = host.contexts();
     let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
-    // One stays for ever, and its number with it.
+    // Keeps one context and its number permanently.
     let first = contexts.create_slim("stays").expect("a free name");
     first.load_path(&reports[0]).expect("it comes up");
     check(ROUNDS, |round| {
@@ -202,7 +200,7 @@ fn plugins_that_take_turns_leave_nothing() {
         host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
         host.objects().spawn(class).expect("born");
         host.tick(Budget::frame());
-        // Nobody takes what is told of it, of which more are asked for than are kept.
+        // The unload events are never taken; this requests more of them than the host keeps.
         host.request_unload();
         host.safe_point();
         settle(&host);
@@ -214,7 +212,7 @@ fn plugins_that_take_turns_leave_nothing() {
 #[test]
 fn collections_that_nobody_asks_about_are_kept_up_to_a_number() {
     let host = host(&[cube(1)]);
-    // More than are kept.
+    // More than the host keeps.
     check(260, |_| {
         host.collection().begin_in_slices();
         host.tick(Budget::seconds(0.1).with_collection(LONG));
@@ -226,13 +224,13 @@ fn collections_that_nobody_asks_about_are_kept_up_to_a_number() {
     assert!(host.collection().take_done().is_empty());
 }
 
-/// A module that a reload has kept may have something to tell of a generation that is gone, which nobody will read.
+/// A kept module may report a failure of a generation that is gone; no caller reads this report.
 #[test]
 fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
     let broken = support::plugin("broken", &[]);
     let libraries = |tag| [broken.clone(), cube(tag)];
     let host = host(&libraries(1));
-    // What failed goes through a queue, whose pieces come and go: more rounds have them all.
+    // Failures pass through a queue with reused blocks; more rounds allocate all of them.
     check(2 * ROUNDS, |_| {
         let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
         let report = host.reload_changed(&libraries(2)).expect("a Master");
@@ -251,7 +249,7 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
 #[test]
 fn reports_that_nobody_takes_are_kept_up_to_a_number() {
     let host = host(&[cube(1)]);
-    // More than are kept.
+    // More than the host keeps.
     check(ROUNDS, |_| {
         host.request_reload(vec![cube(1)]);
         host.safe_point();
@@ -289,7 +287,7 @@ fn constructions_and_deaths_leave_nothing() {
     );
 }
 
-/// The history is short, but who asked while it was there gets the answer as long as he likes.
+/// The history is short, but a ticket or handle from that time stays valid.
 #[test]
 fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
     let host = host(&[cube(1)]);

@@ -1,17 +1,16 @@
-//! Where the fields of a library file stand, table by table: what a mutation can aim at.
+//! Field offsets of a library file, table by table: the targets of mutations.
 
 use std::ops::Range;
 
-/// A number in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
-    /// For people: the table, the entry and the field.
+    /// Table, entry and field, for messages.
     pub(crate) name: String,
     pub(crate) at: usize,
     pub(crate) size: usize,
 }
 
-/// Equal entries, one behind the other, each with these fields.
+/// Consecutive equal entries with these fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -96,8 +95,8 @@ const HALF: &[(&str, usize, usize)] = &[("half", 0, 2)];
 const WORD: &[(&str, usize, usize)] = &[("word", 0, 4)];
 const LONG: &[(&str, usize, usize)] = &[("long", 0, 8)];
 
-/// What the loader and the checks before it follow, by the names of sections. Never code or variables: a library whose
-/// code is another is another library, and no damaged one.
+/// Tables by section name that the loader and the checks before it read. Excludes code and variables: a library with other code is a
+/// different library, not a damaged one.
 const FOLLOWED: &[(&str, &[(&str, usize, usize)])] = &[
     (".dynamic", DYNAMIC),
     (".dynsym", SYMBOL),
@@ -128,7 +127,7 @@ pub(crate) fn put(bytes: &mut [u8], field: &Field, value: u64) {
     bytes[field.at..field.at + field.size].copy_from_slice(&value.to_le_bytes()[..field.size]);
 }
 
-/// The tables of a library that is whole.
+/// Returns the tables of a valid library.
 pub(crate) fn tables(elf: &[u8]) -> Vec<Table> {
     let count = |at| get(elf, at, 2) as usize;
     let (segments, sections) = (get(elf, 32, 8) as usize, get(elf, 40, 8) as usize);
@@ -146,12 +145,11 @@ pub(crate) fn tables(elf: &[u8]) -> Vec<Table> {
     tables
 }
 
-/// The table of that name.
 pub(crate) fn table(elf: &[u8], name: &str) -> Table {
     tables(elf).into_iter().find(|table| table.name == name).unwrap_or_else(|| panic!("there is no {name}"))
 }
 
-/// The first entry of a table for which that is so.
+/// Returns the first entry of a table that satisfies the condition.
 pub(crate) fn find(elf: &[u8], table: &Table, field: &str, is: impl Fn(u64) -> bool) -> usize {
     let value = |index| {
         let field = table.field(index, field);
@@ -160,8 +158,8 @@ pub(crate) fn find(elf: &[u8], table: &Table, field: &str, is: impl Fn(u64) -> b
     (0..table.len()).find(|index| is(value(*index))).unwrap_or_else(|| panic!("{} has no such {field}", table.name))
 }
 
-/// All code of the library is replaced by returns. Whoever calls it comes back at once, so that a process that dies while
-/// it maps the file has died of what the loader itself did.
+/// Replaces all code of the library by returns, so that a process that crashes while mapping the file was crashed by the loader
+/// itself.
 pub(crate) fn hollow(elf: &mut [u8]) {
     const RETURN: u8 = 0xc3;
     const CODE: u64 = 4;

@@ -1,5 +1,5 @@
-//! What was found to pass the checks and to end the process in the loader, each as the change that makes the file. The
-//! checks refuse all of them now, sealed or not, and say which table and which entry.
+//! Mutations that once passed the checks and crashed the loader. The checks now reject all of them, sealed or not, and name the table
+//! and the entry.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ mod tag {
     pub(super) const VERDEF: u64 = 0x6fff_fffc;
 }
 
-/// One of them: a library, its change, and what is said then.
+/// Checks the refusal of a changed library.
 fn check(base: &str, change: impl FnOnce(&mut Vec<u8>), says: &str) {
     let whole = library(base);
     let mut bytes = whole.clone();
@@ -53,14 +53,14 @@ fn seal(file: &Path) {
     seal_file(file).expect("the test directory is writable");
 }
 
-/// Gives the field of an entry another value.
+/// Changes a field of an entry.
 fn set(bytes: &mut [u8], name: &str, entry: usize, field: &str, value: impl FnOnce(u64) -> u64) {
     let field = table(bytes, name).field(entry, field);
     let value = value(get(bytes, field.at, field.size));
     put(bytes, &field, value);
 }
 
-/// The entry of a table for which a field is so.
+/// Returns the entry of a table whose field satisfies the condition.
 fn entry(bytes: &[u8], name: &str, field: &str, is: impl Fn(u64) -> bool) -> usize {
     find(bytes, &table(bytes, name), field, is)
 }
@@ -70,7 +70,7 @@ fn dynamic(bytes: &mut [u8], tag: u64, value: impl FnOnce(u64) -> u64) {
     set(bytes, ".dynamic", at, "value", value);
 }
 
-/// Makes an entry of the dynamic table one of another tag.
+/// Changes the tag of an entry of the dynamic table.
 fn retag(bytes: &mut [u8], tag: u64, other: u64) {
     let at = entry(bytes, ".dynamic", "tag", |known| known == tag);
     set(bytes, ".dynamic", at, "tag", |_| other);
@@ -88,7 +88,7 @@ fn segment(bytes: &mut [u8], kind: u64, field: &str, value: impl FnOnce(u64) -> 
     set(bytes, "segments", at, field, value);
 }
 
-/// Where a section of the library lies in memory.
+/// Address of a section in memory.
 fn address(bytes: &[u8], name: &str) -> u64 {
     let start = super::support::elf::section(bytes, name).start as u64;
     let sections = table(bytes, "sections");
@@ -96,7 +96,7 @@ fn address(bytes: &[u8], name: &str) -> u64 {
     get(bytes, sections.field(at, "addr").at, 8)
 }
 
-/// What is said of a library that the C compiler makes of this.
+/// Checks the refusal of a library compiled from this C source.
 fn compiled(source: &str, option: &str, says: &str) {
     let dir = TempDir::new().expect("a temporary directory");
     let (code, file) = (dir.path().join("c.c"), dir.path().join("c.so"));
@@ -109,7 +109,7 @@ fn compiled(source: &str, option: &str, says: &str) {
 
 #[test]
 fn an_initialiser_that_is_looked_up_by_its_name_is_refused() {
-    // The C library has a variable of that name, and the loader would call it.
+    // The C library has a variable of that name, which the loader would call.
     let source = "__attribute__((constructor)) void tzname(void) {} int answer(void) { return 1; }";
     compiled(source, "-O1", "would have the loader call what is no function of the library for certain");
 }
@@ -133,7 +133,7 @@ fn a_version_of_a_library_that_is_not_needed_is_refused() {
         let needed = entry(bytes, ".dynamic", "tag", |tag| tag == tag::NEEDED);
         let field = table(bytes, ".dynamic").field(needed, "value");
         let name = get(bytes, field.at, 8);
-        // The name of the file that the first versions are of: one character in.
+        // Moves the file name of the first versions by one character.
         set(bytes, ".gnu.version_r", 2, "half", |_| name + 1);
     };
     for base in ["c", "plugin"] {
@@ -155,7 +155,7 @@ fn versions_without_a_version_for_each_symbol_are_refused() {
 
 #[test]
 fn versions_that_the_library_defines_are_walked() {
-    // The step to the next one.
+    // Offset of the next entry.
     check("c", |bytes| set(bytes, ".gnu.version_d", 8, "half", |_| 0xfff0), "defined versions are not a whole chain");
     check("c", |bytes| set(bytes, ".gnu.version_d", 6, "half", |_| 0xfff0), "defined versions are not a whole chain");
     check("c", |bytes| set(bytes, ".gnu.version_d", 3, "half", |_| 0), "defined versions are not a whole chain");
@@ -218,7 +218,7 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
     let without = |bytes: &mut Vec<u8>| {
         let slots = address(bytes, ".init_array");
         let at = entry(bytes, ".rela.dyn", "offset", |offset| offset == slots);
-        // It writes another address now.
+        // The relocation writes another address now.
         let other = address(bytes, ".got");
         set(bytes, ".rela.dyn", at, "offset", |_| other);
     };
@@ -229,7 +229,7 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
         set(bytes, ".rela.dyn", at, "addend", |_| other);
     };
     check("plugin", data, "would have the loader call what is no function of the library");
-    // In the C library they are packed, and their words are in the slots.
+    // In the C library the relocations are packed, and their addends are in the slots.
     let data = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         set(bytes, ".init_array", 0, "long", |_| other);
@@ -238,7 +238,7 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
     check("c", |bytes| set(bytes, ".init_array", 0, "long", |_| 1 << 50), "is for no address");
 }
 
-/// The room between two sections of code is filled with what nobody is meant to run.
+/// Points an initialiser at the padding between two code sections.
 #[test]
 fn an_initialiser_between_two_sections_is_refused() {
     let between = |bytes: &mut Vec<u8>| {
@@ -327,7 +327,7 @@ fn a_needed_library_is_a_name_and_no_path() {
         set(bytes, ".dynstr", name, "byte", |_| u64::from(b'/'));
     };
     check("plugin", path, "which is a path: link that library by its name");
-    // Far behind the strings.
+    // Far behind the string table.
     let astray = |bytes: &mut Vec<u8>| {
         retag(bytes, tag::FLAGS, tag::RUNPATH);
         dynamic(bytes, tag::RUNPATH, |_| 1 << 20);

@@ -1,5 +1,5 @@
-//! What the loader makes of a library, seen from outside: a child process maps it. The checks are right if the child lives,
-//! whatever it is given that passes them.
+//! Behavior of the loader observed from outside: a child process maps a library. The checks are correct if the child survives every
+//! file that passes them.
 #![expect(unsafe_code, reason = "what the checks let through is mapped, in a child, to see that it is harmless")]
 
 use std::env;
@@ -13,28 +13,28 @@ use std::time::Duration;
 use alcedo_abi::module::ROOT_SYMBOL;
 use alcedo_sys::{Image, ImageFile, StageDir};
 
-/// In our own environment it says that we are the child.
+/// Environment variable that marks the child process.
 const JUDGE: &str = "ALCEDO_FUZZ_IS_JUDGE";
-/// The marks of the child, at the beginning of its lines.
+/// Prefixes of the child's output lines.
 const MAPPED: &str = "judge: mapped";
 const REFUSED: &str = "judge: refused";
-/// A child is not used for ever: images that stay would crowd it.
+/// Maximum number of cases per child, since parked images accumulate in it.
 const MOST_CASES: u32 = 256;
-/// The loader needs milliseconds.
+/// The loader needs only milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What became of the child that mapped a library.
+/// Outcome of the child that mapped a library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It was mapped and unmapped.
+    /// The library was mapped and unmapped.
     Mapped,
-    /// The loader said no.
+    /// The loader returned an error.
     Refused,
-    /// The child died, or went on without end.
+    /// The child crashed or did not finish.
     Died(String),
 }
 
-/// A child that maps what it is given.
+/// Child process that maps the received files.
 pub(crate) struct Judge {
     running: Option<Running>,
     test: String,
@@ -114,7 +114,7 @@ impl Running {
     }
 }
 
-/// What the child does. Returns at once in any other process.
+/// Body of the child. Returns immediately in any other process.
 pub(crate) fn serve() {
     if env::var_os(JUDGE).is_none() {
         return;
@@ -124,12 +124,12 @@ pub(crate) fn serve() {
         let path = PathBuf::from(line.expect("the parent writes text"));
         let image = ImageFile::read(&path).expect("the parent found it whole");
         let staged = stage.stage(&image, "case").expect("the copy can be written");
-        // SAFETY: all code of the library was replaced by returns, so nothing that is called in it does anything. What the
-        // loader does of itself is what this process is for.
+        // SAFETY: all code of the library was replaced by returns, so called functions have no effect. This process exists to observe
+        // faults of the loader itself.
         let line = match unsafe { Image::map(staged, None) } {
             Ok(image) => {
                 for name in [ROOT_SYMBOL, c"answer", c"resolved", c"local"] {
-                    // SAFETY: nobody looks behind the address.
+                    // SAFETY: the address is never dereferenced.
                     let _address = unsafe { image.symbol::<*const ()>(name) };
                 }
                 // SAFETY: nothing of the image is used.

@@ -1,13 +1,12 @@
-//! Library files that somebody has changed on purpose and sealed again: headers, segments, sections and every table that the
-//! loader follows, one field, several alike, entries swapped or copied, tables spliced, the file cut, the manifest with a
-//! checksum that fits.
+//! Library files that were changed deliberately and sealed again: headers, segments, sections and every table that the loader reads;
+//! one field or several consistently, swapped or copied entries, spliced tables, truncated files, and manifests with a valid checksum.
 //!
-//! The checks must come back, without a panic and without eating memory. What they let through is mapped by a child process,
-//! so that the loader itself is the judge: the child must live. All code of these libraries has been replaced by returns,
-//! hence a dead child is the loader's doing and not that of a plugin with odd variables.
+//! The checks must return, without a panic and with bounded memory. A child process maps the files that pass them, so that the loader
+//! is the judge: the child must survive. All code of these libraries has been replaced by returns, hence a crash of the child is
+//! caused by the loader and not by a plugin.
 //!
-//! `ALCEDO_FUZZ_SECONDS` lets it go on for so long; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` say where it begins. What it
-//! finds is written down in `findings.rs` as the change that makes the file.
+//! `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the start. Findings are added to
+//! `findings.rs` as the change that produces the file.
 #![expect(clippy::print_stdout, reason = "a child's answer, and a tally for whoever runs it by hand")]
 #![expect(clippy::type_complexity, reason = "a table of tables is what it is")]
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
@@ -32,14 +31,14 @@ use anatomy::{hollow, tables};
 use judge::{Judge, Verdict};
 use mutate::{Dice, mutant};
 
-/// How many mutants the cut in CI has, of each library.
+/// Number of mutants of each library in CI.
 const CUT: u64 = 3000;
 
-/// Every so many mutants are sealed as well: the rest is checked without one, where nothing hides them either.
+/// Interval of sealed mutants: the others are checked without a seal.
 const SEALED_EACH: u64 = 16;
 
-/// Everything that a library can have and Rust plugins have not: both symbol hashes, versions of its own, resolved functions,
-/// thread-locals that others see, packed relocations.
+/// Features of libraries that Rust plugins do not use: both symbol hashes, own versions, resolved functions, exported thread-locals,
+/// packed relocations.
 const SOURCE: &str = r#"
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +55,7 @@ int resolved(void) __attribute__((ifunc("resolve")));
 double answer(double x) { return sin(x) + *relocated[1] + local + early + resolved(); }
 "#;
 
-/// A small plugin and a C library, hollow, in the order of their names.
+/// A small plugin and a C library without code, in the order of their names.
 fn libraries() -> &'static [(&'static str, Vec<u8>)] {
     static LIBRARIES: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
     LIBRARIES.get_or_init(|| {
@@ -90,7 +89,7 @@ fn c_library(dir: &Path) -> PathBuf {
     library
 }
 
-/// Without what debuggers read, and without its seal.
+/// Builds the plugin without debug information and without its seal.
 fn plugin(dir: &Path) -> PathBuf {
     let library = dir.join("libplugin.so");
     let built = support::plugin("broken", &["witness"]);
@@ -102,14 +101,14 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
 }
 
-/// The most memory that this process has had, in KiB.
+/// Peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has one");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it says how much");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
-/// What came of a row of mutants.
+/// Counters of a series of mutants.
 #[derive(Debug, Default)]
 struct Tally {
     mutants: u64,
@@ -186,7 +185,7 @@ fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
     }
 }
 
-/// Passes at once unless this process was started as a child.
+/// Returns immediately unless this process was started as a child.
 #[test]
 fn a_child_maps_what_it_is_given() {
     judge::serve();

@@ -1,4 +1,4 @@
-//! Mutations, drawn from a seed: each changes what one table says, or what several say alike, or the file as a whole.
+//! Random mutations by seed: each changes one table, several tables consistently, or the whole file.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use proptest::prelude::Rng as _;
@@ -6,7 +6,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::anatomy::{Field, Table, get, put};
 
-/// Numbers that belong to a seed and a place in its row.
+/// Random numbers of a seed and a position in its series.
 pub(crate) struct Dice(TestRng);
 
 impl Dice {
@@ -26,13 +26,13 @@ impl Dice {
     }
 }
 
-/// A changed library, and in words what was changed.
+/// Changed library with a description of the change.
 pub(crate) struct Mutant {
     pub(crate) bytes: Vec<u8>,
     pub(crate) changes: Vec<String>,
 }
 
-/// The mutant of a library that has this place in the row of its seed. `tables` are the library's.
+/// Returns the mutant at this position in the series of a seed. `tables` are the tables of the library.
 pub(crate) fn mutant(elf: &[u8], tables: &[Table], dice: &mut Dice) -> Mutant {
     let mut mutant = Mutant { bytes: elf.to_vec(), changes: Vec::new() };
     for _ in 0..=dice.below(3) {
@@ -73,7 +73,7 @@ fn read(bytes: &[u8], field: &Field) -> Option<u64> {
     (field.at + field.size <= bytes.len()).then(|| get(bytes, field.at, field.size))
 }
 
-/// Values that mean something: near the old one, at the edges of sections, of the kind of other entries.
+/// Returns a plausible value: close to the old one, at the edges of sections, or from other entries.
 fn other_value(bytes: &[u8], tables: &[Table], field: &Field, old: u64, dice: &mut Dice) -> u64 {
     const NEAR: [u64; 8] = [1, 2, 4, 8, 16, 24, 64, 4096];
     match dice.below(10) {
@@ -84,7 +84,7 @@ fn other_value(bytes: &[u8], tables: &[Table], field: &Field, old: u64, dice: &m
         4 => 1 << dice.below(64),
         5 | 6 => edge(bytes, tables, dice).unwrap_or(0),
         7 => old << 1,
-        // The same field of another entry.
+        // Copies the field from another entry.
         _ => {
             let twin = |table: &&Table| table.range.contains(&field.at);
             let table = tables.iter().find(twin).unwrap_or(&tables[0]);
@@ -95,7 +95,7 @@ fn other_value(bytes: &[u8], tables: &[Table], field: &Field, old: u64, dice: &m
     }
 }
 
-/// An address or an offset at which a section begins or ends, or somewhere in it.
+/// Returns an address or an offset at the start, at the end or inside of a section.
 fn edge(bytes: &[u8], tables: &[Table], dice: &mut Dice) -> Option<u64> {
     let sections = &tables[2];
     let index = dice.below(sections.len());
@@ -105,7 +105,7 @@ fn edge(bytes: &[u8], tables: &[Table], dice: &mut Dice) -> Option<u64> {
     Some(start.wrapping_add(*dice.pick(&skips)))
 }
 
-/// Headers and the dynamic table say most things more than once: all of them say something else now.
+/// Changes all copies of a fact that headers and the dynamic table repeat.
 fn change_alike(bytes: &mut [u8], tables: &[Table], dice: &mut Dice) -> String {
     let headers = tables.iter().filter(|table| ["segments", "sections", ".dynamic"].contains(&table.name.as_str()));
     let fields: Vec<_> = headers.flat_map(|table| (0..table.len()).flat_map(|index| table.fields(index))).collect();
@@ -150,7 +150,7 @@ fn clear_entry(bytes: &mut [u8], tables: &[Table], dice: &mut Dice) -> String {
     format!("{} has {index} cleared", table.name)
 }
 
-/// Bytes of one table over those of another.
+/// Copies bytes of one table over another.
 fn splice(bytes: &mut [u8], tables: &[Table], dice: &mut Dice) -> String {
     let (from, to) = (some_table(tables, dice), some_table(tables, dice));
     let (start, at) = (from.entry(dice.below(from.len())).start, to.entry(dice.below(to.len())).start);
@@ -166,7 +166,7 @@ fn cut(bytes: &mut Vec<u8>, dice: &mut Dice) -> String {
     format!("cut to {:#x} bytes", bytes.len())
 }
 
-/// Gives the manifest a checksum that fits, so that its facts are looked at and not only its sum.
+/// Updates the checksum of the manifest, so that its facts are checked as well.
 fn mend_manifest(bytes: &mut [u8], tables: &[Table]) {
     let manifest = tables.iter().find(|table| table.name == ".alcedo.manifest");
     let Some(section) = manifest.and_then(|table| bytes.get_mut(table.range.clone())) else { return };

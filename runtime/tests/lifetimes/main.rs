@@ -1,9 +1,9 @@
-//! A plugin holds values of the host's in every place from which something may be dropped, and the host ends things in every
-//! way there is, as a seed says. A model knows what has to be dropped when, and on which thread; each drop looks at what it
-//! holds, and may find the right value or a refusal, but never another value.
+//! A plugin holds host values in every location with a drop, and the host ends things in every possible way, in an order set by a
+//! seed. A model predicts the drops with their time and thread; each drop accesses its values and may get the right value or a
+//! refusal, but never another value.
 //!
-//! `LIFETIMES_SEED` and `LIFETIMES_RUNS` say which programs and how many. A failure names the seed and what was done; the
-//! same seed with one run does it again. On demand, for twenty thousand: `.ci/lifetimes`.
+//! `LIFETIMES_SEED` and `LIFETIMES_RUNS` set the seed and the number of programs. A failure prints the seed and the steps; the same
+//! seed with one run reproduces it. `.ci/lifetimes` runs twenty thousand programs on demand.
 
 use crate::support;
 

@@ -1,49 +1,47 @@
-//! What is held, and what has become of it, as the plugin tells. This file knows the rules; `program.rs` says what is
-//! expected to go at each step.
+//! Held values and their drops, as reported by the plugin. This file contains the rules; `program.rs` defines the expected drops of
+//! each step.
 
 use std::collections::BTreeMap;
 
-/// One thing that is held: which instance of the module made it, and its number there.
+/// Identity of a held value: instance of the module that created the value, and its number in this instance.
 pub(crate) type Held = (u64, u64);
 
-/// What is known of a thing that is held.
+/// State of a held value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Thing {
-    /// Where it is: `timer`, `half`, `local`.
+    /// Location of the value: `timer`, `half`, `local`.
     pub(crate) place: String,
-    /// Whether it has been dropped.
+    /// True after the drop.
     pub(crate) is_gone: bool,
 }
 
-/// Everything that was ever held.
+/// All values ever held.
 #[derive(Default, Debug)]
 pub(crate) struct Model {
     things: BTreeMap<Held, Thing>,
 }
 
-/// What happened since the last look.
+/// Events since the last check.
 #[derive(Default, Debug)]
 pub(crate) struct News {
-    /// What was made.
     pub(crate) made: Vec<Held>,
-    /// What was dropped, by place.
+    /// Dropped values by location.
     pub(crate) gone: BTreeMap<String, Vec<Held>>,
-    /// Looks at things that were not dropped.
+    /// Number of accesses outside of drops.
     pub(crate) seen: u64,
 }
 
 impl News {
-    /// How many were dropped.
     pub(crate) fn count(&self) -> u64 {
         self.gone.values().map(|gone| gone.len() as u64).sum()
     }
 }
 
 impl Model {
-    /// Takes in what the plugin has told.
+    /// Processes the output of the plugin.
     ///
     /// # Panics
-    /// Where a rule does not hold: dropped twice, on the wrong thread, or with an answer that is not allowed there.
+    /// Panics if a rule is violated: dropped twice, on the wrong thread, or with an answer that is not allowed at the location.
     pub(crate) fn hear(&mut self, told: &str) -> News {
         let mut news = News::default();
         for line in told.lines() {
@@ -79,7 +77,7 @@ impl Model {
         news
     }
 
-    /// What of an instance is held still, by place.
+    /// Number of values of an instance that are still held, by location.
     pub(crate) fn held_by(&self, instance: u64) -> BTreeMap<&str, u64> {
         let mut held = BTreeMap::new();
         let theirs = self.things.range((instance, 0)..=(instance, u64::MAX)).filter(|(_, thing)| !thing.is_gone);
@@ -87,7 +85,6 @@ impl Model {
         held
     }
 
-    /// All instances there were.
     pub(crate) fn instances(&self) -> Vec<u64> {
         let mut instances: Vec<_> = self.things.keys().map(|(instance, _)| *instance).collect();
         instances.dedup();
@@ -99,7 +96,7 @@ fn is_all_right(answers: &str) -> bool {
     answers.split(',').all(|answer| answer == "right")
 }
 
-/// A plugin part is finalized, or is unwound where it was built, or is emptied by a method; all else is the game thread's.
+/// A plugin part is dropped by its finalizer, by unwinding where it was built, or by a method; all other values on the game thread.
 fn may_drop_on(place: &str, thread: &str) -> bool {
     thread == "game" || place == "half" && (thread == "finalizer" || thread == "worker")
 }

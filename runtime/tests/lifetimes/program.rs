@@ -1,4 +1,5 @@
-//! Programs of lifetimes: what is held where, and what ends it. Each step says which drops it has to bring, and no others.
+//! Random programs of lifetimes: held values by location, and the events that end them. Each step defines its required drops and
+//! permits no others.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,16 +15,15 @@ use super::support::{self, Record};
 
 const HOLDER: &str = "/Script/Game.Holder";
 
-/// As long as a busy machine may take.
+/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Places that live with the module, as the plugin numbers them; the last is the stack.
+/// Locations owned by the module, numbered as in the plugin; the last is the stack.
 const FREE: u64 = 10;
 
-/// Places that may live with an object: timers, tasks, posts, the plugin part.
+/// Locations that an object may own: timers, tasks, posts, the plugin part.
 const HERE: [u8; 6] = [0, 1, 2, 3, 4, 9];
 
-/// The libraries.
 pub(crate) struct Builds {
     plain: PathBuf,
     armed: PathBuf,
@@ -47,7 +47,6 @@ impl Builds {
     }
 }
 
-/// Throws for one program.
 struct Dice(TestRng);
 
 impl Dice {
@@ -74,15 +73,15 @@ struct Program<'a> {
     model: Model,
     host: Runtime,
     holders: Vec<ObjectHandle>,
-    /// Whether the class of the holders is there.
+    /// True if the class of the holders is loaded.
     is_awake: bool,
-    /// The instance of the module that is the Master's, once it has made anything.
+    /// Instance of the Master's module, once it has created a value.
     instance: Option<u64>,
     done: Vec<String>,
     drops: u64,
 }
 
-/// Runs the program of a seed; how many drops it brought.
+/// Runs the program of a seed and returns the number of drops.
 pub(crate) fn run(seed: u64, builds: &Builds, record: &Record) -> u64 {
     record.take();
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
@@ -132,7 +131,7 @@ impl Program<'_> {
         panic!("LIFETIMES_SEED={}: {why}; done was:\n  {}", self.seed, self.done.join("\n  "))
     }
 
-    /// What has happened since the last look, once the finalizers have run and posts been read.
+    /// Returns the events since the last check, after draining finalizers and reading posts.
     fn news(&mut self) -> News {
         let drained = self.host.drain_finalizers(LONG).unwrap_or_else(|error| panic!("{error}"));
         assert!(drained.is_complete, "{drained}");
@@ -148,7 +147,7 @@ impl Program<'_> {
         news
     }
 
-    /// That nothing was dropped but in these places, and what was posted: every step comes to a safe point, where that runs.
+    /// Checks that only values in these locations and posts were dropped: every step reaches a safe point, which runs posts.
     fn only_in(&self, news: &News, places: &[&str]) {
         let is_other = |place: &&String| *place != "post" && !places.contains(&place.as_str());
         let others: Vec<_> = news.gone.keys().filter(is_other).collect();
@@ -162,8 +161,8 @@ impl Program<'_> {
         held.into_iter().map(|(place, count)| (place.to_owned(), count)).collect()
     }
 
-    /// Every instance but that of the Master holds nothing any more; one whose main has not returned gets no exit hook, so
-    /// what waits for that is left.
+    /// Checks that only the Master's instance still holds values; an instance whose main has not returned gets no exit hook, so its
+    /// values that wait for the exit hook remain.
     fn others_are_over(&self, may_leave: &[&str]) {
         for instance in self.model.instances().into_iter().filter(|instance| Some(*instance) != self.instance) {
             let left: Vec<_> =
@@ -198,7 +197,7 @@ impl Program<'_> {
             return;
         }
         self.did("spawn");
-        // The build whose red constructor fails for one in three is committed where there are fewer to rebuild.
+        // The build whose red constructor fails for one in three is committed if fewer objects are rebuilt.
         let unwound: &[&str] = match self.host.objects().spawn(HOLDER) {
             Ok(holder) => {
                 self.host.objects().add_root(holder);
@@ -279,7 +278,7 @@ impl Program<'_> {
         assert!(!held.contains_key("post"), "what was posted has run: {held:?}");
     }
 
-    /// An object ends, and with it what lives with it.
+    /// Destroys an object with the values that it owns.
     fn after_an_end(&mut self) {
         self.host.tick(Budget::frame());
         self.host.safe_point();
@@ -312,7 +311,7 @@ impl Program<'_> {
         self.after_an_end();
     }
 
-    /// The instance that was the Master's is over, and another may have begun.
+    /// Checks the end of the Master's former instance; another may have begun.
     fn after_a_change(&mut self, news: &News) {
         let old = self.instance;
         self.instance = news.made.iter().map(|(instance, _)| *instance).rfind(|instance| Some(*instance) != old);
@@ -373,7 +372,7 @@ impl Program<'_> {
         }
         self.others_are_over(UNEXITED);
         let mut after = self.held();
-        // A safe point runs what was posted.
+        // A safe point runs posts.
         let mut before = before;
         before.remove("post");
         after.remove("post");
@@ -412,8 +411,8 @@ impl Program<'_> {
     }
 }
 
-/// What is never dropped of a module whose main has not returned, and so gets no exit hook.
+/// Locations that are never dropped if the module's main has not returned, since such a module gets no exit hook.
 const UNEXITED: &[&str] = &["static", "resource"];
 
-/// The same: such a module may have been among those before.
+/// Same locations: an earlier module may have been such a module.
 const UNEXITED_BY_RED: &[&str] = UNEXITED;

@@ -1,5 +1,5 @@
-//! Rust types of somebody else as arguments and results: those that refuse a value, that declare another than they are, and that run code
-//! while they are made; and that nothing that is kept goes to another thread.
+//! Foreign Rust types as arguments and results: types that refuse a value, declare another type, or run code during conversion; kept
+//! functions stay on their thread.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use alcedo_runtime::native::{Obj, Object};
 
 use super::{HORSE, Kept, host, obj, reload, spawn};
 
-/// A number that a type of somebody else makes of the bits that it gets: no hundreds.
+/// Number of a foreign type, which refuses hundreds.
 #[derive(Debug)]
 struct Picky(i32);
 
@@ -46,7 +46,7 @@ fn a_value_that_its_type_does_not_take_is_an_error_of_the_read() {
     }
 }
 
-/// An `i32` that says of itself that it is an `f64`.
+/// `i32` that declares itself as `f64`.
 #[derive(Debug)]
 struct Liar(i32);
 
@@ -82,11 +82,11 @@ fn a_type_that_declares_another_than_it_is_gets_no_words_of_the_other() {
 }
 
 thread_local! {
-    /// What is done while an argument is made.
+    /// Action during the conversion of an argument.
     static AS_ARGUMENT: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// A number that does something when it is given.
+/// Number that runs an action when it is converted.
 struct Busy(i32);
 
 impl NativeValue for Busy {
@@ -133,7 +133,7 @@ fn what_making_an_argument_ends_or_reloads_is_seen_by_the_call() {
         };
         assert_eq!((report.called, report.ended, report.failed.len()), (4 - gone, gone, 0), "{report:?}");
     }
-    // A write goes to where the property is when the value is made.
+    // The write uses the location of the property at the time of the conversion.
     let mood: TypedProperty<Busy> = host.property("up:/Script/Game.Horse:mood").expect("it is there");
     mood.set(horses[0], Busy(3)).expect("written");
     let (inner, horse) = (host.downgrade(), horses[0]);
@@ -147,7 +147,7 @@ fn what_making_an_argument_ends_or_reloads_is_seen_by_the_call() {
     drop(kept);
 }
 
-/// Fails to compile where the type may go to another thread: then both implementations fit.
+/// Fails to compile if the type is `Send`: then both implementations apply.
 macro_rules! stays_on_its_thread {
     ($($ty:ty),* $(,)?) => {$({
         trait IsSent<Marker> {

@@ -1,4 +1,4 @@
-//! Many calls in one crossing: of objects in batches, of lists, and of the ticks of a frame.
+//! Many calls in one crossing: batches of objects, lists, and the ticks of a frame.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,11 +12,11 @@ use super::{COLT, HORSE, Kept, PONY, ROUND, host, libraries, obj, of_build, relo
 use crate::support;
 
 thread_local! {
-    /// What a reloader does in its tick.
+    /// Action of a reloader in its tick.
     static IN_ITS_TICK: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// An actor of the host's, whose tick is code of the host.
+/// Host actor with a host tick.
 #[uclass(package = "Test", base = Actor)]
 #[derive(Default)]
 struct Reloader {}
@@ -91,7 +91,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         let failed: Vec<_> = report.failed.iter().map(|(object, _)| *object).collect();
         assert_eq!(failed, [horses[3], horses[4], horses[9]]);
         assert!(report.failed.iter().all(|(_, error)| error.to_string().contains("throws its rider off")));
-        // The last has failed, so nothing is left behind it.
+        // The last call has failed, so no further crossing follows.
         assert_eq!((report.called, report.crossings), (10, 3));
     }
     let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("it tells");
@@ -110,7 +110,7 @@ fn in_a_batch_an_object_may_end_another_begin_one_and_call_back() {
     let other: TypedProperty<Obj<Object>> = host.property("up:/Script/Game.Horse:other").expect("it is there");
     let (inner, same) = (Rc::clone(&kept), Rc::clone(&list));
     let ask = move |host: &Runtime, (mood,): (i32,)| {
-        // The same list and the same batch; those that are being called are borrowed.
+        // Calls the same list and batch again; the object of the outer call is borrowed, so its call fails.
         let report = inner.answers.call_list(&same, (1,)).expect("called");
         assert_eq!((report.called, report.failed.len(), report.ended), (7, 1, 1), "{report:?}");
         host.request_reload(libraries(2));
@@ -174,18 +174,18 @@ fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest
         IN_ITS_TICK.set(Some(Rc::new(move || {
             let host = inner.upgrade().expect("it is there");
             reload(&host, build);
-            // What was ended is freed here.
+            // Frees the destroyed objects.
             host.safe_point();
         })));
         let report = tick.call_list(&list, (1.0,)).expect("called");
         assert_eq!((report.called, report.failed.len()), (5, 0), "{report:?}");
         IN_ITS_TICK.set(None);
         assert_eq!(kept.told(others[0]), of_build(build as i32));
-        // The plugin part is new, and those behind the reloader were called after it was made.
+        // The plugin parts are new; objects after the reloader were called after the reload.
         let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("it tells");
         let degrees = [horse, others[0], others[1], others[2]].map(turned);
         let [before, after] = [0.0, 90.0].map(|degrees| Some(Value::F64(degrees)));
-        // Those of its class come first, and have been called before the reload.
+        // Calls are grouped by class: all horses were called before the reload.
         assert_eq!(degrees, [before.clone(), before.clone(), after, before]);
     }
 }
@@ -208,7 +208,7 @@ fn a_frame_ticks_those_that_want_it_and_names_who_fails() {
     host.objects().destroy(horses[0]);
     host.tick(second);
     assert_eq!([horses[1], horses[2], pony, colt].map(turned), [90.0, 180.0, 90.0, 0.0]);
-    // What a plugin part has beside its properties begins anew.
+    // Non-property fields of a plugin part are reset.
     reload(&host, 2);
     host.tick(second);
     assert_eq!([horses[1], horses[2], pony].map(turned), [90.0, 90.0, 90.0]);

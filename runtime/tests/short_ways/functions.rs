@@ -1,5 +1,5 @@
-//! Functions for which a short way is not the plain one: those that a class inherits from another class of a module, those whose body is
-//! the host's own, static functions of classes, and functions of many parameters.
+//! Functions with a special fast path: inherited from a class of another module, implemented by the host, static functions of classes,
+//! and functions of many parameters.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ fn an_inherited_function_is_called_on_the_part_of_the_class_that_declares_it() {
         for _ in 0..3 {
             assert_eq!(kept.told(pony), of_build(build));
             assert_eq!(kept.told(horse), of_build(build));
-            // It overrides one, and inherits the others.
+            // The class overrides one function and inherits the others.
             assert_eq!(kept.answer.call((obj(colt), 7)).expect("it answers"), build * 1000 + 507);
             assert_eq!(kept.add.call((obj(colt), 20, 22)).expect("it adds"), 42);
             assert_eq!(kept.round.call((obj(colt),)).expect("it turns"), build * 100);
@@ -62,7 +62,7 @@ fn an_inherited_function_may_end_its_object_call_back_and_panic() {
             assert_eq!(given.as_ref().ok().copied(), wanted, "mood {mood}: {given:?}");
         }
     }
-    // It ends itself in the middle.
+    // The object destroys itself during the call.
     kept.mood.set(pony, 2).expect("written");
     host.objects().set(pony, "other", &Value::Object(pony)).expect("written");
     assert_eq!(kept.round.call((obj(pony),)).expect("it was there when it began"), 102);
@@ -75,13 +75,13 @@ fn an_inherited_function_may_end_its_object_call_back_and_panic() {
 }
 
 thread_local! {
-    /// What an adder does while it sums up.
+    /// Action of an adder during its sum.
     static IN_THE_SUM: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
-    /// How many Rust fields of adders were dropped.
+    /// Number of dropped Rust fields of adders.
     static DROPPED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Counts when it is dropped.
+/// Counts its drop.
 #[derive(Default)]
 struct Told;
 
@@ -91,7 +91,7 @@ impl Drop for Told {
     }
 }
 
-/// The adder that `detours` extends, with an override or without one.
+/// Base of the adder in `detours`, which may override it.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Adder {
@@ -125,14 +125,14 @@ impl Adder {
         Err(CallError::returned(format!("{number} is refused")))
     }
 
-    /// By the accessor of the view: as often as it says.
+    /// Calls the accessor of the view `times` times.
     #[ufunction]
     fn sum_often(&self, this: This<Self>, other: Obj<Adder>, times: i32) -> Result<i32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?;
         (0..times).try_fold(0, |sum, _| other.try_sum_up(sum, 1))
     }
 
-    /// By the accessor of the view: what the other says.
+    /// Calls the accessor of the view and returns the error of the other adder.
     #[ufunction]
     fn refuse_other(&self, this: This<Self>, other: Obj<Adder>, number: i32) -> Result<i32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?;
@@ -179,7 +179,7 @@ fn a_body_of_the_hosts_own_answers_until_an_override_comes_and_again_when_it_wen
             assert_eq!(sum.call((obj(adder), 1, 2)).expect("the host's"), 3);
             assert_eq!(sum.call((obj(detour), 1, 2)).expect("that of the build"), 3 + more);
             assert_eq!(exact.call((obj(detour), 1, 2)).expect("the host's"), 3);
-            // The same from native code, by the accessor of the view.
+            // Makes the same calls from native code, through the accessor of the view.
             for (object, each) in [(adder, 1), (detour, 1 + more)] {
                 assert_eq!(often.call((obj(caller), Obj::new(object), 5)).expect("it sums"), 5 * each);
             }
@@ -212,14 +212,14 @@ fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host
         assert!(told.contains("as I heard") && told.contains("9 is refused"), "{told}");
     }
     assert_eq!(sums.call((obj(adder),)).expect("it tells"), 3);
-    // It calls itself, whose fields are in use.
+    // The object calls itself while its fields are in use.
     let inner = Rc::clone(&sum);
     IN_THE_SUM.set(Some(Rc::new(move || {
         let refused = inner.call((obj(adder), 1, 1)).expect_err("the fields are in use").to_string();
         assert!(refused.contains("while `sum_up` holds it"), "{refused}");
     })));
     assert_eq!(sum.call((obj(adder), 1, 1)).expect("it sums"), 2);
-    // No code of a plugin is on the stack, so a reload goes on in the middle.
+    // No plugin code is on the stack, so a reload proceeds during the call.
     let weak = host.downgrade();
     let tag = Cell::new(1);
     IN_THE_SUM.set(Some(Rc::new(move || {
@@ -233,7 +233,7 @@ fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host
     for _ in 0..2 {
         assert_eq!(sum.call((obj(adder), 1, 1)).expect("it sums"), 2);
     }
-    // It ends its object, whose fields stay as long as they are in use.
+    // The call destroys its object, whose fields stay while in use.
     let (weak, before) = (host.downgrade(), DROPPED.get());
     IN_THE_SUM.set(Some(Rc::new(move || {
         let host = weak.upgrade().expect("it is there");
@@ -244,7 +244,7 @@ fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host
     assert_eq!(sum.call((obj(adder), 1, 1)).expect("it was there when it began"), 2);
     assert_eq!(DROPPED.get(), before + 1);
     assert!(sum.call((obj(adder), 1, 1)).is_err());
-    // And the host, whose last handle goes in the middle.
+    // Drops the last handle of the host during the call.
     let last = spawn(&host, ADDER);
     IN_THE_SUM.set(None);
     assert_eq!(sum.call((obj(last), 1, 1)).expect("it sums"), 2);
@@ -271,7 +271,7 @@ fn calls_of_a_body_of_the_hosts_own_are_all_counted_while_they_are_watched() {
     }
 }
 
-/// A host with `grid`, and objects of its class and of one that extends it.
+/// Host with `grid`, and objects of its class and of a derived one.
 fn grid_host() -> (Runtime, [ObjectHandle; 2]) {
     let host = support::builder().natives(grid::natives::declared()).build().expect("a runtime");
     let libraries = [support::tagged("grid", &[], 1), support::tagged("switchboard", &[], 1)];

@@ -1,5 +1,5 @@
-//! What glue for hosts and the accessors of native classes keep: ways and places that were looked up, each for one host and one time. Two
-//! hosts are called in turn, modules come, go and come back otherwise, and objects end.
+//! Call caches of host glue and of the accessors of native classes, each valid for one host and one epoch. Calls alternate between two
+//! hosts while modules are loaded, unloaded and loaded as another build, and objects are destroyed.
 
 use alcedo_runtime::host::{DynamicFunctionOf, FunctionOf, PropertyOf};
 use alcedo_runtime::native::{Obj, Object, This, uclass};
@@ -10,7 +10,7 @@ use super::{COLT, HORSE, PONY, host, libraries, reload, spawn};
 use crate::support;
 
 alcedo_runtime::host_class! {
-    /// Turns.
+    /// Horse that turns.
     pub Horse: Object = "/Script/Game.Horse", members HorseMembers, extends [Horse];
     properties {
         speed / set_speed "speed": f64;
@@ -38,7 +38,7 @@ fn said<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String 
     result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 
-/// What each member gives for that object, twice, since what is looked up by the first call is used by the second.
+/// Results of each member for the object, twice, since the second call uses the cache of the first.
 fn told(host: &Runtime, horse: Obj<Horse>) -> Vec<String> {
     let once = || {
         vec![
@@ -166,7 +166,7 @@ fn one_member_that_is_used_by_several_types_takes_none_for_another() {
     }
 }
 
-/// A class of the host's, whose accessors are looked at.
+/// Host class whose accessors are tested.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Gauge {
@@ -189,7 +189,7 @@ impl Gauge {
 fn accessors_of_a_native_class_read_and_write_the_object_of_the_host_that_they_are_given() {
     let build = || support::builder().natives(natives![Gauge]).build().expect("a runtime");
     let hosts = [build(), build()];
-    // In the second host the class has another number, since others come first.
+    // In the second host the class has another number, since other classes precede it.
     let gauges = hosts.each_ref().map(|host| -> Vec<Obj<Gauge>> {
         let spawn = |_| Obj::new(spawn(host, "/Script/Test.Gauge"));
         (0..3).map(spawn).collect()
@@ -221,7 +221,7 @@ fn a_host_that_is_made_after_another_has_ended_gets_nothing_of_what_was_kept_for
     for build in [1, 2, 1] {
         let host = support::host(&libraries(build));
         let pony = horse(&host, PONY);
-        // The same handle each time, in another host.
+        // The handle has the same number each time, in another host.
         assert_eq!(*last.get_or_insert(pony.handle()), pony.handle());
         assert_eq!(told(&host, pony), of_build(build as i32, 7));
         drop(host.clone().shutdown());

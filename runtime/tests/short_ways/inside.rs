@@ -1,4 +1,4 @@
-//! What is called in the middle of a short call: other short calls, a reload, the end of an object and of the host.
+//! Actions during a fast call: other fast calls, a reload, the destruction of the object and of the host.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ fn calls_inside_each_other_are_short_too_and_a_reload_that_is_requested_there_wa
         }
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
-    // More than have a place of their own.
+    // Deeper than the number of call slots.
     assert_eq!(kept.ask.call((100,)).expect("it asks"), 100);
     assert_eq!(kept.told(horse), of_build(1));
     host.tick(Budget::frame());
@@ -103,7 +103,7 @@ fn a_call_that_fails_after_the_last_handle_of_a_host_has_gone_says_why() {
             number
         };
         host.calls().register_typed("host.ask", ask).expect("the name is free");
-        // So that the next call goes the short way.
+        // Makes the next call use the fast path.
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
         kept.mood.set(horse, 5).expect("written");
         let weak = host.downgrade();
@@ -133,7 +133,7 @@ fn an_object_that_ends_while_its_kept_fields_are_saved_is_finalized_after_that()
         };
         let said = said.unwrap_or_else(|error| error.to_string());
         assert!(!said.contains("it was dropped while it was saved"), "{said}");
-        // A reload lets nobody call the host while it saves.
+        // A reload permits no calls of the host while it saves objects.
         assert_eq!(host.objects().is_alive(mare), by_reload, "{said}");
         host.safe_point();
         if !by_reload {

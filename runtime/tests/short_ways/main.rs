@@ -1,8 +1,8 @@
-//! Calls by ways that were looked up before: functions, methods, properties and batches by their Rust types. Two builds alternate, and
-//! what is given says which of them has answered. Whatever stands in the way of a call (an object that is gone, a generation that is
-//! over or aside, a reload, a slice that is lent, a panic) is the same error as on the long way, and never an answer of old code.
+//! Calls through cached lookups: functions, methods, properties and batches by their Rust types. Two builds alternate, and the result
+//! shows which build was called. An obstacle to a call (a destroyed object, an ended or parked generation, a reload, a borrowed slice,
+//! a panic) causes the same error as on the slow path, and never runs old code.
 //!
-//! This file has what the others use: a host, and all that it keeps.
+//! This file contains the shared parts: a host and its kept lookups.
 
 mod arguments;
 mod batches;
@@ -27,7 +27,7 @@ const COLT: &str = "/Script/Game.Colt";
 const PONY: &str = "/Script/Game.Pony";
 const ROUND: &str = "uf:/Script/Game.Horse:round";
 
-/// The library of a build; the thirteenth does not come up.
+/// Libraries of a build; the thirteenth fails to load.
 fn libraries(build: u64) -> Vec<PathBuf> {
     vec![support::tagged("carousel", &[], build)]
 }
@@ -49,7 +49,7 @@ fn obj(object: ObjectHandle) -> Obj<Object> {
     Obj::new(object)
 }
 
-/// All that a host keeps in this file.
+/// Lookups kept by the host.
 struct Kept {
     tag: TypedFunction<(), i32>,
     ask: TypedFunction<(i32,), i32>,
@@ -77,7 +77,7 @@ impl Kept {
         })
     }
 
-    /// What each gives for that object, in words: twice, since what is looked up by the first call is used by the second.
+    /// Formatted results of each lookup for the object, twice, since the second call uses the cache of the first.
     fn told(&self, horse: ObjectHandle) -> Vec<String> {
         let batch = || match self.answers.collect(&[horse], (7,)) {
             Ok((results, report)) => match report.failed.first() {
@@ -100,7 +100,7 @@ impl Kept {
         assert_eq!(first.len(), second.len());
         let worked = |line: &String| !line.contains("error") && !line.contains("refused");
         if first.iter().all(worked) {
-            // Between the two the speed was written, if anything was.
+            // Excludes the speed, which may be written in between.
             assert_eq!([&first[..3], &first[4..]], [&second[..3], &second[4..]]);
         }
         second
@@ -111,7 +111,6 @@ fn said<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String 
     result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 
-/// What the build gives.
 fn of_build(build: i32) -> [String; 6] {
     let answer = build * 1000 + 7;
     [build.to_string(), answer.to_string(), "42".into(), "4.5".into(), "()".into(), format!("[Some({answer})] 0")]

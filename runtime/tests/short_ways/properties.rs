@@ -1,4 +1,4 @@
-//! Properties that are kept by their Rust types.
+//! Properties kept by their Rust types.
 
 use alcedo_runtime::Value;
 use alcedo_runtime::host::TypedProperty;

@@ -1,5 +1,5 @@
-//! What no short way does: on objects that are gone, while a slice is lent, under a watchdog and while calls are watched; and what a
-//! panic leaves behind.
+//! Calls that never use the fast path: on destroyed objects, while a slice is borrowed, under a watchdog, and while calls are
+//! observed; and the state after a panic.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -53,7 +53,7 @@ fn a_panic_of_a_direct_call_is_an_error_with_its_place_and_frees_the_object() {
 }
 
 thread_local! {
-    /// What is done when the carousel logs something.
+    /// Action when the carousel logs a line.
     static MEANWHILE: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
@@ -144,7 +144,7 @@ fn observed_calls_go_the_long_way_and_are_all_counted() {
     assert_eq!(kept.told(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_ok());
     let times = host.calls().times();
-    // Bodies of methods are counted for themselves as well.
+    // Method bodies are also counted separately.
     let by_name = times.iter().filter(|time| time.kind != "method");
     let counted: Vec<_> = by_name.map(|time| (&*time.name, time.calls, time.failed)).collect();
     let wanted = [

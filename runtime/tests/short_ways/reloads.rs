@@ -1,5 +1,4 @@
-//! What is kept answers with the new build after a reload, with the old one after a reload that fails, and in the middle of one as the
-//! long way does.
+//! Kept lookups call the new build after a reload, the old build after a failed reload, and behave like the slow path during a reload.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -43,7 +42,7 @@ fn the_old_build_answers_after_a_reload_that_fails() {
     assert_eq!(kept.told(horse), of_build(2));
 }
 
-/// What a listener calls: the host, what was kept of it, and an object.
+/// Context of a listener: the host, its kept lookups, and an object.
 type Seat = (Runtime, Rc<Kept>, ObjectHandle);
 
 #[test]

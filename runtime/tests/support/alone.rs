@@ -1,15 +1,15 @@
-//! A test that needs a process of its own (signals, environment, a process that ends) is run once more by the same program, by itself.
+//! Runs a test that needs its own process (signals, environment, a process that ends) again in a new process of the same program.
 
 use std::process::{Command, Output};
 
-/// This program, running only that test of the file whose `module_path!()` this is.
+/// Command that runs only this test of the file with this `module_path!()`.
 pub(crate) fn only(module: &str, test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args([&*super::full_name(module, test), "--exact", "--nocapture", "--test-threads=1"]);
     command
 }
 
-/// Runs it to its end, which has to be that one test's success.
+/// Runs the command, which must report the success of one test.
 pub(crate) fn passes(command: &mut Command) -> Output {
     let output = command.output().expect("this program starts");
     let said = said(&output);
@@ -18,7 +18,7 @@ pub(crate) fn passes(command: &mut Command) -> Output {
     output
 }
 
-/// What it printed, both ways.
+/// Returns stdout and stderr of the process.
 pub(crate) fn said(output: &Output) -> String {
     format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }

@@ -1,10 +1,10 @@
-//! Each file of tests has a process to itself, as if it were a program of its own: what counts or changes things of a whole
-//! process, or listens to the log, has no neighbors but those in its file. And there is one program to link, not forty.
+//! Runs each file of tests in its own process, as if it were a separate program: tests that count or change process-wide state, or
+//! record the log, have only neighbors of the same file. And only one program must be linked.
 //!
-//! Before the harness begins, this process lists the tests that are wanted, and starts itself again for each file of them. As
-//! many files run at once as there are processors, since many tests wait for something; what a file printed is printed when it
-//! has ended. With `--nocapture` or `--test-threads` they run one after the other, and print at once. Where all tests are of one
-//! file this process runs them itself, so that a debugger finds them in it. Before a run of all tests, `PREPARE` of the program runs.
+//! Before the harness begins, this process lists the requested tests and starts itself again for each of their files. As many files
+//! run at once as there are processors, since many tests wait; the output of a file is printed at its end. With `--nocapture` or
+//! `--test-threads` the files run one after the other and print immediately. If all tests are of one file, this process runs them
+//! itself, for debuggers. Before a run of all tests, `PREPARE` of the program runs.
 #![expect(unsafe_code, reason = "says to the linker what is to run before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a head for the answers of each file")]
 
@@ -21,17 +21,17 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Names a file that collects the seconds of each test: `.ci/run` lists the slowest.
+/// Environment variable with a file that collects the duration of each test: `.ci/run` lists the slowest.
 const TIMES: &str = "ALCEDO_TEST_TIMES";
 
-/// Set where the tests of one file run, and to which.
+/// Environment variable with the file whose tests this process runs.
 const PART: &str = "ALCEDO_TEST_PART";
 
-/// Options of the harness whose value is the next word.
+/// Options of the harness whose value is the next argument.
 const WITH_VALUE: [&str; 7] = ["--color", "--format", "--logfile", "--shuffle-seed", "--skip", "--test-threads", "-Z"];
 
-// SAFETY: the loader calls every function in this section once, before `main`, with arguments that this one does not take.
-// All of std that it uses works there: memory, the arguments, processes and streams.
+// SAFETY: the loader calls every function in this section once, before `main`, with arguments that this function ignores. All parts of
+// std that it uses work there: memory, the arguments, processes and streams.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -50,7 +50,6 @@ extern "C" fn run_apart() {
         return;
     }
     if options.len() == args.len() {
-        // All tests are wanted.
         crate::PREPARE();
     }
     let ill = if is_one_by_one(&options) { one_by_one(&parts, &options) } else { at_once(&parts, &options) };
@@ -60,7 +59,7 @@ extern "C" fn run_apart() {
     exit(if ill.is_empty() { 0 } else { 101 });
 }
 
-/// What the caller gave the harness besides the names of tests; none where no tests are to run.
+/// Harness options of the caller without the test names; `None` if no tests are to run.
 fn options(args: &[OsString]) -> Option<Vec<OsString>> {
     let (mut options, mut words) = (Vec::new(), args.iter());
     while let Some(word) = words.next() {
@@ -79,17 +78,17 @@ fn options(args: &[OsString]) -> Option<Vec<OsString>> {
     Some(options)
 }
 
-/// The answer of the harness to what there is to run.
+/// Output of the harness for `--list`.
 fn listed(args: &[OsString]) -> String {
     let output = this_program("").args(args).arg("--list").output().expect("this program starts");
     if !output.status.success() {
-        // It does not understand its arguments, and says so when it goes on.
+        // The program rejects these arguments and reports this when it runs.
         return String::new();
     }
     String::from_utf8(output.stdout).expect("names of tests are text")
 }
 
-/// The names of tests by the file they are in. A test that is in the file of the program itself is a part by itself.
+/// Test names by file. A test in the root file of the program is a separate part.
 fn parts(listed: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut parts = BTreeMap::<_, Vec<_>>::new();
     for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
@@ -99,7 +98,7 @@ fn parts(listed: &str) -> BTreeMap<&str, Vec<&str>> {
     parts
 }
 
-/// Whether the caller wants to see the output at once, or said how much may run at once.
+/// True if the caller requests immediate output or limits the number of test threads.
 fn is_one_by_one(options: &[OsString]) -> bool {
     options.iter().any(|option| {
         let option = option.to_string_lossy();
@@ -107,7 +106,7 @@ fn is_one_by_one(options: &[OsString]) -> bool {
     })
 }
 
-/// Runs one file after the other. Returns those with tests that failed.
+/// Runs one file after the other. Returns those with failed tests.
 fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let is_ill = |part: &str, tests: &[&str]| {
         println!("\n     Running {part}");
@@ -119,7 +118,7 @@ fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString])
     parts.iter().filter(|(part, tests)| is_ill(part, tests)).map(|(part, _)| *part).collect()
 }
 
-/// Runs as many files at once as there are processors. Returns those with tests that failed.
+/// Runs as many files at once as there are processors. Returns those with failed tests.
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let parts: Vec<_> = parts.iter().collect();
     let (next, ill) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -143,7 +142,7 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
     ill.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a command to its end. Returns its success and its output. A file takes the output, since a process that outlives the tests
+/// Runs a command to its end. Returns its success and output. The output is written to a file, since a process that outlives the tests
 /// would keep a pipe open.
 fn with_output(mut command: Command) -> io::Result<(bool, String)> {
     let file = tempfile::tempfile()?;
@@ -185,7 +184,7 @@ fn add_times(ends: &[(String, Duration)]) -> io::Result<()> {
     file.write_all(times.collect::<String>().as_bytes())
 }
 
-/// Returns how long each test ran. The harness begins tests by their names, the next one when one of its threads is free.
+/// Returns the duration of each test. The harness starts tests in name order, whenever one of its threads is free.
 fn durations(ends: &[(String, Duration)], threads: usize) -> impl Iterator<Item = (&str, Duration)> {
     let mut by_name: Vec<_> = ends.iter().map(|(test, end)| (test.as_str(), *end)).collect();
     by_name.sort_unstable();
@@ -193,7 +192,7 @@ fn durations(ends: &[(String, Duration)], threads: usize) -> impl Iterator<Item 
     by_name.into_iter().enumerate().map(move |(place, (test, end))| (test, end.saturating_sub(begin(place))))
 }
 
-/// This program, which runs these tests of one file.
+/// Command that runs these tests of one file.
 fn harness(part: &str, tests: &[&str], options: &[OsString]) -> Command {
     let mut command = this_program(part);
     command.args(options).arg("--exact").args(tests);
@@ -239,7 +238,7 @@ fn tests_belong_to_the_file_they_are_in() {
     assert_eq!(parts(listed), BTreeMap::from(expected));
 }
 
-/// What no program of the package has as a module, and `Cargo.toml` does not name, would not even be compiled.
+/// Finds test files that no program of the package and no entry of `Cargo.toml` compiles.
 #[test]
 fn every_file_of_tests_is_in_a_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

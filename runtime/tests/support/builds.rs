@@ -10,41 +10,38 @@ use alcedo_build::{BuildRequest, Switches, Variants};
 #[path = "workspace.rs"]
 pub(crate) mod workspace;
 
-/// The workspaces of plugins, below the root of the checkout.
+/// Workspaces of plugins, relative to the root of the checkout.
 pub(super) const WORKSPACES: [&str; 2] = ["example-plugins", "runtime/tests/plugins"];
 
-/// Returns the root of the checkout.
 pub(super) fn checkout() -> &'static Path {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     folders.find(|folder| folder.join(WORKSPACES[1]).is_dir()).expect("a test in a checkout")
 }
 
-/// Returns the folder of a plugin, or of another example, in the workspace that has it.
+/// Returns the folder of a plugin or another example, in any of the workspaces.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let mut folders = WORKSPACES.iter().map(|workspace| checkout().join(workspace).join(name));
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {name}"))
 }
 
-/// Where builds for tests go: beside the host's own, so that `cargo clean` finds them.
+/// Directory of test builds, next to the host's own, so that `cargo clean` removes them.
 pub(crate) fn test_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
 }
 
-/// Plugins are built as the test is: a release test loads release plugins.
+/// Plugins are built with the profile of the test.
 const RELEASE: bool = !cfg!(debug_assertions);
 
-/// A build request for a plugin.
 pub(crate) fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
     let request = of_tests(BuildRequest::new(workspace::manifest()).package(package));
     features.iter().fold(request, |request, feature| request.feature(*feature))
 }
 
-/// The request in the profile and the target folder of all builds for tests.
+/// Adds the profile and the target folder of all test builds to the request.
 pub(super) fn of_tests(request: BuildRequest<'_>) -> BuildRequest<'_> {
     request.target_dir(test_dir().join("plugins")).release(RELEASE)
 }
 
-/// The store of the libraries.
 pub(super) fn variants() -> Variants {
     Variants::new(test_dir().join(if RELEASE { "variants-release" } else { "variants" }))
 }
@@ -55,7 +52,7 @@ pub(crate) fn plugin(package: &str, names: &[&str]) -> PathBuf {
     once(&label, || copy(package, names, None, &label))
 }
 
-/// Returns the library of a plugin whose number of the build is `tag`.
+/// Returns the library of a plugin with the build tag `tag`.
 pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
     let label = format!("{package}-{tag}{}", names.join("+"));
     once(&label, || copy(package, names, Some(tag), &label))
@@ -73,7 +70,7 @@ fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf
     copy.unwrap_or_else(|error| panic!("{package} has the features {known:?}; {error}"))
 }
 
-/// A copy with these switches of a library that was built otherwise.
+/// Returns a copy with these switches of a library that was built separately.
 pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>) -> PathBuf {
     variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -90,7 +87,7 @@ pub(crate) fn line_of(package: &str, text: &str) -> String {
     found.unwrap_or_else(|| panic!("{package} has no {text}"))
 }
 
-/// Builds under a label of its own, once in this process.
+/// Builds under its own label, once in this process.
 pub(crate) fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
     once(label, || variants().get(request, label).unwrap_or_else(|error| panic!("{error}")))
 }

@@ -1,9 +1,9 @@
-//! Where things stand in a library file: just enough of the format to damage a file at a chosen place, and to read
-//! who linked it. The host's own reader is what is tested, so it is no help here.
+//! Offsets in a library file: just enough of the format to damage a chosen location and to identify the linker. The host's own reader
+//! is under test and cannot be used.
 
 use std::ops::Range;
 
-/// The little-endian number of `size` bytes.
+/// Reads a little-endian number of `size` bytes.
 pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
@@ -19,7 +19,7 @@ pub(crate) fn headers(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     headers
 }
 
-/// Every section that has bytes in the file: its name, and where it is.
+/// All sections with bytes in the file: name and range.
 pub(crate) fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     const NO_SECTION: usize = 0;
     const NO_BITS: usize = 8;
@@ -32,7 +32,6 @@ pub(crate) fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     with_bytes.map(|at| (String::from_utf8_lossy(name(at)).into_owned(), range(at))).collect()
 }
 
-/// Where one section is.
 pub(crate) fn section(elf: &[u8], wanted: &str) -> Range<usize> {
     let found = sections(elf).into_iter().find(|(name, _)| name == wanted);
     found.unwrap_or_else(|| panic!("the file has no section {wanted}")).1

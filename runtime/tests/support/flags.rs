@@ -1,5 +1,5 @@
-//! Builds that differ from the usual one in a few flags of the compiler. `RUSTFLAGS` would compile every dependency
-//! again, which is minutes; a wrapper for the members of the workspace compiles just the plugin again.
+//! Builds with additional compiler flags. `RUSTFLAGS` would rebuild every dependency, which takes minutes; a wrapper for workspace
+//! members rebuilds only the plugin.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,28 +9,27 @@ use alcedo_build::{BuildRequest, Switches};
 
 use super::{build, request, test_dir, with_switches};
 
-/// The library of an example plugin whose own crate, and that of no dependency, is compiled and linked with `flags`, with switches.
-/// The label is a plain word that says what the flags do.
+/// Returns the library of an example plugin with switches; only its own crate is compiled and linked with `flags`. The label describes
+/// the flags.
 pub(crate) fn plugin_with_flags(package: &str, on: &[&str], label: &str, flags: &str) -> PathBuf {
     let built = format!("{package}-{label}");
     let library = build(&with_flags(request(package, &[]), label, flags), &built);
     with_switches(&library, &format!("{built}+{}", on.join("+")), &Switches { on, tag: None })
 }
 
-/// The same request with those flags.
 pub(crate) fn with_flags<'a>(request: BuildRequest<'a>, label: &str, flags: &str) -> BuildRequest<'a> {
     request.env("RUSTC_WORKSPACE_WRAPPER", wrapper(label, flags).display().to_string())
 }
 
-/// A program that calls the compiler as it is told, with some flags more. Cargo keeps what it made apart by its path,
-/// and believes nothing of it any more once its date changes, so a right one is left alone.
+/// Returns a wrapper that calls the compiler with additional flags. Cargo identifies builds by the wrapper's path and rebuilds
+/// everything if its date changes, so a correct file is left untouched.
 fn wrapper(label: &str, flags: &str) -> PathBuf {
     let (dir, text) = (test_dir().join("wrappers"), format!("#!/bin/sh\nexec \"$@\" {flags}\n"));
     let path = dir.join(label);
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
         return path;
     }
-    // Written beside and renamed: another test binary may be about to start it.
+    // Written next to the file and renamed: another test binary may be about to run it.
     let beside = dir.join(format!("{label}.{}", std::process::id()));
     fs::create_dir_all(&dir).expect("the test directory is writable");
     fs::write(&beside, text).expect("the test directory is writable");

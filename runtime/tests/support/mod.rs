@@ -1,4 +1,4 @@
-//! What all tests with real plugins share: builds of the example plugins, a host, and a record of what was logged.
+//! Shared parts of all tests with real plugins: builds of the example plugins, a host, and a record of the log.
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
 pub(crate) mod alone;
@@ -22,17 +22,17 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 #[allow(unused_imports, reason = "each test file uses its own part of these")]
 pub(crate) use builds::{build, folder, line_of, plugin, request, tagged, test_dir, with_switches, workspace};
 
-/// Whether the slots of this host have types: see `bare-slots`, where some of these tests are run without.
+/// True if the slots of this host have types; `bare-slots` runs some of these tests without types.
 pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");
 
-/// A builder with the packages and native classes that the example plugins need. On a busy machine a finalizer thread
-/// may have to wait for its turn; a test that wants the end of a generation waits for it, however long that takes.
+/// Returns a builder with the packages and native classes of the example plugins. A finalizer thread may be delayed on a busy machine;
+/// tests wait for the end of a generation without a limit.
 pub(crate) fn builder() -> Builder {
     let builder = Runtime::builder().package("Game").package("Attributes").package("Broken");
     builder.natives(alcedo_engine::natives()).unloads(|policy| policy.grace = Duration::from_secs(30))
 }
 
-/// Whether a file of an example plugin is the glue of what a test declares in `package`. `UPDATE_EXPECT=1` writes it.
+/// Checks that a file of an example plugin is the glue of the declarations in `package`. `UPDATE_EXPECT=1` writes it.
 pub(crate) fn glue_is_written(natives: Natives, package: &str, plugin: &str, file: &str) {
     let declared = Runtime::builder().natives(natives).declared().unwrap_or_else(|error| panic!("{error}"));
     let glue = Glue::default().only(package);
@@ -40,17 +40,16 @@ pub(crate) fn glue_is_written(natives: Natives, package: &str, plugin: &str, fil
     expect_file![folder(plugin).join("src").join(file)].assert_eq(&text);
 }
 
-/// The same for a test in which something keeps a generation, and which wants to see it blocked.
+/// Returns a builder for tests that expect a blocked generation.
 pub(crate) fn hasty_builder() -> Builder {
     builder().unloads(|policy| policy.grace = Duration::from_millis(500))
 }
 
-/// A host with a Master of these libraries.
 pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
     host_of(builder(), libraries)
 }
 
-/// A host in which a generation that is kept is blocked soon, with a Master of these libraries.
+/// Returns a host with a Master of these libraries, whose kept generations become blocked quickly.
 pub(crate) fn hasty_host(libraries: &[PathBuf]) -> Runtime {
     host_of(hasty_builder(), libraries)
 }
@@ -61,13 +60,13 @@ fn host_of(builder: Builder, libraries: &[PathBuf]) -> Runtime {
     runtime
 }
 
-/// What the harness calls a test of the file whose `module_path!()` this is.
+/// Name of a test in the harness, for the file with this `module_path!()`.
 pub(crate) fn full_name(module: &str, test: &str) -> String {
     module.split_once("::").map_or(test.to_owned(), |(_, file)| format!("{file}::{test}"))
 }
 
-/// Whether compilers other than the host's are to be asked, which compile all there is once more: where `ALCEDO_COMPILERS` is
-/// set, as in a job of `.ci/run`. If not, it is said for this test.
+/// Checks that `ALCEDO_COMPILERS` is set, as in a job of `.ci/run`: tests with other compilers rebuild everything. Otherwise prints
+/// that the test is skipped.
 pub(crate) fn asks_other_compilers(test: &str) -> bool {
     let does = std::env::var_os("ALCEDO_COMPILERS").is_some();
     if !does {
@@ -76,17 +75,17 @@ pub(crate) fn asks_other_compilers(test: &str) -> bool {
     does
 }
 
-/// Says that a test was not run. Goes round the harness, which shows what a test writes only when it fails.
+/// Prints that a test was skipped. Bypasses the harness, which shows output only for failed tests.
 pub(crate) fn skip(test: &str, reason: &str) {
     writeln!(std::io::stderr(), "skipped: {test}: {reason}").expect("there is an error stream");
 }
 
-/// Waits until `is_so`, for as long as a shared machine may take.
+/// Waits until `is_so`, with a timeout for shared machines.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     until_or(is_so, || what.to_owned());
 }
 
-/// Waits as [`until`] does. `what` returns the text of the failure, with what is known by then.
+/// Waits like [`until`]. `what` returns the failure message with the state at that time.
 pub(crate) fn until_or(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -95,7 +94,7 @@ pub(crate) fn until_or(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     }
 }
 
-/// What was logged under one target since the record began, from any thread. Tests that use it run one at a time.
+/// Log lines of one target since the start of the record, from any thread. Tests with a record run one at a time.
 pub(crate) struct Record {
     target: &'static str,
     _alone: MutexGuard<'static, ()>,
@@ -117,19 +116,18 @@ pub(crate) fn record(target: &'static str) -> Record {
 }
 
 impl Record {
-    /// Adds a line of the test's own.
     pub(crate) fn note(&self, line: impl Into<String>) {
         lines().push((self.target.to_owned(), line.into()));
     }
 
-    /// The lines so far, and an empty record from now on.
+    /// Returns the lines so far and clears the record.
     pub(crate) fn take(&self) -> String {
         let lines = std::mem::take(&mut *lines());
         let ours = lines.into_iter().filter(|(target, _)| target == self.target);
         ours.map(|(_, line)| line + "\n").collect()
     }
 
-    /// Adds a line while the record itself is elsewhere: for listeners.
+    /// Adds a line without access to the record, for listeners.
     pub(crate) fn line(target: &str, line: String) {
         lines().push((target.to_owned(), line));
     }
@@ -149,7 +147,7 @@ impl<S: Subscriber> Layer<S> for Recorder {
     }
 }
 
-/// The message, and behind it what else the statement says. Which module and generation it is of is left out.
+/// Message followed by the other fields of the event, without module and generation.
 #[derive(Default)]
 struct Message(String, String);
 

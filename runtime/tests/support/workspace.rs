@@ -1,10 +1,10 @@
-//! A workspace with a package for each combination of features that tests load, so that one cargo builds them all, side by side. Cargo
-//! has one place for the library of a package, so each combination is a package of its own name: `broken--unknown-base`. Its folder
-//! is `broken+unknown-base/broken` and has links to the sources of the plugin. The crate is `broken` all the same, for log targets and
+//! Workspace with a package for each combination of features that tests load, so that one cargo run builds them all in parallel. Cargo
+//! has one library path per package, so each combination is a package with its own name: `broken--unknown-base`. Its folder is
+//! `broken+unknown-base/broken` and has links to the sources of the plugin. The crate name stays `broken`, for log targets and
 //! symbols, and a panic names `broken/src/lib.rs`: see [`WRAPPER`].
 //!
-//! Each feature by itself is such a combination, and those of [`TOGETHER`]. A feature of [`ALONE`] is built by a cargo of its own. The
-//! packages are those of both [`WORKSPACES`].
+//! Each single feature is a combination, and so are those of [`TOGETHER`]. A feature of [`ALONE`] is built by a separate cargo run.
+//! The packages are those of both [`WORKSPACES`].
 
 use std::ffi::OsString;
 use std::fs;
@@ -22,7 +22,6 @@ use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants};
 const ALONE: [&str; 7] =
     ["cpp", "does-not-compile", "hooked", "pass-through", "planted-use-after-free", "undefined", "unresolved-symbol"];
 
-/// Features that tests load together.
 const TOGETHER: [(&str, &[&str]); 1] = [("figures", &["misnamed", "needs-reports"])];
 
 /// Compiles a variant as the crate of its plugin. The library keeps the file name that cargo expects.
@@ -47,7 +46,7 @@ done
 exec "$rustc" "$@"
 "#;
 
-/// Builds what is stale of all combinations, in one build. An error is only printed: the tests that load the library report it.
+/// Builds all stale combinations in one build. An error is only printed: the tests that load the library report it.
 pub(crate) fn build_all() {
     let begun = Instant::now();
     let mut members = Vec::new();
@@ -81,7 +80,6 @@ pub(super) fn features_of(package: &str) -> &'static [String] {
     packages().iter().find(|known| known.name == package).map_or(&[], |known| &known.features)
 }
 
-/// A package of one of the workspaces.
 struct Package {
     name: String,
     folder: PathBuf,
@@ -129,7 +127,7 @@ fn member(package: &str, features: &[&str]) -> Member {
     Member { package: label.replace('+', "--"), label, file }
 }
 
-/// Writes the workspace, as far as it differs from what is there, and returns its manifest.
+/// Writes the changed files of the workspace, and returns its manifest.
 pub(crate) fn manifest() -> &'static Path {
     static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
     MANIFEST.get_or_init(|| {
@@ -156,10 +154,10 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     let [examples, fixtures] = WORKSPACES.map(|workspace| checkout().join(workspace));
     let manifest = fs::read_to_string(fixtures.join("Cargo.toml"))?;
     let (_, rest) = manifest.split_once("[workspace.package]").expect("the members come before what they share");
-    // The examples are members here.
+    // The examples are members of this workspace.
     let rest = rest.replace("path = \"../../../example-plugins/", "path = \"");
     let rest = rest.replace("path = \"../../../", &format!("path = \"{}/", checkout().display()));
-    // A first build is what most are, and one that can be continued takes longer.
+    // Most builds are initial ones, which incremental compilation would slow down.
     let rest = rest.replace("[profile.dev]\n", "[profile.dev]\nincremental = false\n");
     let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[workspace.package]{rest}");
     write(&root.join("Cargo.toml"), &manifest)?;
@@ -169,7 +167,7 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     fs::create_dir_all(root.join(".cargo"))?;
     let config = format!("[build]\nrustc-workspace-wrapper = {:?}\n", wrapper.display().to_string());
     write(&root.join(".cargo/config.toml"), &config)?;
-    // Cargo adds the packages to its lock file, so the file is written only when those of the workspaces are others.
+    // Cargo adds the packages to its lock file, so the file is only written if the workspaces' lock files have changed.
     let [examples, fixtures] = [examples, fixtures].map(|folder| fs::read_to_string(folder.join("Cargo.lock")));
     let lock = both_locks(fixtures?, &examples?);
     if write(&root.join("Cargo.lock.sources"), &lock)? {
@@ -178,7 +176,7 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a lock file and the packages that only another one has.
+/// Returns a lock file extended by the packages that only the other one has.
 fn both_locks(mut lock: String, other: &str) -> String {
     let entry = "\n[[package]]\n";
     for package in other.split(entry).skip(1) {

@@ -1,4 +1,4 @@
-//! `alcedo dev` as a program on a pipe, and a copy of the example plugins and those of the tests to edit.
+//! `alcedo dev` as a program on a pipe, and an editable copy of the example plugins and those of the tests.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Long enough for a first build on a busy machine; what comes ends the wait.
+/// Timeout for a first build on a busy machine; waits end as soon as the output arrives.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A copy of the workspaces of plugins, swept out of the target folder again at the end.
+/// Copy of the plugin workspaces; its build output is removed from the target folder at the end.
 pub(crate) struct Scratch {
     dir: TempDir,
     target: PathBuf,
-    /// Likewise of a demo, which is another program.
+    /// Lock that also excludes the demo, which is another program.
     _turn: File,
     _alone: MutexGuard<'static, ()>,
 }
 
-/// The workspaces of plugins, below the root of the repository.
+/// Workspaces of plugins, relative to the root of the repository.
 const WORKSPACES: [&str; 2] = ["example-plugins", "runtime/tests/plugins"];
 
 /// Returns the folder of a plugin in the workspace below `root` that has it.
@@ -32,17 +32,17 @@ pub(crate) fn folder(root: &Path, plugin: &str) -> PathBuf {
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {plugin}"))
 }
 
-/// Where cargo puts the libraries and programs of all tests of this package, and those of the demo.
+/// Target folder of all tests of this package and of the demo.
 pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("demo")
 }
 
-/// Where plugins are compiled, as those of the runtime's tests are: their dependencies are compiled once for all tests.
+/// Build folder of plugins, shared with the runtime's tests: dependencies are compiled once for all tests.
 pub(crate) fn compiled_plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins")
 }
 
-/// Builds of two copies would write the same files.
+/// Serializes the tests: builds of two copies would write the same files.
 static ONE_COPY: Mutex<()> = Mutex::new(());
 
 impl Scratch {
@@ -54,7 +54,7 @@ impl Scratch {
         for workspace in WORKSPACES {
             let (from, to) = (repository.join(workspace), dir.path().join(workspace));
             copy(&from, &to);
-            // The members name no paths of their own, and those between the workspaces are those of the copies.
+            // The members contain no paths of their own, and paths between the workspaces refer to the copies.
             let manifest = to.join("Cargo.toml");
             let (text, up) =
                 (fs::read_to_string(&manifest).unwrap(), "../".repeat(Path::new(workspace).iter().count()));
@@ -71,22 +71,19 @@ impl Scratch {
         self.other("magic-cube")
     }
 
-    /// The folder of another plugin.
     pub(crate) fn other(&self, name: &str) -> PathBuf {
         folder(self.root(), name)
     }
 
-    /// The folder that holds the copy, as a checkout does.
+    /// Folder that contains the copy, like a checkout.
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }
 
-    /// The source of the plugin as it is now.
     pub(crate) fn source(&self) -> String {
         fs::read_to_string(self.plugin().join("src/lib.rs")).unwrap()
     }
 
-    /// Saves another source.
     pub(crate) fn save(&self, source: &str) {
         fs::write(self.plugin().join("src/lib.rs"), source).unwrap();
     }
@@ -104,7 +101,7 @@ impl Scratch {
 
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        // Whatever the caller has of it: what is told of a crash must not depend on it.
+        // Sets these variables for any environment, since crash reports must not depend on it.
         command
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_BUILD_BUILD_DIR", compiled_plugins())
@@ -137,7 +134,6 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A running `alcedo dev`.
 pub(crate) struct Dev {
     pub(crate) child: Child,
     wishes: Option<ChildStdin>,
@@ -152,7 +148,7 @@ impl Dev {
         Self::run(command)
     }
 
-    /// Starts what is to be on the pipe.
+    /// Starts the command on a pipe.
     pub(crate) fn run(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -161,7 +157,7 @@ impl Dev {
         Self { wishes: child.stdin.take(), child, lines, heard: Vec::new() }
     }
 
-    /// Waits for the first generation and for the objects that the host prints, which come by different ways.
+    /// Waits for the first generation and for the objects that the host prints, which arrive independently.
     pub(crate) fn begins(&mut self) {
         let from = self.heard.len();
         self.hears("generation 1 is live");
@@ -170,7 +166,6 @@ impl Dev {
         }
     }
 
-    /// Waits for a line that contains `text`.
     pub(crate) fn hears(&mut self, text: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -182,7 +177,7 @@ impl Dev {
         panic!("`{text}` did not come; all that came:\n{}", self.heard.join("\n"));
     }
 
-    /// All lines from the last one that contains `text`.
+    /// Returns all lines since the last one that contains `text`.
     pub(crate) fn all_since(&self, text: &str) -> String {
         let from = self.heard.iter().rposition(|line| line.contains(text)).unwrap_or(0);
         self.heard[from..].join("\n")
@@ -192,7 +187,6 @@ impl Dev {
         writeln!(self.wishes.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// Waits for the end.
     pub(crate) fn ends_well(mut self) {
         drop(self.wishes.take());
         let status = self.child.wait().unwrap();
@@ -202,7 +196,7 @@ impl Dev {
 
 impl Drop for Dev {
     fn drop(&mut self) {
-        // A test that failed must not leave a world behind.
+        // Kills the process, since a failed test must not leave it running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

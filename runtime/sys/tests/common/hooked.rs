@@ -1,5 +1,5 @@
-//! A module written by hand in C, mapped with a ledger and given the hooks as a plain table: nothing of a plugin's own
-//! support code is needed to see what the host does.
+//! Handwritten C module, mapped with a ledger and with the hooks as a plain table, which shows the host's behavior without a plugin's
+//! support code.
 
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -19,7 +19,7 @@ use super::run;
 
 const SOURCE: &str = include_str!("module.c");
 
-/// An ending that waits for nothing.
+/// Policy of an ending without waits.
 pub(crate) const AT_ONCE: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
@@ -60,7 +60,7 @@ static TABLE: Table = Table(
     hooks::on_exit,
 );
 
-/// What the module's code writes down. Outlives every module.
+/// Records of the module's code. Outlives every module.
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct Seen {
@@ -74,7 +74,7 @@ pub(crate) struct Seen {
     pub(crate) host: Option<extern "C" fn(c_int)>,
 }
 
-/// How a thread of the module waits.
+/// Wait mode of a thread of the module.
 #[derive(Clone, Copy)]
 pub(crate) enum Mode {
     UntilGo,
@@ -93,12 +93,12 @@ pub(crate) enum Mode {
 }
 
 impl Seen {
-    /// Leaked: threads that never end may look at it until the process does.
+    /// Leaked: threads that never end may access it until the process ends.
     pub(crate) fn new(mode: Mode, fd: i32) -> &'static Self {
         Box::leak(Box::new(Self { mode: mode as i32, fd, ..Self::default() }))
     }
 
-    /// Likewise, for [`Mode::InHost`].
+    /// Returns a state for [`Mode::InHost`].
     pub(crate) fn with_host(host: extern "C" fn(c_int), fd: i32) -> &'static Self {
         Box::leak(Box::new(Self { mode: Mode::InHost as i32, fd, host: Some(host), ..Self::default() }))
     }
@@ -108,13 +108,13 @@ impl Seen {
     }
 }
 
-/// The module of a test, mapped as often as it likes.
+/// Module of a test, which can be mapped repeatedly.
 pub(crate) struct Library {
     file: ImageFile,
     stage: StageDir,
 }
 
-/// Built once for all tests of a binary; the bytes are kept, the directory goes.
+/// Built once for all tests of a binary; only the bytes are kept.
 static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let dir = TempDir::new().expect("a temporary directory");
     let (source, library): (PathBuf, _) = (dir.path().join("module.c"), dir.path().join("libmodule.so"));
@@ -147,14 +147,14 @@ impl Library {
     }
 }
 
-/// One copy of it that is mapped.
+/// Mapped copy of the module.
 pub(crate) struct Module {
     pub(crate) image: Image,
     pub(crate) ledger: Arc<Ledger>,
 }
 
 impl Module {
-    /// A function of the module. The type is the caller's word, checked against `module.c` by eye.
+    /// Finds a function of the module. The caller states the type, which was compared with `module.c` manually.
     pub(crate) fn function<F: Copy>(&self, name: &std::ffi::CStr) -> F {
         // SAFETY: every test names functions of `module.c` with their types and uses them while they are mapped.
         unsafe { self.image.symbol(name) }.expect("exported")
@@ -200,7 +200,7 @@ pub(crate) fn finish(ending: &mut Ending) -> alcedo_sys::EndReport {
     gone.unwrap_or_else(|| panic!("still waiting for {last:?}"))
 }
 
-/// Looks until there is an answer, for a minute at most.
+/// Polls until there is a result, for a minute at most.
 pub(crate) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let begun = std::time::Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Real libraries to look at and to map, built by the compilers of this machine into a directory of the test.
+//! Real libraries for inspection and mapping, built by the compilers of this machine into a directory of the test.
 
 pub(crate) mod hooked;
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Something of everything: initialiser, finaliser, thread-local, zeroed and relocated data, a needed library.
+/// Library with an initialiser, a finaliser, a thread-local, zeroed and relocated data, and a dependency.
 const SOURCE: &str = r#"
 #include <stdio.h>
 static void touch(const char *name) { FILE *f = fopen(name, "w"); if (f) fclose(f); }

@@ -9,16 +9,15 @@ use crate::program::{Answer, Lib, Module, Op};
 /// The reason for a prediction to end early.
 enum Stop {
     Refused(&'static [Refusal]),
-    /// The design does not say.
+    /// The design leaves the outcome open.
     Open,
 }
 
 /// The work of a thread on a module of a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sort {
-    /// A search by name.
     Asking,
-    /// A load with the modules that it needs.
+    /// Load of a module with its dependencies.
     Loading,
 }
 
@@ -68,7 +67,7 @@ impl Model {
                         self.contexts[context].newest = next;
                         return vec![Outcome::Done];
                     }
-                    // Nobody has seen it, and its number is the next one's.
+                    // The generation was never visible, so the next one reuses its number.
                     Err(_) => (self.gens[next].life, self.gens[next].number) = (Life::Dead, 0),
                 }
                 loaded
@@ -106,7 +105,7 @@ impl Model {
         }
     }
 
-    /// All or nothing: the library, and what it needs.
+    /// Loads the library with its dependencies, or none of them.
     fn load(&mut self, to: Gen, lib: Lib, chain: &mut Vec<UnderWay>) -> Result<Found, Stop> {
         match self.has(to, lib.module()) {
             Some(known) if known.lib == lib => return Ok(known),
@@ -138,7 +137,7 @@ impl Model {
         }
         let homes: Vec<_> = present.iter().filter_map(|found| found.home).filter(|home| *home != to).collect();
         if homes.iter().any(|home| self.gens[*home].life != Life::Alive) {
-            // It was borrowed before its home began to leave; whether another module may still be built on it is not said.
+            // The module was borrowed before its owner began to leave; the design leaves open if further modules may depend on it.
             return Err(Stop::Open);
         }
         if libs.contains(&Lib::ReportsPanics) {
@@ -149,7 +148,7 @@ impl Model {
         Ok(Found { home: Some(to), lib })
     }
 
-    /// A module that is there, or a library that is to be loaded.
+    /// Finds a loaded module or the library to load.
     fn search(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Result<Found, Lib>, Stop> {
         if let Some(found) = self.has(to, module) {
             return Ok(Ok(found));

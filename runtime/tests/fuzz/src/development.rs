@@ -5,6 +5,6 @@
 pub(crate) mod link;
 
 mod stream {
-    /// Stands in: nothing is connected here.
+    /// Stub: no connection is made here.
     pub fn is_of_this_user() {}
 }

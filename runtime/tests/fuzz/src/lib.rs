@@ -1,7 +1,7 @@
-//! Takes bytes of anybody, as the readers of Alcedo get them, and checks that each answers without a panic, and reads what it writes.
+//! Passes arbitrary bytes to the readers of Alcedo, and checks that each returns without a panic and reads its own output.
 //!
-//! Files of `alcedo-runtime` that are private there are compiled here as they are. Where a format has a length and a checksum, the
-//! bytes are what stands between.
+//! Private files of `alcedo-runtime` are compiled here unchanged. For formats with a length and a checksum, the fuzzed bytes are the
+//! content between them.
 #![expect(dead_code, reason = "files of the runtime, of which the targets use a part")]
 
 use std::path::Path;
@@ -26,11 +26,11 @@ mod reload;
 mod world;
 
 thread_local! {
-    /// The world against which each text is checked.
+    /// World against which each source is checked.
     static WORLD: object::World = fixture::world();
 }
 
-/// Reads all of a library file that is read before it is mapped.
+/// Reads all parts of a library file that are read before it is mapped.
 pub fn library(bytes: &[u8]) {
     let Ok(image) = ImageFile::from_bytes(Path::new("/fuzzed.so"), bytes.to_vec()) else { return };
     for name in image.imports().iter().chain(image.needed()).chain(image.unique_symbols()) {
@@ -70,7 +70,7 @@ pub fn manifest(bytes: &[u8]) {
     }
 }
 
-/// Magic and format.
+/// Magic and format of a manifest.
 const MANIFEST_HEAD: &[u8] = SEED_MANIFEST.split_at(12).0;
 
 const SEED: manifest::Source<'_> = manifest::Source {
@@ -86,7 +86,7 @@ const SEED: manifest::Source<'_> = manifest::Source {
 
 const SEED_MANIFEST: &[u8] = &encode::<{ encoded_len(&SEED) }>(&SEED);
 
-/// Reads a saved world. One that is valid must be written and read as the same.
+/// Reads a saved world. A valid world must be unchanged after writing and reading.
 pub fn world(bytes: &[u8]) {
     let _whole = WorldFile::decode(bytes);
     let Ok(file) = WorldFile::decode(&world::sealed(bytes)) else { return };
@@ -127,7 +127,7 @@ pub fn uc(bytes: &[u8]) {
 }
 
 /// Reads frames from the socket of `alcedo dev`, as the host and as the tool, and the body of one frame. A valid message must be
-/// written and read as the same.
+/// unchanged after writing and reading.
 pub fn link(bytes: &[u8]) {
     fn frames<T: serde::de::DeserializeOwned + serde::Serialize>(mut bytes: &[u8]) {
         while let Ok(Some(message)) = receive::<T>(&mut bytes) {
@@ -146,7 +146,7 @@ pub fn link(bytes: &[u8]) {
     }
 }
 
-/// The first files of the corpora: of which target, name, bytes.
+/// Initial files of the corpora: target, name, bytes.
 pub fn seeds() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let body = &SEED_MANIFEST[16..SEED_MANIFEST.len() - 8];
     let lamp: [u8; manifest::type_record_len("Game", "Lamp")] =

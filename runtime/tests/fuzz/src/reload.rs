@@ -1,9 +1,9 @@
-//! Stands in for `runtime/src/reload`: the tool reads the report of a reload from its own host, and its many types are not fuzzed.
+//! Stub of `runtime/src/reload`: the tool reads reload reports from its own host, and their many types are not fuzzed.
 
 pub(crate) mod report {
     use serde::{Deserialize, Serialize};
 
-    /// In place of the report.
+    /// Stub of the report.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Reload {
         generation: u64,

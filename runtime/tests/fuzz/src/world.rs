@@ -11,7 +11,7 @@ mod format;
 #[path = "../../../src/world/records.rs"]
 pub(crate) mod records;
 
-/// A file with this body, whose length and digest are right.
+/// File with this body and a valid length and digest.
 pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
     let (version, len) = (format::VERSION.to_le_bytes(), (body.len() as u64).to_le_bytes());
     let mut bytes = [&format::MAGIC, &version[..], &[0; 4], &len, body].concat();
@@ -19,7 +19,6 @@ pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The body of a file.
 pub(crate) fn body(file: &records::WorldFile) -> Vec<u8> {
     let bytes = file.encode().expect("records are written");
     bytes[format::HEAD..bytes.len() - 8].to_vec()

@@ -1,4 +1,4 @@
-//! Writes the first files of the corpora, after a change of a format: `cargo run --bin seeds` in the folder `fuzz`.
+//! Writes the initial files of the corpora after a format change: `cargo run --bin seeds` in the folder `fuzz`.
 
 use std::fs;
 use std::path::Path;

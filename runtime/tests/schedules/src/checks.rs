@@ -1,4 +1,4 @@
-//! The checks, one or more for each protocol: what threads do, and the invariant that no schedule breaks.
+//! Checks, one or more for each protocol: operations of threads, and the invariant that no schedule breaks.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -20,12 +20,12 @@ pub use ticket::{
     a_look_or_a_park_ends_an_unload_and_only_one, a_park_during_a_look_parks, all_who_wait_get_the_one_end,
 };
 
-/// Longer than any check runs: such a wait has no end but its event.
+/// Longer than any check runs: such a wait ends only by its event.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// Runs the check under schedules of chance, and under those where few threads are preempted.
+/// Runs the check under random schedules, and under schedules with few preemptions.
 fn explore(check: fn()) {
-    // The statics of the runtime are those of the process, and a scheduler has one thread of it.
+    // The statics of the runtime belong to the process, and a scheduler uses one thread.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let schedules = std::env::var("ALCEDO_SCHEDULES").map_or(3000, |count| count.parse().expect("a number"));

@@ -1,12 +1,12 @@
-//! Runs protocols of the runtime under thousands of schedules: leases, the gate of calls, the ticket of an unload, the watch of a
-//! Slim. Their files are compiled here as they are, and `crate::sync` is the module of this crate, whose primitives let a scheduler
-//! choose at every step which thread runs. A schedule that breaks an invariant or ends in a deadlock is printed.
+//! Runs protocols of the runtime under thousands of schedules: leases, the call gate, the ticket of an unload, the watch of a Slim.
+//! Their files are compiled here unchanged, and `crate::sync` is the module of this crate, whose primitives let a scheduler choose the
+//! running thread at every step. A schedule that breaks an invariant or deadlocks is printed.
 //!
-//! Orders weaker than sequentially consistent run as that one: no check here can show that an order suffices. The mode word of
-//! `runtime/reflect/src/mode.rs` has no check: one thread owns it.
+//! Weaker memory orders run as sequentially consistent: no check here can prove that an order suffices. The mode word of
+//! `runtime/reflect/src/mode.rs` has no check, since one thread owns it.
 #![expect(dead_code, reason = "files of the runtime, of which the checks use a part")]
 
-// Crates that the files name: what the files need of each is in this one.
+// Crates that the files name; this crate contains the required parts of each.
 extern crate self as alcedo_abi;
 extern crate self as alcedo_sys;
 extern crate self as crossbeam_channel;

@@ -1,8 +1,8 @@
-//! Stands in for other crates and modules, as far as the files of the runtime use them.
+//! Stubs of other crates and modules, as far as the files of the runtime use them.
 
 pub(crate) use shuttle::sync::mpsc::{Receiver, SyncSender as Sender};
 
-/// A channel without room has room for one message here; the files send none.
+/// A channel with capacity zero has capacity one here; the files send no messages.
 pub(crate) fn bounded<T>(room: usize) -> (Sender<T>, Receiver<T>) {
     shuttle::sync::mpsc::sync_channel(room.max(1))
 }
@@ -42,7 +42,7 @@ pub(crate) mod thread_stack {
 
 /// Of `alcedo-base`.
 pub(crate) mod trap {
-    /// Lets panics out: those are of checks.
+    /// Does not catch panics: they are failures of checks.
     pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
         Ok(code())
     }
@@ -129,7 +129,7 @@ pub(crate) mod handle {
     use crate::unload::state::ContextState;
     use crate::unload::ticket::UnloadTicket;
 
-    /// A Slim whose replacements fail, until it unloads.
+    /// Slim whose replacements fail, until it unloads.
     #[derive(Clone, Default)]
     pub struct LoadContext {
         is_unloading: Arc<AtomicBool>,
@@ -176,7 +176,7 @@ pub(crate) mod reload {
 
         use crate::error::Error;
 
-        /// Watches a file that changes at any time.
+        /// Watch of a file that may change at any time.
         pub(crate) struct FileWatch;
 
         impl FileWatch {

@@ -1,4 +1,4 @@
-//! The primitives of `runtime/src/sync.rs`, under a scheduler.
+//! Primitives of `runtime/src/sync.rs`, under a scheduler.
 
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 pub(crate) use shuttle::sync::{Arc, PoisonError, atomic};
 pub(crate) use shuttle::{thread, thread_local};
 
-/// A wait up to this long is a nap, and ends by itself.
+/// Waits up to this duration are naps, which end by themselves.
 const NAP: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 
-/// Knows its mutex, so that a nap can release it.
+/// Guard with its mutex, so that a nap can release the mutex.
 pub(crate) struct MutexGuard<'a, T>(&'a Mutex<T>, shuttle::sync::MutexGuard<'a, T>);
 
 type Locked<'a, T> = Result<MutexGuard<'a, T>, PoisonError<MutexGuard<'a, T>>>;
@@ -57,7 +57,7 @@ impl Condvar {
         self.0.notify_all();
     }
 
-    /// Ends a nap at any time. A longer wait ends by a notification only, so that a lost one is a deadlock.
+    /// Ends a nap at any time. A longer wait ends only by a notification, so that a lost notification is a deadlock.
     pub(crate) fn wait_timeout<'a, T>(&self, guard: MutexGuard<'a, T>, limit: Duration) -> Waited<'a, T> {
         let MutexGuard(mutex, guard) = guard;
         if limit > NAP {

@@ -1,1 +1,1 @@
-//! Nothing: the tests are what there is.
+//! Empty: this package consists of its tests.

@@ -1,4 +1,4 @@
-//! A host without the types of slots: every cell of the grid of calls, and plugins that were built the other way.
+//! Host without slot types: every cell of the grid of calls, and plugins built with slot types.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What the tests of the runtime have under this name, as far as those need it that are run here as well.
+//! Subset of the runtime's test support, for the tests that also run here.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use alcedo_build::{BuildRequest, Switches, Variants};
 use alcedo_runtime::{Builder, Runtime};
 
-/// Whether the slots of this host have types.
+/// True if the slots of this host have types.
 pub(crate) const SLOT_TYPES: bool = alcedo_abi::SLOT_TYPES;
 
 /// A builder with the packages that the plugins need.
@@ -15,17 +15,16 @@ pub(crate) fn builder() -> Builder {
     Runtime::builder().package("Game")
 }
 
-/// The library of a plugin of this workspace.
 pub(crate) fn plugin(package: &str, features: &[&str]) -> PathBuf {
     tagged(package, features, 0)
 }
 
-/// One that answers `tag` when it is asked which build it is.
+/// Returns the library whose build tag is `tag`.
 pub(crate) fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // Where the tests of the runtime build plugins, so that most of what they need is compiled.
+    // Shares the target folder of the runtime's tests, so that most dependencies are already compiled.
     let package = format!("bare-{package}");
     let request = BuildRequest::new(&manifest).package(&package).target_dir(dir.join("plugins"));
     let request = features.iter().fold(request, |request, feature| request.feature(*feature));

@@ -4,7 +4,7 @@ use crate::lease::Leases;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, thread};
 
-/// Calls that a thread has open elsewhere: the next one finds a place in its row, or none and takes a lease.
+/// Number of open calls of a thread: the next call uses a free slot, or takes a lease if there is none.
 const OPEN: [usize; 2] = [0, 16];
 
 const CALLING: Calling = Calling { function: 0, from: None };
@@ -13,7 +13,7 @@ fn name(function: u64) -> Arc<str> {
     format!("f{function}").into()
 }
 
-/// Checks that no call is inside after an unload has shut the gate, sealed the leases, and found neither a call nor a lease.
+/// Checks that no call is inside after an unload has shut the gate, sealed the leases, and found neither calls nor leases.
 pub fn no_call_is_inside_a_gate_that_was_shut_and_seen_empty() {
     explore(|| {
         let leases = Leases::new("m");

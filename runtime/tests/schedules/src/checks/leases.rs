@@ -17,7 +17,7 @@ pub fn the_last_lease_wakes_who_waits() {
     });
 }
 
-/// Checks that sealed leases of which none is held stay so: no new one, and none that a holder takes in addition.
+/// Checks that sealed leases without holders stay so: no new lease, and no additional lease of a holder.
 pub fn a_sealed_and_empty_row_of_leases_stays_empty() {
     explore(|| {
         let (leases, is_gone) = (Leases::new("m"), Arc::new(AtomicBool::new(false)));

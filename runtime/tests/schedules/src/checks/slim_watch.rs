@@ -19,7 +19,7 @@ pub fn no_callback_runs_once_a_watch_is_dropped() {
         thread::yield_now();
         drop(watch.expect("it starts"));
         is_gone.store(true, Ordering::SeqCst);
-        // A thread that is left has time to call.
+        // Gives a remaining thread time for a call.
         for _ in 0..3 {
             thread::yield_now();
         }

@@ -9,7 +9,7 @@ use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// An unload that a lease keeps.
+/// Unload that is kept by a lease.
 struct Held {
     leases: Arc<Leases>,
     is_driven: AtomicBool,
@@ -17,7 +17,7 @@ struct Held {
 }
 
 impl Held {
-    /// A thread drives it, and no other does before this one is ready.
+    /// Makes this the only driving thread for one step.
     fn drive<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
         assert!(!self.is_driven.swap(true, Ordering::SeqCst), "two threads drive it");
         thread::yield_now();
@@ -77,7 +77,7 @@ pub fn all_who_wait_get_the_one_end() {
     });
 }
 
-/// Checks that an unload is parked after a park and a look that overlap.
+/// Checks that an unload is parked after a park and a concurrent poll.
 pub fn a_park_during_a_look_parks() {
     explore(|| {
         let (ticket, _lease, ends) = held();
