@@ -169,7 +169,6 @@ pub(crate) struct Constant {
     pub(crate) property: Rc<Property>,
 }
 
-/// Linked code of a function.
 #[derive(Debug)]
 pub(crate) struct Linked {
     pub(crate) function: Rc<Function>,
@@ -191,7 +190,6 @@ pub(crate) struct Linked {
     pub(crate) triples: Box<[Made]>,
     /// Constants that are copied bytewise.
     pub(crate) constants: Box<[Rc<Constant>]>,
-    /// Path of the declaring class.
     pub(crate) class_name: Name,
     /// Class of the last successful check for this function.
     pub(crate) seen: Cell<ClassId>,
@@ -208,7 +206,6 @@ pub(crate) struct OtherProperty {
     pub(crate) seen: Cell<ClassId>,
 }
 
-/// A call site.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) target: Aim,
@@ -225,7 +222,6 @@ pub(crate) struct Site {
     pub(crate) owning: Rc<[Rc<Property>]>,
     /// Size of the parameter block in bytes.
     pub(crate) block: u32,
-    /// True if the function has a custom thunk.
     pub(crate) is_custom: bool,
     /// Result if no function is called, unless it is zero bytes.
     pub(crate) initial: Option<Value>,
@@ -265,7 +261,6 @@ pub(crate) struct Callee {
     pub(crate) linked: Option<Weak<Linked>>,
 }
 
-/// An argument as a thunk reads it.
 #[derive(Debug)]
 pub(crate) enum Arg {
     Value(Source),
@@ -285,7 +280,6 @@ pub(crate) struct Move {
     pub(crate) property: Rc<Property>,
 }
 
-/// Kind of a move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum How {
     Bytes1,
@@ -364,7 +358,6 @@ pub(crate) enum Went {
 /// Kinds of numbers, indexed by their code in instructions.
 pub(crate) const NUMS: [Num; 10] = Num::ALL;
 
-/// Returns the instruction code of a kind of number.
 pub(crate) fn num_code(num: Num) -> u32 {
     NUMS.iter().position(|known| *known == num).unwrap_or_default() as u32
 }

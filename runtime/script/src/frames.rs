@@ -13,7 +13,6 @@ use alcedo_reflect::values::ptr::PtrMut;
 
 use crate::exec::{Linked, Site, Word};
 
-/// A running call.
 pub(crate) struct Activation {
     pub(crate) linked: Rc<Linked>,
     /// Next instruction after a call from here returns.
@@ -69,7 +68,6 @@ impl Frames {
         unsafe { (*self.running.get()).as_mut_ptr().wrapping_add(self.depth() - 1) }
     }
 
-    /// Returns the number of nested script calls.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         // SAFETY: the reference ends here.
@@ -196,7 +194,6 @@ impl Frames {
         }
     }
 
-    /// Pops frames down to the depth.
     pub(crate) fn unwind(&self, depth: usize) {
         while self.depth() > depth {
             self.pop();

@@ -16,7 +16,6 @@ pub(crate) trait Number: Copy + PartialOrd {
     /// Compares with the tolerance of `~=`.
     fn is_near(self, other: Self) -> bool;
 
-    /// Converts to a number of any kind.
     fn any(self) -> Any;
 }
 

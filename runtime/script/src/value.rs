@@ -15,7 +15,6 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// Returns the number in a value.
 pub(crate) fn number(value: &Value) -> Option<Number> {
     use Number::{Float, Whole};
     Some(match value {
@@ -132,7 +131,6 @@ pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     (same && matches!(&*of.name, "Vector" | "Rotator")).then_some(num)
 }
 
-/// Converts a value to a string.
 pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String {
     match (plain_text(value, world), value) {
         (Some(text), Value::Name(_)) if text.is_empty() => return "None".to_owned(),
@@ -166,7 +164,6 @@ pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String
     }
 }
 
-/// Formats a float with four decimals.
 fn four(value: f64) -> String {
     format!("{value:.4}")
 }
@@ -243,7 +240,6 @@ pub(crate) fn to_enum(number: Number, ty: &PropertyType) -> Value {
     Value::Enum(of.value(it))
 }
 
-/// Returns the object handle in a value.
 pub(crate) fn handle(value: &Value) -> ObjectHandle {
     match value {
         Value::Object(it) | Value::WeakObject(it) | Value::ScriptInterface(it) => *it,
@@ -251,7 +247,6 @@ pub(crate) fn handle(value: &Value) -> ObjectHandle {
     }
 }
 
-/// Returns the name in a value.
 pub(crate) fn name(value: &Value) -> Name {
     match value {
         Value::Name(it) | Value::SubclassOf(it) | Value::SoftClass(it) | Value::SoftObject(it) => *it,
@@ -259,7 +254,6 @@ pub(crate) fn name(value: &Value) -> Name {
     }
 }
 
-/// Returns the binding of a delegate.
 pub(crate) fn binding(value: &Value) -> Binding {
     match value {
         Value::Delegate(it) => *it,

@@ -195,7 +195,6 @@ fn lies_elsewhere(expr: &Expr) -> bool {
     }
 }
 
-/// Returns true if the place is part of a local.
 fn is_in_local(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Local(_) => true,
@@ -211,7 +210,6 @@ fn arg_expr(arg: &Arg) -> Option<&Expr> {
     }
 }
 
-/// Returns the result type of a conversion.
 fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
         Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => Type::Num(*to),

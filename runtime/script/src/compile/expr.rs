@@ -165,7 +165,6 @@ impl Maker {
         self.operate(op, (one, &left.ty), (two, &right.ty), to);
     }
 
-    /// Emits an operator on two registers.
     fn operate(&mut self, op: &Binary, (left, left_ty): (Reg, &Type), (right, right_ty): (Reg, &Type), to: Reg) {
         let (mut left, mut right) = (left, right);
         if let Operand::Num(num) | Operand::Enum(num) = &op.on {
@@ -309,7 +308,6 @@ impl Maker {
     }
 }
 
-/// Returns the type of the left operand of an operator.
 fn operand_type(op: &Binary, right: &Type) -> Type {
     let of = |Triple { path, .. }: &Triple| Type::Struct(shared(path));
     match &op.on {

@@ -43,21 +43,18 @@ pub(super) struct Maker {
     /// First register of the locals after the parameters.
     locals: Reg,
     params: Reg,
-    /// Types of values.
     kinds: Vec<Kind>,
     /// Temporary registers in use since the start of the statement, with the index of their type.
     used: Vec<(usize, Reg)>,
     /// Existing registers of fields and constants.
     fields: FxHashMap<Reg, Vec<(String, Reg)>>,
     constants: FxHashMap<(usize, Key), Reg>,
-    /// Indices of places.
     places: FxHashMap<Place, u16>,
     loops: Vec<Loop>,
     line: u32,
     problem: Option<(u32, String)>,
 }
 
-/// A type of values.
 struct Kind {
     ty: Type,
     words: TypeText,
@@ -94,7 +91,6 @@ struct Loop {
     is_switch: bool,
 }
 
-/// Location of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Lies {
     In(Reg),
@@ -175,7 +171,6 @@ impl Maker {
         }
     }
 
-    /// Creates a register for a parameter or local.
     fn value(&mut self, name: &str, ty: &Type) -> Reg {
         let ty = self.words(ty);
         self.register(Register::Value { name: name.to_owned(), ty })
@@ -224,12 +219,10 @@ impl Maker {
         self.code.code.len() as At - 1
     }
 
-    /// Returns the index of the next instruction.
     fn here(&self) -> At {
         self.code.code.len() as At
     }
 
-    /// Sets the target of a jump to the next instruction.
     fn land(&mut self, jump: At) {
         let here = self.here();
         self.land_at(jump, here);
@@ -244,7 +237,6 @@ impl Maker {
         }
     }
 
-    /// Returns a temporary register.
     fn temp(&mut self, ty: &Type) -> Reg {
         let kind = self.kind(ty);
         let reg = self.kinds[kind].free.pop().unwrap_or_else(|| {
@@ -255,7 +247,6 @@ impl Maker {
         reg
     }
 
-    /// Returns the index of a type.
     fn kind(&mut self, ty: &Type) -> usize {
         let known = self.kinds.iter().position(|kind| kind.ty == *ty);
         known.unwrap_or_else(|| {
@@ -265,7 +256,6 @@ impl Maker {
         })
     }
 
-    /// Releases the temporaries of the statement.
     fn end_statement(&mut self) {
         self.release(0);
     }

@@ -78,7 +78,6 @@ impl Maker {
         reg
     }
 
-    /// Returns the index of a place.
     pub(super) fn place_number(&mut self, place: &Place) -> u16 {
         if let Some(at) = self.places.get(place) {
             return *at;
@@ -101,7 +100,6 @@ impl Maker {
         self.place_number(&place)
     }
 
-    /// Loads a value into a register.
     pub(super) fn load(&mut self, lies: &Lies, ty: &Type) -> Reg {
         match lies {
             Lies::In(reg) => *reg,
@@ -113,7 +111,6 @@ impl Maker {
         }
     }
 
-    /// Stores a value.
     pub(super) fn store(&mut self, lies: &Lies, from: Reg) {
         match lies {
             Lies::In(reg) if *reg == from => {}

@@ -115,7 +115,6 @@ fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
 }
 
-/// Returns the element size of an array in bytes.
 fn row_size(frame: &Frame<'_>, target: Param) -> usize {
     match &frame.property(target).ty {
         PropertyType::Array(of) => of.ty().size(),
@@ -139,7 +138,6 @@ fn add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.give_result(at as i32)
 }
 
-/// Inserts a copy of an item at an index.
 fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result<(), CallError> {
     check_item(frame, target, item)?;
     let (to, from) = frame.value_mut_and(target, item)?;
@@ -325,7 +323,6 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Sort key of a struct.
 enum Key {
     Number(f64),
     Whole(i128),

@@ -52,7 +52,6 @@ impl Declared for Vec<String> {
     }
 }
 
-/// Creates an error of a library function.
 pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> CallError {
     CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
@@ -66,12 +65,10 @@ pub(super) fn param<T: Declared>(name: &str) -> PropertyDecl {
     param
 }
 
-/// Declares a result of a Rust type.
 pub(super) fn result<T: Declared>() -> PropertyDecl {
     PropertyDecl::result(T::KIND).of_type(T::PATH)
 }
 
-/// Turns a parameter into an out parameter.
 pub(super) fn out(param: PropertyDecl) -> PropertyDecl {
     param.with_flags(property_flags::OUT)
 }

@@ -122,7 +122,6 @@ fn look(at: Ptr<'_>) -> Keyed<'_> {
     keyed(at).expect(STEPPED)
 }
 
-/// Checks that a key has the key type.
 fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallError> {
     let (wanted, found) = (look(frame.value(target)).key_type(), &frame.property(key).ty);
     match wanted == found {
@@ -304,7 +303,6 @@ fn map_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Checks that a value has the value type.
 fn check_value(frame: &Frame<'_>, target: Param, value: Param) -> Result<(), CallError> {
     let PropertyType::Map(of) = &frame.property(target).ty else { return Ok(()) };
     let found = &frame.property(value).ty;

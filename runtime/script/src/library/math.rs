@@ -142,7 +142,6 @@ fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
     Ok((param, [read(&fields[0]), read(&fields[1]), read(&fields[2])]))
 }
 
-/// Creates a vector or rotator of the type.
 fn made(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<Value, CallError> {
     let (PropertyType::Struct(of), Some(num)) = (ty, kind_of(ty)) else {
         return Err(problem(frame, format_args!("a vector is expected, not {ty}")));

@@ -129,7 +129,6 @@ pub(crate) fn link(
     })
 }
 
-/// Returns true for jump operations.
 fn is_jump(op: Do) -> bool {
     use Do as D;
     matches!(

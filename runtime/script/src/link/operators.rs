@@ -159,7 +159,6 @@ impl Linker<'_> {
         Ok(())
     }
 
-    /// Returns the number kind of a vector or rotator.
     fn triple(&self, reg: Reg) -> Checked<Num> {
         let ty = self.type_of(reg)?;
         kind_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a vector or rotator is wanted"))
@@ -220,7 +219,6 @@ impl Linker<'_> {
         Ok(())
     }
 
-    /// Returns the table index of a triple operation.
     fn made(&mut self, made: Made) -> u32 {
         let known = self.triples.iter().position(|known| *known == made);
         known.unwrap_or_else(|| {

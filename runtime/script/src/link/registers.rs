@@ -16,7 +16,6 @@ use crate::code::{Reg, Register};
 use crate::exec::{Constant, Slot, Source};
 use crate::value::const_value;
 
-/// A verified register.
 #[derive(Clone, Debug)]
 pub(super) enum Seen {
     Slot(Slot),
@@ -29,7 +28,6 @@ pub(super) enum Seen {
 pub(super) struct Properties<'a> {
     names: &'a Names,
     nothing: Rc<str>,
-    /// Name of constants.
     constant: Rc<str>,
     no_meta: Rc<Meta>,
 }

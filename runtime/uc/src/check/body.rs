@@ -83,7 +83,6 @@ impl<'c, 'a> Body<'c, 'a> {
         self.checker.report(diagnostic)
     }
 
-    /// Declares a constant of the function.
     pub(super) fn add_const(&mut self, found: &ast::Const) {
         self.checker.check_name(&found.name, self.file);
         let key = found.name.text.to_ascii_lowercase();
@@ -132,7 +131,6 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 }
 
-/// Returns the constant of a constant expression.
 pub(super) fn as_const(value: &Expr) -> Option<&Const> {
     match &value.kind {
         ExprKind::Const(value) => Some(value),

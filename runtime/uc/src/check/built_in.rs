@@ -57,7 +57,6 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Resolves calls of built-in functions.
     pub(super) fn built_in(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let only = || match args {
             [Some(only)] => Ok(only),

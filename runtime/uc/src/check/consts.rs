@@ -15,7 +15,6 @@ use crate::token::{Kind, Tokens};
 pub(super) type Known = Vec<(Option<Type>, Expr)>;
 
 impl Body<'_, '_> {
-    /// Evaluates a compile-time value.
     pub(super) fn constant(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
         let found = self.value(value, want)?;
         if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {

@@ -15,7 +15,6 @@ pub(super) enum Way {
 }
 
 impl Checker<'_> {
-    /// Returns the implicit conversion between two types.
     pub(super) fn implicit(&self, from: &Type, to: &Type) -> Option<Way> {
         if from == to {
             return Some(Way::Same);
@@ -156,7 +155,6 @@ pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
     }
 }
 
-/// Converts a number constant to another kind.
 fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
     match to {
         Num::F32 => Const::Float(f64::from(whole.map_or(float as f32, |whole| whole as f32))),
@@ -206,7 +204,6 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports a type mismatch.
     pub(super) fn mismatch(&self, found: &Type, wanted: &Type, at: At) -> super::Told {
         let checker = self.checker;
         if checker.is_unsure(found) || checker.is_unsure(wanted) {

@@ -60,7 +60,6 @@ impl<'a> Inner<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Runs all phases in order.
     pub(super) fn package(&self) -> hir::Package {
         let mut package = hir::Package {
             name: self.package.to_owned(),
@@ -132,7 +131,6 @@ impl<'a> Checker<'a> {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
-    /// Declares the class and interface names.
     fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
         let mut seen: HashMap<String, At> = HashMap::default();

@@ -12,7 +12,6 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Path, Type};
 use crate::parse::in_dots;
 
-/// An interface of the package.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InterfaceSym {
     /// Direct and indirect bases.
@@ -204,7 +203,6 @@ impl<'a> Checker<'a> {
         Some(made)
     }
 
-    /// Returns the interface of a path, with its functions in order.
     fn interface_of(&self, path: &str) -> InterfaceSym {
         if let Some(own) = self.own_interfaces.borrow().get(path) {
             return own.clone();

@@ -25,7 +25,6 @@ pub(super) fn is_fraction(value: &ast::Expr) -> bool {
 }
 
 impl Body<'_, '_> {
-    /// Builds a constant expression.
     pub(super) fn known(&self, value: Const, ty: Type, span: Span) -> Expr {
         Expr { kind: ExprKind::Const(value), ty, line: self.line(span) }
     }

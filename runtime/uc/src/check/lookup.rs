@@ -202,7 +202,6 @@ impl Checker<'_> {
         self.lineage(path).any(|class| &*class.path == base)
     }
 
-    /// Returns true if a class of the chain implements the interface.
     pub(super) fn implements(&self, path: &str, interface: &str) -> bool {
         self.lineage(path).any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }
@@ -216,7 +215,6 @@ impl Checker<'_> {
         })
     }
 
-    /// Finds a property of the class or its bases.
     pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
         self.member(class, name, |class| &class.props).or_else(|| {
             // Property of a delegate, as named in old and exported files.
@@ -226,12 +224,10 @@ impl Checker<'_> {
         })
     }
 
-    /// Finds a function of the class or its bases.
     pub(super) fn find_function(&self, class: &str, name: &str) -> Option<Rc<FuncSym>> {
         self.member(class, name, |class| &class.funcs)
     }
 
-    /// Finds a delegate of the class or its bases.
     pub(super) fn find_delegate(&self, class: &str, name: &str) -> Option<Rc<DelegateSym>> {
         self.member(class, name, |class| &class.delegates)
     }
@@ -242,7 +238,6 @@ impl Checker<'_> {
         self.find_delegate(class, name).filter(|found| *found.func.path == *path)
     }
 
-    /// Finds a constant of the class or its bases.
     pub(super) fn find_const(&self, class: &str, name: &str) -> Option<Rc<ConstSym>> {
         self.member(class, name, |class| &class.consts)
     }
@@ -256,7 +251,6 @@ impl Checker<'_> {
         self.interfaces.borrow().get(interface)?.get(name).cloned()
     }
 
-    /// Finds a static function of a library.
     pub(super) fn find_library_function(&self, name: &str) -> Option<Rc<FuncSym>> {
         let libraries = self.options.libraries.iter();
         libraries.filter_map(|path| self.find_function(path, name)).find(|found| found.is_static)
@@ -331,7 +325,6 @@ impl Checker<'_> {
         nearest(name, names)
     }
 
-    /// Returns similar member names.
     pub(super) fn similar<'n, T: Clone + 'n>(
         &self,
         name: &str,

@@ -119,14 +119,12 @@ impl<'a> Checker<'a> {
         Some(hir)
     }
 
-    /// Updates the symbol of a class of the package.
     pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut ClassSym)) {
         if let Some(Some(class)) = self.classes.borrow_mut().get_mut(path) {
             change(Rc::make_mut(class));
         }
     }
 
-    /// Declares the variables and functions of a class.
     pub(super) fn declare_members(&self, work: &Work<'a>) -> Members<'a> {
         let mut properties = Vec::new();
         // Properties of delegates come first.
@@ -287,7 +285,6 @@ impl<'a> Checker<'a> {
         words
     }
 
-    /// Declares the fields of a struct.
     pub(super) fn fields_of(&self, found: &ast::Struct, file: usize, class: &str, path: &Path) -> Vec<hir::Property> {
         let mut fields: Vec<hir::Property> = Vec::new();
         let mut seen = HashSet::default();
@@ -338,7 +335,6 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-syntax", at, message).hint("declare it in the class"));
     }
 
-    /// Reports a warning once per file.
     pub(super) fn warn_once(&self, file: usize, word: &ast::Ident, id: &'static str, message: &str) {
         if self.told.borrow_mut().insert((file, id.to_owned())) {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());

@@ -152,7 +152,6 @@ pub(crate) struct Told;
 
 pub(crate) type Found<T> = Result<T, Told>;
 
-/// Type that a name denotes.
 #[derive(Clone, Debug)]
 pub(crate) enum TypeSym {
     Class(hir::Path),
@@ -288,7 +287,6 @@ impl<'a> Checker<'a> {
         messages
     }
 
-    /// Returns the line of a location.
     pub(crate) fn line(&self, at: At) -> u32 {
         self.sources.get(at.0).map_or(1, |source| source.line(at.1.start))
     }

@@ -58,7 +58,6 @@ const CLASS_WORDS: &[&str] = &[
 ];
 
 impl Checker<'_> {
-    /// Reports an unsupported declaration.
     pub(super) fn outside_item(&self, found: &Outside, file: usize) {
         let at = (file, found.span);
         let error = |id, message: String| Diagnostic::error(id, at, message);
@@ -84,7 +83,6 @@ impl Checker<'_> {
         self.report(told);
     }
 
-    /// Checks the specifiers of a class.
     pub(super) fn class_words(&self, head: &ClassHead, file: usize) {
         for Modifier { word, argument } in &head.modifiers {
             let at = (file, word.span);
@@ -112,7 +110,6 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks a specifier before the name of a struct.
     pub(super) fn struct_word(&self, word: &Modifier, file: usize) {
         const WORDS: &[&str] = &[
             "native",

@@ -233,12 +233,10 @@ impl Body<'_, '_> {
         self.report(error)
     }
 
-    /// `self`.
     pub(super) fn self_object(&self, span: Span) -> Expr {
         Expr { kind: ExprKind::SelfObject, ty: Type::Object(self.class.clone()), line: self.line(span) }
     }
 
-    /// The class of the `self` object.
     pub(super) fn self_class(&self, span: Span) -> Expr {
         Expr { kind: ExprKind::SelfClass, ty: Type::Class(self.class.clone()), line: self.line(span) }
     }

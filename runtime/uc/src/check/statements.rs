@@ -142,7 +142,6 @@ impl Body<'_, '_> {
         told.map_or(Ok(found), Err)
     }
 
-    /// Checks a `bool` expression.
     pub(super) fn condition(&self, value: &ast::Expr) -> Found<Expr> {
         let found = self.value(value, Some(&Type::Bool))?;
         self.coerced(found, &Type::Bool, self.at(value.span))

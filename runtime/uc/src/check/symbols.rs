@@ -71,7 +71,6 @@ impl<T: Clone> Named<T> {
         self.squashed.entry(squash(name)).and_modify(|known| *known = None).or_insert(Some(what));
     }
 
-    /// Returns the names as declared.
     pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
         self.exact.values().map(|(name, _)| name)
     }
@@ -82,7 +81,6 @@ pub(crate) struct PropSym {
     pub(crate) name: String,
     /// `None` if the type is unknown and already reported.
     pub(crate) ty: Option<Type>,
-    /// Path of the declaring class or struct.
     pub(crate) owner: Path,
     pub(crate) read: Access,
     pub(crate) write: Access,
@@ -125,9 +123,7 @@ pub(crate) enum Wild {
 #[derive(Clone, Debug)]
 pub(crate) struct FuncSym {
     pub(crate) name: String,
-    /// Path of the declaration.
     pub(crate) path: Path,
-    /// Path of the class.
     pub(crate) owner: Path,
     pub(crate) params: Vec<ParamSym>,
     pub(crate) result: Option<Type>,
@@ -213,7 +209,6 @@ pub(crate) struct EnumSym {
 }
 
 impl EnumSym {
-    /// Returns the entry with the name.
     pub(crate) fn entry(&self, name: &str) -> Option<&(String, i128)> {
         self.entries.iter().find(|(entry, _)| entry.eq_ignore_ascii_case(name)).or_else(|| {
             let wanted = squash(name);

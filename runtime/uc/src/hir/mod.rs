@@ -268,7 +268,7 @@ pub enum Const {
     OwnerFunction(String),
 }
 
-/// One line of `defaultproperties`.
+/// A line of `defaultproperties`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Default {
     /// Path of the class that declares the property.

@@ -470,7 +470,6 @@ fn ends_with_line(of: &Expr, next: Token) -> bool {
     matches!(of.kind, ExprKind::Macro(..)) && next.on_new_line
 }
 
-/// Returns the value of an integer, if it fits.
 pub(crate) fn whole(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -478,7 +477,6 @@ pub(crate) fn whole(text: &str) -> Option<u64> {
     }
 }
 
-/// Returns the value of a floating-point number.
 pub(super) fn fraction(text: &str) -> f64 {
     text.trim_end_matches(['f', 'F']).parse().unwrap_or(0.0)
 }

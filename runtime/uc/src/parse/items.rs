@@ -182,7 +182,6 @@ impl Parser<'_> {
         Ok(Modifier { word, argument })
     }
 
-    /// Parses names separated by dots.
     pub(super) fn dotted(&mut self, what: &str) -> Read<Vec<Ident>> {
         let mut names = vec![self.ident(what)?];
         while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
@@ -435,7 +434,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the optional array size in brackets.
     pub(super) fn dim(&mut self) -> Read<Option<Expr>> {
         if self.take(Kind::BracketOpen).is_none() {
             return Ok(None);
@@ -466,7 +464,6 @@ impl Parser<'_> {
     }
 }
 
-/// Joins names with dots.
 pub(crate) fn in_dots(names: &[Ident]) -> String {
     names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(".")
 }

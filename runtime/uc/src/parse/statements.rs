@@ -215,7 +215,6 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// Parses a block or a single statement.
     fn inner_body(&mut self) -> Read<Vec<Stmt>> {
         match self.statement()? {
             Stmt { kind: StmtKind::Block(body), .. } => Ok(body),

@@ -3,7 +3,6 @@
 use crate::ast::{Expr, ExprKind, Prefix};
 use crate::parse::in_dots;
 
-/// Quotes a string.
 pub(super) fn quoted(text: &str) -> String {
     let mut found = String::with_capacity(text.len() + 2);
     found.push('"');
@@ -26,7 +25,6 @@ fn list(args: &[Option<Expr>]) -> String {
     text.join(", ")
 }
 
-/// Prints an expression.
 pub(super) fn expression(of: &Expr) -> String {
     match &of.kind {
         ExprKind::Int(text, _) | ExprKind::Float(text, _) => text.clone(),
