@@ -136,7 +136,7 @@ impl Frames {
         Ok(base)
     }
 
-    /// Pushes a frame for a call in the loop; returns null without any effect at the depth limit.
+    /// Pushes a frame for a call in the loop; returns null without any effect at the depth or memory limit.
     #[inline(always)]
     pub(crate) fn push_or_null(
         &self,

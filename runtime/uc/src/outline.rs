@@ -21,8 +21,8 @@ pub struct Outline {
     /// Names that other packages use for the declarations, in lower case: types, with and without the package name and a dot;
     /// delegates, enum entries, and entry counts.
     pub names: BTreeSet<String>,
-    /// All identifiers and parts of quoted names in the files, in lower case; also pairs of identifiers joined by a dot. The
-    /// package depends on nothing outside of this list. Own type names are omitted: unqualified, they refer to the own type.
+    /// All identifiers and parts of quoted names in the files, in lower case; also pairs of identifiers joined by a dot. Names
+    /// outside of this set are no dependencies. Own type names are omitted: unqualified, they refer to the own type.
     pub mentions: BTreeSet<String>,
 }
 

@@ -13,7 +13,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
 use alcedo_reflect::origin::Origin;
 
-/// Package of the classes. The caller that declares the batch declares it.
+/// Package of the classes. The caller that declares the [`batch`] must declare the package too.
 pub const PACKAGE: &str = "Script";
 
 /// Paths of the classes, for [`Options::libraries`](alcedo_uc) of the checker, so that scripts can call their functions without

@@ -16,7 +16,7 @@ const MOST_MEMBERS: usize = 262_144;
 /// Maximum number of fields of all structs of a package, with inherited fields counted per struct.
 const MOST_FIELDS: usize = 262_144;
 
-/// Maximum number of values of all classes and structs of a package.
+/// Maximum number of initial values of all classes and structs of a package, with inherited values counted per type.
 const MOST_STARTS: usize = 1 << 23;
 
 impl Checker<'_> {

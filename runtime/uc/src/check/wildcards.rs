@@ -80,7 +80,7 @@ impl Body<'_, '_> {
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
             (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
-            // The result is of the first wildcard struct, or the vector of the host without one.
+            // The result has the type of the first wildcard, or of the host's vector without one.
             (Some(Wild::Struct), _) => match wildcards.first() {
                 Some(first) => Some(first.ty.clone()),
                 None => self.checker.triple_named("Vector", self.at(span)).map(|(of, _)| Type::Struct(of.path)),

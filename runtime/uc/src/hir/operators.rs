@@ -210,8 +210,8 @@ pub enum Conversion {
     TripleToBool(Triple),
     /// Class to object. The handle is unchanged in a host whose classes are objects; see the notes of the machine.
     ClassToObject,
-    /// No operation at run time: object to a base class, class to `class<Base>`, `none` to either, delegate to another delegate
-    /// type with the same signature.
+    /// No operation at run time: object to a base class, class to `class<Base>`, delegate to another delegate type with the same
+    /// signature, `none` to any of these.
     Up,
     /// Struct to its base struct; keeps the fields of the base.
     StructUp(Path),
