@@ -19,7 +19,6 @@ thread_local! {
     static DUE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Adds pending rounds.
 #[inline]
 pub(crate) fn add(rounds: u64) {
     if rounds != 0 {

@@ -49,7 +49,6 @@ impl Frames {
         Self { start, layout, top: Cell::new(start.as_ptr()), running, most }
     }
 
-    /// Returns the start of the next frame or block.
     #[inline]
     pub(crate) fn top(&self) -> *mut u8 {
         self.top.get()

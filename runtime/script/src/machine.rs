@@ -102,7 +102,6 @@ impl Machine {
         self.frames.depth() != 0
     }
 
-    /// Returns the running functions, innermost first.
     fn stack(&self) -> Vec<ScriptPlace> {
         self.innermost(usize::MAX)
     }

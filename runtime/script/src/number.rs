@@ -86,7 +86,6 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
-/// Evaluates a comparison of two numbers.
 #[inline]
 pub(crate) fn compare<N: Number>(op: Op, left: N, right: N) -> bool {
     match op {

@@ -121,7 +121,6 @@ impl Registers {
         unsafe { PtrMut::new(self.base.wrapping_add(usize::from(slot.offset)), &slot.property.ty) }
     }
 
-    /// Returns an operand.
     #[inline]
     pub(crate) fn source<'a>(&self, source: &'a Source) -> Ptr<'a> {
         match source {

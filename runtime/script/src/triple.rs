@@ -26,9 +26,7 @@ pub(crate) enum Made {
     Scaled(Op, Num, Num),
     /// A vector of the first kind rotated by a rotator of the second.
     Turned(Op, Num, Num),
-    /// Negation.
     Negative(Num),
-    /// Conversion to numbers of another kind.
     Converted(Num, Num),
     /// Rotator of the second kind that points along a vector of the first.
     RotatorOf(Num, Num),
@@ -39,7 +37,6 @@ pub(crate) enum Made {
 }
 
 impl Made {
-    /// Returns true if the operator exists.
     pub(crate) fn is_known(self) -> bool {
         match self {
             Self::OfTwo(op, _) => {

@@ -274,7 +274,6 @@ pub(super) fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Prop
     shown.or_else(|| of.fields().iter().find(|field| *field.text == *name))
 }
 
-/// Finds a field of the struct elements of an array.
 fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name) -> Result<&'a Property, CallError> {
     let ty = &frame.property(target).ty;
     let structure = match ty {

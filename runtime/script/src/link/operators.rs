@@ -344,7 +344,6 @@ impl Linker<'_> {
     }
 }
 
-/// Returns true if two delegates have the same signature.
 fn is_same_delegate(one: &PropertyType, two: &PropertyType) -> bool {
     let is_single = |ty: &PropertyType| matches!(ty, PropertyType::Delegate(_));
     is_single(one) && is_single(two) && one.signature() == two.signature()

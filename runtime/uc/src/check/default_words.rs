@@ -156,7 +156,6 @@ impl Checker<'_> {
         }
     }
 
-    /// Evaluates the defaults of the fields of a struct.
     pub(super) fn struct_defaults(&self, structure: &mut hir::Struct, found: &ast::Struct, file: usize, class: &str) {
         for item in &found.items {
             let Item::Defaults(block) = item else { continue };

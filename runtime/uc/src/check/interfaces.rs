@@ -124,7 +124,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Builds the entry of an inherited interface function.
     fn inherited(&self, found: &FuncSym, work: &Work<'a>) -> hir::InterfaceFunction {
         let line = self.line((work.file, work.head.name.span));
         let param = |param: &super::symbols::ParamSym| hir::Param {

@@ -32,7 +32,6 @@ struct Words {
 }
 
 impl<'a> Checker<'a> {
-    /// Declares the delegates of all classes with their properties.
     pub(super) fn declare_delegates(&self, works: &[Work<'a>], package: &mut hir::Package) {
         let mut open: Vec<(&Work<'a>, &'a ast::Function)> = Vec::new();
         for work in works {

@@ -8,7 +8,6 @@ use crate::ast::{self, Infix, Prefix};
 use crate::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
 use crate::source::Span;
 
-/// An operator on two operand types.
 pub(super) struct Operation {
     pub(super) binary: Binary,
     /// Required type of the operands.
@@ -36,7 +35,6 @@ pub(super) fn promoted(one: Num, other: Num) -> Option<Num> {
     })
 }
 
-/// Returns the number kind of a type in operators.
 fn number_of(ty: &Type) -> Option<Num> {
     match ty {
         Type::Num(num) | Type::Enum(_, num) => Some(*num),

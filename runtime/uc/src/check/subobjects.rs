@@ -21,7 +21,6 @@ struct Open {
 }
 
 impl<'a> Checker<'a> {
-    /// Returns name and class of an object declared in defaults.
     pub(super) fn subobject_head(&self, object: &DefaultObject, file: usize, of: &str) -> Option<(String, Path)> {
         let name = object.name.as_ref()?;
         match &object.class {

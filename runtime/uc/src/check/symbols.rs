@@ -104,13 +104,9 @@ pub(crate) struct ParamSym {
 /// Type constraint of a wildcard parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wild {
-    /// Any struct.
     Struct,
-    /// Any array.
     Array,
-    /// Any set.
     Set,
-    /// Any map.
     Map,
     /// Any type. If the function also has a set or map parameter: its element, key or value, as the parameter name specifies.
     Any,
@@ -150,7 +146,6 @@ pub(crate) struct DelegateSym {
     pub(crate) name: String,
     pub(crate) func: Rc<FuncSym>,
     pub(crate) prop: Rc<PropSym>,
-    /// Path of its body.
     pub(crate) body: Option<Path>,
 }
 

@@ -113,7 +113,7 @@ pub enum ExprKind {
     Local(LocalId),
     /// The `self` object. Does not occur in static functions.
     SelfObject,
-    /// Class of the `self` object; in a static function the class of the call.
+    /// Class of the `self` object; in a static function the class on which it was called.
     SelfClass,
     /// Class of an object: `x.Class`. `None` for no object.
     ClassOf(Box<Expr>),
