@@ -22,7 +22,7 @@ pub struct Outline {
     /// delegates, enum entries, and entry counts.
     pub names: BTreeSet<String>,
     /// All identifiers and parts of quoted names in the files, in lower case; also pairs of identifiers joined by a dot. Names
-    /// outside of this set are no dependencies. Own type names are omitted: unqualified, they refer to the own type.
+    /// outside of this set cannot be dependencies. Own type names are omitted: unqualified, they refer to the own type.
     pub mentions: BTreeSet<String>,
 }
 
