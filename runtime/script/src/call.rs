@@ -1,4 +1,4 @@
-//! Calls: what a call leads to. Calls of scripts get a frame here, and go on in the loop.
+//! Calls: dispatch to the callee. Script calls get a frame here and continue in the interpreter loop.
 #![expect(unsafe_code, reason = "moves arguments between frames")]
 
 use std::rc::{Rc, Weak};
@@ -16,7 +16,7 @@ use crate::exec::{Aim, Callee, Linked, Site, Slot, Went};
 use crate::machine::Machine;
 use crate::place::Registers;
 
-/// What runs: code of this machine, or a function that is none.
+/// Callee: code of this machine, or another function.
 pub(crate) enum Body {
     Script(Rc<Linked>),
     Other(Rc<Function>),
@@ -33,10 +33,10 @@ impl Callee {
 }
 
 impl Machine {
-    /// Makes a call. Into a script, its frame is on top then.
+    /// Performs a call. For a script callee, its frame is innermost afterwards.
     ///
     /// # Errors
-    /// What goes wrong, in native code too.
+    /// Returns the errors of dispatch and of native code.
     #[inline]
     pub(crate) fn call(&self, world: &World, site: &Site, registers: &Registers) -> Result<Went, CallError> {
         match &site.target {
@@ -84,7 +84,7 @@ impl Machine {
             }
             Aim::OfClass(at) => {
                 let path = at.map_or(registers.class, |at| registers.name(at));
-                // While scripts run, a path leads to the same class.
+                // A path always resolves to the same class while scripts run.
                 let run = self.run.get();
                 if site.seen_run.get() != run || site.seen_path.get() != path {
                     let Some(class) = world.types.class_by_path(&world.names.text(path)) else {
@@ -120,7 +120,7 @@ impl Machine {
         }
     }
 
-    /// Looks up what a class has for a static function.
+    /// Finds the static function that the class provides.
     #[cold]
     fn find_static(&self, site: &Site, class: &Class) {
         let found = class.find_function(&site.function.text).filter(|found| site.suits(found));
@@ -129,7 +129,8 @@ impl Machine {
         *site.seen_callee.borrow_mut() = Some(self.callee(found));
     }
 
-    /// Whether a call of the class of an object itself is known to lead to the very function that the loader found to be plain.
+    /// Returns true if the cache proves that a call on the class of the object resolves to the function that the loader found to
+    /// be plain.
     #[inline]
     pub(crate) fn is_seen_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
         site.seen_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.seen.get())
@@ -179,7 +180,7 @@ impl Machine {
             [binding] => self.go_bound(world, site, registers, binding.object, &find(binding)?),
             several => {
                 for binding in several {
-                    // One that was called before may have ended it, or the object that calls.
+                    // An earlier call may have destroyed this object or the calling one.
                     if !world.objects.is_alive(binding.object) {
                         continue;
                     }
@@ -188,7 +189,7 @@ impl Machine {
                     let depth = self.frames.depth();
                     if self.go_bound(world, site, &registers, binding.object, &callee)? == Went::In {
                         self.enter(world, depth)?;
-                        // Nothing comes back: a delegate has no parameters that do, and one that calls several no result.
+                        // No values are copied back: delegates have no out parameters, and multicast delegates no result.
                         self.frames.pop();
                     }
                 }
@@ -197,7 +198,7 @@ impl Machine {
         }
     }
 
-    /// Calls the function that a delegate is bound to: a static one for the class of the object.
+    /// Calls the bound function of a delegate; a static function gets the class of the object.
     fn go_bound(
         &self,
         world: &World,
@@ -214,7 +215,7 @@ impl Machine {
         self.go(world, site, registers, ObjectHandle::NONE, class, callee.body())
     }
 
-    /// A function, and its code if it is a script of this machine.
+    /// Returns a function with its code, if it is a script of this machine.
     pub(crate) fn callee(&self, function: &Rc<Function>) -> Callee {
         let linked = self.code.borrow().get(&(function.owner, function.name)).cloned();
         let linked = linked.filter(|linked| linked.strong_count() != 0);
@@ -238,7 +239,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A call of a function of no object: the result is zero, and the log tells it.
+    /// Handles a call on no object: logs it, and the result is zero.
     #[cold]
     fn call_none(&self, site: &Site, registers: &Registers) -> Result<Went, CallError> {
         if !matches!(site.target, Aim::Delegate { .. }) {
@@ -273,13 +274,14 @@ impl Machine {
         let class = if class == Name::default() { linked.class_name } else { class };
         let there = self.frames.push(linked, object, memory, class, site, site.skipped)?;
         for one in &site.moves {
-            // SAFETY: `registers` are those of the caller; the parameters of a function of this signature begin each frame.
+            // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
+            // parameters.
             unsafe { one.over(registers.base(), there) };
         }
         Ok(Went::In)
     }
 
-    /// Whether a call of this function on that object runs.
+    /// Returns true if the function is running on the object.
     #[cold]
     pub(crate) fn runs(&self, linked: &Rc<Linked>, object: ObjectHandle) -> bool {
         let mut runs = false;
@@ -291,14 +293,14 @@ impl Machine {
 }
 
 impl Site {
-    /// What was seen to be called. It is taken out of the cell: what is called may come here again with an object of another class.
+    /// Returns the cached callee as an owned value, since the callee may reach this site again with an object of another class.
     #[inline]
     fn seen_body(&self) -> Result<Body, CallError> {
         let seen = self.seen_callee.borrow();
         seen.as_ref().map(Callee::body).ok_or_else(|| lacks("no class", &self.function))
     }
 
-    /// Whether the parameters of a function lie as those of the function that the call was checked against.
+    /// Returns true if the parameter layout equals that of the function that the call was checked against.
     fn suits(&self, function: &Function) -> bool {
         let is_custom = function.flags & function_flags::CUSTOM_THUNK != 0;
         let one = |((offset, ty, is_out), param): (&(u32, PropertyType, bool), &Property)| {
@@ -310,10 +312,11 @@ impl Site {
     }
 }
 
-/// The code that a call leads to, the object that it runs for, and the memory of that, where all of it was seen before.
+/// Returns code, object and memory of a script callee if the call cache contains all of them.
 ///
 /// # Safety
-/// The frame of the caller, whose code `site` is of, lies at `base`; `own` is the object that it runs for, and `memory` that of it.
+/// `base` must point to the frame of the caller, whose code contains `site`; `own` must be the object of the caller and `memory`
+/// its memory.
 #[inline(always)]
 pub(crate) unsafe fn direct(
     world: &World,
@@ -325,7 +328,7 @@ pub(crate) unsafe fn direct(
     let object = |at: &Option<u16>| match at {
         None => Some((own, memory)),
         Some(at) => {
-            // SAFETY: the loader saw a handle there, in the frame that the caller vouches for.
+            // SAFETY: the loader verified that the register holds a handle, in the frame that the caller promised.
             let object = unsafe { base.wrapping_add(usize::from(*at)).cast::<ObjectHandle>().read() };
             Some((object, world.objects.memory(object)?))
         }

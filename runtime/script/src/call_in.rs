@@ -1,4 +1,4 @@
-//! Calls of scripts from native and plugin code, by thunks and by what the machine itself asks for.
+//! Calls of scripts from native and plugin code, through thunks, and from the machine itself.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use std::rc::{Rc, Weak};
@@ -16,7 +16,7 @@ use crate::machine::Machine;
 use crate::size;
 
 impl Machine {
-    /// Runs what was pushed on top of `depth` calls, entered from outside of the loop.
+    /// Runs the calls above `depth`, entered from outside of the loop.
     pub(crate) fn enter(&self, world: &World, depth: usize) -> Result<(), CallError> {
         if !self.stack.get().is_here() {
             self.frames.unwind(depth);
@@ -42,11 +42,11 @@ impl Machine {
         Ok(())
     }
 
-    /// A call from outside: parameters come from a block, and go back to it.
+    /// Runs a call from outside with parameters in a block; copies out parameters back to the block.
     pub(crate) fn call_in(&self, world: &World, linked: &Rc<Linked>, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let object = if linked.is_static { ObjectHandle::NONE } else { frame.object() };
         let (memory, class) = match linked.is_static {
-            // A delegate calls a static function for the object that it is bound to.
+            // A delegate calls a static function with the class of its bound object.
             true => {
                 let class = world.objects.class(frame.object()).filter(|class| class.is_a(&linked.class));
                 (std::ptr::null_mut(), class.map_or(linked.class_name, |class| world.names.intern(&class.path)))
@@ -79,7 +79,8 @@ impl Machine {
         let function = &linked.function;
         let one = |param: &Property, from: *const u8, to: *mut u8| {
             let at = param.offset as usize;
-            // SAFETY: the block is one of a function of this signature, and so begins the frame: both have a value of the type there.
+            // SAFETY: the block is of a function of this signature, and the frame begins with the same parameters: both have a
+            // value of the type there.
             unsafe {
                 let from = Ptr::new(from.wrapping_add(at), &param.ty);
                 PtrMut::new(to.wrapping_add(at), &param.ty).copy_from(from);
@@ -94,7 +95,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The thunk of a function of a script. It holds neither the machine nor the code.
+    /// Creates the thunk of a script function. The thunk owns neither the machine nor the code.
     pub(crate) fn thunk(self: &Rc<Self>, linked: &Rc<Linked>) -> Thunk {
         let (machine, linked): (Weak<Self>, Weak<Linked>) = (Rc::downgrade(self), Rc::downgrade(linked));
         let path = linked.upgrade().map(|linked| linked.function.path.to_string()).unwrap_or_default();

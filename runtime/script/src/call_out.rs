@@ -1,4 +1,5 @@
-//! Calls of native and plugin code: what it takes comes from the caller's frame, in a parameter block or as its thunk steps.
+//! Calls of native and plugin code. Arguments are in a parameter block, or a custom thunk steps through them in the caller's
+//! frame.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use std::rc::Rc;
@@ -20,7 +21,7 @@ use crate::machine::Machine;
 use crate::place::{Purpose, Registers};
 
 impl Machine {
-    /// A call of native or plugin code.
+    /// Calls native or plugin code.
     pub(crate) fn call_out(
         &self,
         world: &World,
@@ -30,7 +31,7 @@ impl Machine {
         function: &Rc<Function>,
     ) -> Result<Went, CallError> {
         function.may_run(world, object)?;
-        // Frames of scripts that the code called are left where it panicked.
+        // Ends script frames that the code leaves behind when it panics.
         let _mark = self.mark();
         let done = if site.is_custom {
             self.call_stepping(world, site, registers, object, function)
@@ -40,11 +41,12 @@ impl Machine {
         done.map(|()| Went::Out)
     }
 
-    /// A call of a function of the host without an object, whose parameters are copied by their bytes; whether it went well. What
-    /// went wrong otherwise is in `failed`.
+    /// Calls a static host function whose parameters are copied bytewise; returns true on success. The error is stored in
+    /// `failed`.
     ///
     /// # Safety
-    /// The frame of the caller, whose code `site` is of, lies at `base`, and the loader found the call to be plain.
+    /// `base` must point to the frame of the caller, whose code contains `site`, and the loader must have found the call to be
+    /// plain.
     #[inline(never)]
     pub(crate) unsafe fn call_plain(&self, world: &World, site: &Site, base: *mut u8) -> bool {
         let (function, _mark) = (&*site.function, self.mark());
@@ -56,16 +58,16 @@ impl Machine {
             return self.went_wrong(error);
         }
         for one in &site.moves {
-            // SAFETY: the caller has its frame there; a block of the function lies there, all zero.
+            // SAFETY: the caller promised its frame; `block` is a zeroed block of the function.
             unsafe { one.over(base, block) };
         }
-        // SAFETY: as before; the block is not used otherwise until the call has returned.
+        // SAFETY: same as above; the block has no other use until the call has returned.
         let view = unsafe { View::from_raw(block, function.schema()) };
         let mut called = Ok(());
         let caught = caught(|| called = run_over_block(world.context(), ObjectHandle::NONE, function, view));
         if caught.is_ok() && called.is_ok() {
             for back in &site.outs {
-                // SAFETY: as before.
+                // SAFETY: same as above.
                 unsafe { back.back(base, block) };
             }
             return true;
@@ -94,10 +96,10 @@ impl Machine {
         let block =
             self.frames.take((site.block as usize).max(function.params_size()), &|| function.path.to_string())?;
         for one in &site.moves {
-            // SAFETY: `registers` are those of the caller; a block of a function of this signature lies there, all zero.
+            // SAFETY: `registers` are those of the caller; `block` is a zeroed block of a function of this signature.
             unsafe { one.over(registers.base(), block) };
         }
-        // SAFETY: as before; the block is not used otherwise until the call has returned.
+        // SAFETY: same as above; the block has no other use until the call has returned.
         let view = unsafe { View::from_raw(block, function.schema()) };
         let mut called = Ok(());
         let caught = caught(|| called = run_over_block(world.context(), object, function, view));
@@ -106,12 +108,12 @@ impl Machine {
         }
         if called.is_ok() {
             for back in &site.outs {
-                // SAFETY: as before.
+                // SAFETY: same as above.
                 unsafe { back.back(registers.base(), block) };
             }
         }
         for owning in &*site.owning {
-            // SAFETY: the block has a value of the type there, and goes now.
+            // SAFETY: the block has a value of the type there, and is freed now.
             unsafe { PtrMut::new(block.wrapping_add(owning.offset as usize), &owning.ty) }.destroy();
         }
         called
@@ -132,15 +134,15 @@ impl Machine {
     }
 }
 
-/// The arguments of a call in a script, as a thunk steps through them.
+/// Arguments of a call in a script, as a thunk steps through them.
 struct ScriptSteps<'a> {
     world: &'a World,
     site: &'a Site,
     registers: &'a Registers,
 }
 
-// SAFETY: the loader lets no register that is written to, that of the result neither, be used beside in such a call, and one place
-// at most; what that begins in is not used beside. A register stays where it is until the call returns; a place is answered for.
+// SAFETY: the loader rejects, in such a call, other uses of a written register, including that of the result, and of the root of
+// a place; it allows at most one place. A register does not move until the call returns; `keeper` guarantees the place.
 unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
         let site: &'a Site = self.site;

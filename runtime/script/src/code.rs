@@ -1,136 +1,136 @@
-//! Bytecode as it is made and kept: a function is a list of instructions over numbered registers, each of a declared type. It
-//! names types, properties and functions by path, so it outlives any layout. Nothing of it is believed: [`link`](crate::link)
-//! looks at all of it before any runs.
+//! Stored bytecode: a function is a list of instructions over numbered, typed registers. Types, properties and functions are
+//! named by path, so the code is independent of layouts. The code is untrusted: [`link`](crate::link) verifies all of it before
+//! it runs.
 
 use std::rc::Rc;
 
 use alcedo_reflect::type_text::TypeText;
 use alcedo_uc::hir::{Cast, Const, Conversion, Intrinsic, Num, Op, Operand, Unary};
 
-/// A register, by its place in [`FunctionCode::registers`].
+/// Index of a register in [`FunctionCode::registers`].
 pub type Reg = u16;
 
-/// An instruction, by its place in [`FunctionCode::code`].
+/// Index of an instruction in [`FunctionCode::code`].
 pub type At = u32;
 
 /// The body of a function.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionCode {
-    /// The path of the function: `/Script/Package.Class:name`.
+    /// Path of the function: `/Script/Package.Class:name`.
     pub path: String,
-    /// The file of its text.
+    /// Source file.
     pub file: String,
-    /// How many of the registers are its parameters, which come first.
+    /// Number of parameters, which are the first registers.
     pub params: u16,
-    /// The register of the result, which comes behind the parameters, if there is one.
+    /// Register of the result, after the parameters.
     pub result: Option<Reg>,
-    /// Whether it runs without an object.
+    /// True for functions without an object.
     pub is_static: bool,
-    /// Whether a call does nothing while one of the same object runs.
+    /// True if a call does nothing while another call on the same object runs.
     pub is_singular: bool,
-    /// The registers.
+    /// Registers.
     pub registers: Vec<Register>,
-    /// Places that instructions name.
+    /// Table of places.
     pub places: Vec<Place>,
-    /// Calls that instructions name.
+    /// Table of calls.
     pub calls: Vec<CallSite>,
-    /// The instructions.
+    /// Instructions.
     pub code: Vec<Ins>,
-    /// The line of each instruction.
+    /// Line of each instruction.
     pub lines: Vec<u32>,
 }
 
-/// What a register is.
+/// Kinds of registers.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Register {
-    /// A parameter, local or temporary value. It starts as zero bytes.
+    /// A parameter, local or temporary. Initially zero bytes.
     Value {
-        /// Its name, for errors and tools; empty for a temporary value.
+        /// Name for errors and tools; empty for a temporary.
         name: String,
-        /// Its type.
+        /// Type of the value.
         ty: TypeText,
     },
-    /// A field of a struct in another register, which comes before this one. Writing one writes the other.
+    /// Field of a struct in an earlier register. Both share memory.
     Field {
-        /// The register.
+        /// Register of the struct.
         of: Reg,
-        /// The name of the field.
+        /// Name of the field.
         field: String,
     },
-    /// A value that does not change, and is not written to.
+    /// A read-only constant.
     Const {
-        /// Its type.
+        /// Type of the constant.
         ty: TypeText,
-        /// The value.
+        /// Value of the constant.
         value: Const,
     },
 }
 
-/// Where a value lies that is not in a register of its own.
+/// Location of a value outside of its own register.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
-    /// Where the way begins.
+    /// Start of the access path.
     pub root: Root,
-    /// The steps from there.
+    /// Steps of the access path.
     pub steps: Vec<Step>,
 }
 
-/// Where the way to a place begins.
+/// Start of an access path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Root {
     /// A register.
     Register(Reg),
-    /// A property of the object that the function runs for: the class that declares it, and its name.
+    /// Property of `self`: declaring class and name.
     OfSelf(Rc<str>, String),
-    /// A property of the object in a register.
+    /// Property of the object in a register.
     Of(Reg, Rc<str>, String),
-    /// A property of the class default object of the class in a register. It is only read.
+    /// Property of the class default object of the class in a register; read-only.
     Default(Reg, Rc<str>, String),
 }
 
-/// A step on the way to a place.
+/// Step of an access path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
-    /// To a field of a struct.
+    /// Field of a struct.
     Field(String),
-    /// To an element of an array that grows when an element behind its end is written.
+    /// Element of an array that grows on writes past its end.
     Element(Reg),
-    /// To an element of an array that has so many for good.
+    /// Element of a fixed array of the length.
     FixedElement(Reg, u32),
 }
 
-/// A call.
+/// A call site.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CallSite {
-    /// What is called.
+    /// Function to call.
     pub callee: Target,
-    /// The arguments, one for each parameter.
+    /// Arguments, one per parameter.
     pub args: Vec<Argument>,
-    /// Where the result goes, if it is wanted.
+    /// Register for the result, if used.
     pub to: Option<Reg>,
 }
 
-/// What a call leads to. Paths are those of functions, `/Script/Package.Class:name`; no register is the object itself.
+/// Target of a call. Function paths are `/Script/Package.Class:name`; a missing register means `self`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// The function of that name that the class of the object has.
+    /// Dispatches by name on the class of the object.
     Virtual(Option<Reg>, Rc<str>),
-    /// That very function.
+    /// Exactly this function.
     Final(Option<Reg>, Rc<str>),
-    /// A function without an object; with a register, the one of that name that the class in it has.
+    /// Static function; with a register, dispatches by name on the class in the register.
     Static(Option<Reg>, Rc<str>),
-    /// The function without an object of that name that the class has which runs: that of the object itself, or the one that a static
-    /// function was called on.
+    /// Static function, dispatched by name on the running class: the class of `self`, or the class on which the running static
+    /// function was called.
     OfOwnClass(Rc<str>),
-    /// What the class of an object, given as an interface, has for a function of that interface.
+    /// Interface function, dispatched on the class of the object in the register.
     Interface(Reg, Rc<str>),
-    /// What a delegate calls, and what runs when it is bound to nothing.
+    /// Bound function of a delegate, with a fallback for unbound delegates.
     Delegate {
         /// The delegate.
         delegate: Reg,
-        /// The object of the other function.
+        /// Object of the fallback.
         object: Option<Reg>,
-        /// Its path.
+        /// Path of the fallback.
         fallback: Option<Rc<str>>,
     },
 }
@@ -138,66 +138,66 @@ pub enum Target {
 /// An argument of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Argument {
-    /// A value, which is copied.
+    /// Copied value.
     In(Reg),
-    /// A copy of a value that lies elsewhere: refused where the call writes to it, since that would be lost.
+    /// Copy of a value that is stored elsewhere; rejected for out parameters, since the write would be lost.
     Copied(Reg),
-    /// A register that the call writes to.
+    /// Register that the call writes to.
     Out(Reg),
-    /// None was given.
+    /// No argument.
     Skipped,
-    /// A place that a thunk reads, or writes, where it lies. For functions that bring their own thunk; one in a call.
+    /// Place that a custom thunk reads or writes directly; at most one per call.
     Place(u16),
 }
 
-/// An instruction. The registers it names have the types it says, or those that the operation wants.
+/// An instruction. Registers must have the types of the instruction's fields, or those that the operation requires.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the fields are registers to write (`to`), to read, and instructions to jump to")]
 pub enum Ins {
-    /// Nothing.
+    /// No operation.
     Nop,
-    /// What a new value of the type is.
+    /// Initial value of the type.
     Init { to: Reg },
-    /// A copy; both are of one type.
+    /// Copies a value of the same type.
     Copy { to: Reg, from: Reg },
-    /// An operator with one operand.
+    /// Unary operator.
     Unary { op: Unary, to: Reg, from: Reg },
-    /// An operator with two operands.
+    /// Binary operator.
     Binary { op: Op, on: Operand, to: Reg, left: Reg, right: Reg },
-    /// A value of another type.
+    /// Converts to another type.
     Convert { by: Conversion, to: Reg, from: Reg },
-    /// An object or class as one of another class, or none.
+    /// Casts an object or class; none if the cast fails.
     Cast { by: Cast, to: Reg, from: Reg },
-    /// On to another instruction.
+    /// Jumps to another instruction.
     Jump { to: At },
-    /// On to another instruction if a `bool` is that.
+    /// Jumps if the `bool` equals `is`.
     JumpIf { condition: Reg, is: bool, to: At },
-    /// On to another instruction if a comparison of two numbers is that.
+    /// Jumps if the comparison of two numbers equals `is`.
     JumpCompare { op: Op, num: Num, left: Reg, right: Reg, is: bool, to: At },
-    /// On to another instruction if the caller gave an argument for a parameter.
+    /// Jumps if the caller passed an argument for the parameter.
     JumpIfGiven { param: u16, to: At },
-    /// What lies at a place.
+    /// Reads a place.
     Load { to: Reg, place: u16 },
-    /// Overwrites what lies at a place.
+    /// Writes a place.
     Store { place: u16, from: Reg },
-    /// The object that the function runs for.
+    /// The `self` object.
     SelfObject { to: Reg },
-    /// The class of that, or the class that a static function was called on.
+    /// Class of `self`, or the class on which a static function was called.
     SelfClass { to: Reg },
     /// The class of an object.
     ClassOf { to: Reg, object: Reg },
-    /// A call.
+    /// Performs a call.
     Call { site: u16 },
-    /// An operation on what lies at a place.
+    /// Container operation on a place.
     Intrinsic { what: Intrinsic, place: u16, args: Vec<Reg>, to: Option<Reg> },
-    /// How many elements an array gets.
+    /// Sets the length of an array.
     SetLength { place: u16, length: Reg },
-    /// A function of an object, for a delegate. No register is the object itself.
+    /// Binds a delegate to a function of an object; no register means `self`.
     Bind { to: Reg, object: Option<Reg>, function: String },
-    /// A new object of the class in a register.
+    /// Creates an object of the class in a register.
     New { to: Reg, class: Reg, outer: Option<Reg>, name: Option<Reg>, template: Option<Reg> },
-    /// The script fails with these words.
+    /// Raises a script error with the message.
     Fail { message: Rc<str> },
-    /// Back to the caller.
+    /// Returns to the caller.
     Return,
 }

@@ -1,4 +1,4 @@
-//! A package's code, linked against the classes that were declared of it.
+//! Code of a package, linked against its declared classes.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -14,31 +14,31 @@ use crate::host::Host;
 use crate::link::{KnownFunctions, LoadError, link};
 use crate::machine::Machine;
 
-/// Why code of a package does not run.
+/// Errors of compiling and linking a package.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompileError {
-    /// There is no function that it is the body of.
+    /// The function of the body is not declared.
     #[error("there is no function {function} to give a body to: declare the package's classes first")]
     NoFunction {
-        /// Its path.
+        /// Path of the function.
         function: String,
     },
-    /// The bytecode is refused.
+    /// The loader rejects the bytecode.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The text asks for what bytecode cannot say.
+    /// The function exceeds a limit of the bytecode format.
     #[error("{function} cannot be made bytecode of at line {line}: {problem}")]
     Limit {
-        /// The path of the function.
+        /// Path of the function.
         function: String,
-        /// The line in its file.
+        /// Line in the file.
         line: u32,
-        /// What, and the way out.
+        /// Exceeded limit, with help.
         problem: String,
     },
 }
 
-/// The code of a package. It runs as long as this is kept; then calls of it are errors.
+/// Code of a package. Calls are errors after this is dropped.
 #[derive(Debug, Default)]
 pub struct Compiled {
     functions: BTreeMap<String, Rc<Linked>>,
@@ -46,36 +46,36 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// What runs the function of that path, `/Script/Package.Class:name`; none for one without a body.
+    /// Returns the thunk of a function by path, `/Script/Package.Class:name`; `None` without a body.
     pub fn thunk(&self, path: &str) -> Option<Thunk> {
         let machine = self.machine.upgrade()?;
         self.functions.get(path).map(|linked| machine.thunk(linked))
     }
 
-    /// The paths of all functions in it.
+    /// Returns the paths of all functions.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         self.functions.keys().map(String::as_str)
     }
 }
 
 impl Machine {
-    /// What brings objects into the world for `new`.
+    /// Sets the host, which creates objects for `new`.
     pub fn set_host(&self, host: Rc<dyn Host>) {
         *self.host.borrow_mut() = Some(host);
     }
 
-    /// Links code against the functions that are there now, all of it or none: each of its functions has been declared, and is
-    /// found by its path. Code that is passed by value is dropped function by function.
+    /// Links code against the currently declared functions, all or none: each function of the code must be declared, and is found
+    /// by path. Code that is passed by value is dropped function by function.
     ///
     /// # Errors
-    /// All that is refused.
+    /// Returns all rejected functions.
     pub fn load<C: Borrow<FunctionCode>>(
         self: &Rc<Self>,
         world: &World,
         code: impl IntoIterator<Item = C>,
     ) -> Result<Compiled, Vec<CompileError>> {
         self.attach(world);
-        // A place in a new text is another one.
+        // Locations in new code are new, so their log messages are not repetitions.
         self.warned.forget();
         let known_functions = KnownFunctions::default();
         let (mut functions, mut errors) = (BTreeMap::new(), Vec::new());
@@ -105,7 +105,7 @@ impl Machine {
         Ok(Compiled { functions, machine: Rc::downgrade(self) })
     }
 
-    /// From now on the collector of the world sees what the frames refer to.
+    /// Registers the machine as a root of the world's collector.
     fn attach(self: &Rc<Self>, world: &World) {
         if !self.is_attached.replace(true) {
             let this: Weak<Self> = Rc::downgrade(self);

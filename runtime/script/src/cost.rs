@@ -1,25 +1,24 @@
-//! What an operation costs that does more than a few steps, counted in rounds of loops: operations on containers and texts, of the
-//! machine and of the library, and lines in the log. The machine takes what has come together from its rounds after each operation.
+//! Cost of longer operations in rounds of loops: operations on containers and strings, in the machine and in the library, and log
+//! lines. The machine subtracts the accumulated cost from its rounds after each operation.
 
 use std::cell::Cell;
 
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::values::ptr::Ptr;
 
-/// What a line in the log costs.
+/// Rounds per log line.
 pub(crate) const LINE: u64 = 10_000;
 
-/// What a new object costs.
+/// Rounds per new object.
 pub(crate) const BIRTH: u64 = 1_000;
 
-/// Bytes of a text, or of a row of a container, that cost one round.
+/// Bytes of a string or container element per round.
 const TEXT: usize = 64;
 
 thread_local! {
     static DUE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// So many rounds are due.
 #[inline]
 pub(crate) fn add(rounds: u64) {
     if rounds != 0 {
@@ -27,23 +26,23 @@ pub(crate) fn add(rounds: u64) {
     }
 }
 
-/// The rounds that are due, which are none then.
+/// Returns and clears the pending rounds.
 #[inline]
 pub(crate) fn take() -> u64 {
     DUE.replace(0)
 }
 
-/// What it costs to go over a text once.
+/// Returns the cost of one pass over a string.
 pub(crate) fn of_text(bytes: usize) -> u64 {
     (bytes / TEXT) as u64
 }
 
-/// What it costs to go over so many rows once.
+/// Returns the cost of one pass over container elements.
 pub(crate) fn of_rows(count: u64, size: usize) -> u64 {
     count.saturating_mul(1 + of_text(size))
 }
 
-/// What it costs to go over a container or a text once; nothing for what is none.
+/// Returns the cost of one pass over a container or string; zero for other values.
 pub(crate) fn of(value: Ptr<'_>) -> u64 {
     let row = match value.ty() {
         PropertyType::Array(of) => of.ty().size(),

@@ -1,4 +1,4 @@
-//! Bytecode as it runs: fixed words with offsets in place of registers, made and vouched for by [`link`](crate::link).
+//! Linked bytecode: fixed-size instructions with frame offsets instead of registers, built and verified by [`link`](crate::link).
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -15,7 +15,7 @@ use alcedo_uc::hir::{Cast, Conversion, Intrinsic, Num, Op, Operand, Unary};
 
 use crate::triple::Made;
 
-/// An instruction. `a`, `b`, `c` are offsets in the frame unless the operation says otherwise.
+/// An instruction. `a`, `b`, `c` are frame offsets unless the operation specifies otherwise.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Word {
@@ -23,28 +23,28 @@ pub(crate) struct Word {
     pub(crate) a: u16,
     pub(crate) b: u16,
     pub(crate) c: u16,
-    /// A constant, a jump, or the place of something in one of the tables of the function.
+    /// A constant, a jump target, or an index into one of the tables of the function.
     pub(crate) x: u32,
     pub(crate) y: u32,
 }
 
-/// What an instruction does. `Imm`: the right operand is the constant `x`. Jumps go to the instruction `y`.
+/// Operation of an instruction. `Imm`: the right operand is the constant `x`. Jumps continue at instruction `y`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub(crate) enum Do {
     Nop,
-    /// `a = b`, of so many bytes.
+    /// `a = b`; the suffix is the number of bytes.
     Copy1,
     Copy2,
     Copy4,
     Copy8,
     /// A vector of floats.
     Copy12,
-    /// Of `x` bytes, in registers that are the same or apart.
+    /// Copies `x` bytes between registers that are identical or disjoint.
     CopyBytes,
-    /// `a = ` constant `x` of the table, of `c` bytes.
+    /// `a = ` entry `x` of the constant table, of `c` bytes.
     CopyConstant,
-    /// `a = x`, of so many bytes; of eight, `x` and `y`.
+    /// `a = x`; the suffix is the number of bytes. Eight bytes are in `x` and `y`.
     Set1,
     Set4,
     Set8,
@@ -53,7 +53,7 @@ pub(crate) enum Do {
     MulI32,
     AddI32Imm,
     MulI32Imm,
-    /// By a constant that is not zero.
+    /// The constant divisor is not zero.
     DivI32Imm,
     RemI32Imm,
     RemI32,
@@ -75,21 +75,21 @@ pub(crate) enum Do {
     MulI64,
     /// `a = b op c`; `x` is the operator, `y` the kind of number.
     Arithmetic,
-    /// The same of vectors of floats: `Scale` by a float, `Dot` to one.
+    /// Operations on vectors of floats: `Scale` by a float, `Dot` to a float.
     AddVector,
     SubVector,
     ScaleVector,
     ScaleVectorImm,
     DotVector,
-    /// `a = ` what `x` of the table makes of `b` and `c`.
+    /// `a = ` operation `x` of the triple table on `b` and `c`.
     Triple,
     I32ToF32,
     F32ToI32,
     NotBool,
     JumpUp,
-    /// A jump back, which a loop that never ends is noticed by.
+    /// Backward jump; counts a round against infinite loops.
     JumpBack,
-    /// As the jumps of those names, back.
+    /// Backward variants of the jumps with these conditions.
     LoopLtI32,
     LoopLeI32,
     LoopLtI32Imm,
@@ -105,22 +105,22 @@ pub(crate) enum Do {
     JumpGeI32Imm,
     JumpEqI32Imm,
     JumpNeI32Imm,
-    /// If `a op b` is what bit 8 of `c` says; the low bits of `c` are the operator, `x` the kind of number.
+    /// Jumps if `a op b` equals bit 8 of `c`; the low bits of `c` are the operator, `x` the kind of number.
     JumpCompare,
-    /// If an argument was given for parameter `x`.
+    /// Jumps if the caller passed an argument for parameter `x`.
     JumpIfGiven,
-    /// `a = ` what lies at offset `x` of the object itself, of so many bytes.
+    /// `a = ` value at offset `x` of `self`; the suffix is the number of bytes.
     LoadSelf1,
     LoadSelf4,
     LoadSelf8,
     StoreSelf1,
     StoreSelf4,
     StoreSelf8,
-    /// The same, of `c` bytes.
+    /// Loads and stores of `c` bytes in `self`.
     LoadSelfBytes,
     StoreSelfBytes,
-    /// `a = ` the element `b` of the array at offset `x` in the object itself, or in the frame; of four bytes, or of `c`. Where there
-    /// is no such element, what is in the table at `y`.
+    /// `a = ` element `b` of the array at offset `x` in `self` or in the frame; four or `c` bytes. Out of range, entry `y` of the
+    /// slow table is run instead.
     LoadSelfElement4,
     StoreSelfElement4,
     LoadElement4,
@@ -129,49 +129,46 @@ pub(crate) enum Do {
     StoreSelfElement,
     LoadElement,
     StoreElement,
-    /// `a = ` how many elements the array at offset `x` in the object itself, or in the frame, has.
+    /// `a = ` length of the array at offset `x` in `self` or in the frame.
     LengthOfSelf,
     Length,
-    /// `a = ` a property of the object in `b`; `c` bytes, `x` is the property in the table.
+    /// `a = ` property `x` of the table, of the object in `b`; `c` bytes.
     LoadOther,
     StoreOther,
-    /// `a =` the object itself.
     SelfObject,
-    /// The call `x` of the table.
+    /// Call site `x` of the table.
     Call,
-    /// The same of one function of the host without an object, all of whose parameters are copied by their bytes.
+    /// Call of one static host function; all parameters are copied bytewise.
     CallPlain,
-    /// The same where the class of the object itself may have another such function.
+    /// Variant of [`Self::CallPlain`] if the class of `self` may provide another function.
     CallPlainOfClass,
-    /// The same of what is a script for most, all of whose parameters are copied by their bytes.
+    /// Call of a function that usually is a script; all parameters are copied bytewise.
     CallDirect,
-    /// What is in the table at `x`.
+    /// Entry `x` of the slow table.
     Slow,
     Return,
 }
 
-/// A register: where it lies in the frame, its type and, for errors, its name.
+/// A register: frame offset and type, with a name for errors.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) offset: u16,
     pub(crate) property: Rc<Property>,
 }
 
-/// Where a value is read from.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Slot(Slot),
     Constant(Rc<Constant>),
 }
 
-/// A constant in memory of its own.
+/// A constant with its own memory.
 #[derive(Debug)]
 pub(crate) struct Constant {
     pub(crate) value: OwnedValue,
     pub(crate) property: Rc<Property>,
 }
 
-/// Code that runs.
 #[derive(Debug)]
 pub(crate) struct Linked {
     pub(crate) function: Rc<Function>,
@@ -179,11 +176,11 @@ pub(crate) struct Linked {
     pub(crate) file: Rc<str>,
     pub(crate) words: Box<[Word]>,
     pub(crate) lines: Box<[u32]>,
-    /// Bytes of the frame, a multiple of 16.
+    /// Frame size in bytes, a multiple of 16.
     pub(crate) frame_size: u32,
     pub(crate) is_static: bool,
     pub(crate) is_singular: bool,
-    /// What lies in the frame.
+    /// Layout of the frame.
     pub(crate) schema: Schema,
     /// Registers whose values own memory.
     pub(crate) owning: Box<[Slot]>,
@@ -191,66 +188,63 @@ pub(crate) struct Linked {
     pub(crate) others: Box<[OtherProperty]>,
     pub(crate) slow: Box<[Slow]>,
     pub(crate) triples: Box<[Made]>,
-    /// Constants that are copied by their bytes.
+    /// Constants that are copied bytewise.
     pub(crate) constants: Box<[Rc<Constant>]>,
-    /// The path of the class that declares it.
     pub(crate) class_name: Name,
-    /// The class that was last found to have the function.
+    /// Class of the last successful check for this function.
     pub(crate) seen: Cell<ClassId>,
 }
 
-/// A property of an object that is not the object itself.
+/// A property of an object other than `self`.
 #[derive(Debug)]
 pub(crate) struct OtherProperty {
     pub(crate) owner: Rc<Class>,
     pub(crate) property: Rc<Property>,
-    /// Where in the object, which may be behind the start of the property.
+    /// Offset in the object; may be inside of the property.
     pub(crate) offset: u32,
-    /// The class that was last found to have it.
+    /// Class of the last successful check for this property.
     pub(crate) seen: Cell<ClassId>,
 }
 
-/// A call.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) target: Aim,
-    /// The function as it is declared where the checker found it.
+    /// Function as declared where the checker found it.
     pub(crate) function: Rc<Function>,
     pub(crate) args: Box<[Arg]>,
-    /// What goes into the parameters of a script or a block.
+    /// Moves of arguments into a script frame or parameter block.
     pub(crate) moves: Box<[Move]>,
-    /// What comes back from there, with the result.
+    /// Moves of out parameters and the result back.
     pub(crate) outs: Box<[Move]>,
-    /// Where parameters and result lie, their types, and whether they are written to.
+    /// Offset and type of parameters and result; the flag marks out parameters.
     pub(crate) layout: Rc<[(u32, PropertyType, bool)]>,
-    /// Parameters, with the result, whose values own memory.
+    /// Parameters and result whose values own memory.
     pub(crate) owning: Rc<[Rc<Property>]>,
-    /// Bytes of a parameter block.
+    /// Size of the parameter block in bytes.
     pub(crate) block: u32,
-    /// Whether the function brings its own thunk.
     pub(crate) is_custom: bool,
-    /// What the result is where nothing is called, if zero bytes are not it.
+    /// Result if no function is called, unless it is zero bytes.
     pub(crate) initial: Option<Value>,
-    /// Which parameters got no argument.
+    /// Bit mask of parameters without an argument.
     pub(crate) skipped: u64,
-    /// Where the result goes.
+    /// Target of the result.
     pub(crate) to: Option<Slot>,
-    /// What was called last, for which class: that of an object, or the one of a path, as it was in one run.
+    /// Call cache: last callee with the class of its object, or with a class path in one run.
     pub(crate) seen: Cell<ClassId>,
     pub(crate) seen_path: Cell<Name>,
     pub(crate) seen_run: Cell<u64>,
     pub(crate) seen_callee: RefCell<Option<Callee>>,
-    /// Whether that is `function`.
+    /// True if the cached callee is `function`.
     pub(crate) seen_is_own: Cell<bool>,
 }
 
-/// What a call leads to.
+/// Target of a call.
 #[derive(Debug)]
 pub(crate) enum Aim {
     Virtual(Option<u16>),
     Final(Option<u16>, OnceCell<Callee>),
     Static(OnceCell<Callee>),
-    /// The function of that name that the class in a register has; none is the class that runs.
+    /// Function by name of the class in a register; `None` is the running class.
     OfClass(Option<u16>),
     Interface(u16),
     Delegate {
@@ -260,21 +254,20 @@ pub(crate) enum Aim {
     },
 }
 
-/// A function, and its body if it is a script.
+/// A function, with its linked code if it is a script.
 #[derive(Clone, Debug)]
 pub(crate) struct Callee {
     pub(crate) function: Rc<Function>,
     pub(crate) linked: Option<Weak<Linked>>,
 }
 
-/// An argument, as a thunk steps to it.
 #[derive(Debug)]
 pub(crate) enum Arg {
     Value(Source),
     Place(LinkedPlace),
 }
 
-/// One value between a frame and the frame or block of a callee.
+/// Move of one value between a frame and the frame or block of a callee.
 #[derive(Debug)]
 pub(crate) struct Move {
     pub(crate) how: How,
@@ -282,30 +275,29 @@ pub(crate) struct Move {
     pub(crate) here: u16,
     /// Offset among the parameters.
     pub(crate) there: u16,
-    /// The source of what is not in the frame, and the type of what is not plain.
+    /// Source constant, if the value is not in the frame.
     pub(crate) source: Option<Rc<Constant>>,
     pub(crate) property: Rc<Property>,
 }
 
-/// How a value is moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum How {
     Bytes1,
     Bytes4,
     Bytes8,
     Bytes12,
-    /// As many as values of its type take.
+    /// Bytewise copy of the size of the type.
     Bytes,
-    /// As its type says.
+    /// Typed copy.
     Typed,
 }
 
-/// A place, with offsets.
+/// A place with resolved offsets.
 #[derive(Debug)]
 pub(crate) struct LinkedPlace {
     pub(crate) root: LinkedRoot,
     pub(crate) steps: Box<[LinkedStep]>,
-    /// What lies there.
+    /// Type of the value at the place.
     pub(crate) property: Rc<Property>,
     pub(crate) initial: Option<Value>,
 }
@@ -321,7 +313,7 @@ pub(crate) enum LinkedRoot {
 #[derive(Debug)]
 pub(crate) enum LinkedStep {
     Field(u32),
-    /// Index register, bytes of an element, the type of the array.
+    /// Index register, element size in bytes, array type.
     Element {
         index: Source,
         size: u32,
@@ -331,7 +323,7 @@ pub(crate) enum LinkedStep {
     },
 }
 
-/// What takes more than a few instructions of the processor.
+/// Operations too complex for a single instruction.
 #[derive(Debug)]
 pub(crate) enum Slow {
     Init(Slot, Option<Value>),
@@ -352,26 +344,25 @@ pub(crate) enum Slow {
     Fail(Rc<str>),
 }
 
-/// Where a call or another step has led.
+/// Control transfer of a call or another step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Went {
-    /// Into the frame of a script, which is on top now.
+    /// Into a script frame, which is now innermost.
     In,
-    /// Out to other code, and back.
+    /// Other code was called and has returned.
     Out,
-    /// Nowhere else.
+    /// No transfer.
     Nowhere,
 }
 
-/// Kinds of numbers, in the order of their codes in instructions.
+/// Kinds of numbers, indexed by their code in instructions.
 pub(crate) const NUMS: [Num; 10] = Num::ALL;
 
-/// The code of a kind of number.
 pub(crate) fn num_code(num: Num) -> u32 {
     NUMS.iter().position(|known| *known == num).unwrap_or_default() as u32
 }
 
-/// Operators on two numbers, in the order of their codes in instructions.
+/// Binary number operators, indexed by their code in instructions.
 pub(crate) const OPS: [Op; 21] = [
     Op::Add,
     Op::Sub,
@@ -396,7 +387,7 @@ pub(crate) const OPS: [Op; 21] = [
     Op::ClockwiseFrom,
 ];
 
-/// The code of an operator on two numbers; none for others.
+/// Returns the instruction code of a binary number operator; `None` for other operators.
 pub(crate) fn op_code(op: Op) -> Option<u32> {
     OPS.iter().position(|known| *known == op).map(|at| at as u32)
 }

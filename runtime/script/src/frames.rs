@@ -1,4 +1,4 @@
-//! Frames, one behind the other in one piece of memory, and the calls that they are of.
+//! Stack of script frames in one block of memory, with their calls.
 #![expect(unsafe_code, reason = "hands out and takes back the memory of frames")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -13,34 +13,33 @@ use alcedo_reflect::values::ptr::PtrMut;
 
 use crate::exec::{Linked, Site, Word};
 
-/// One running call.
 pub(crate) struct Activation {
     pub(crate) linked: Rc<Linked>,
-    /// The next word, while a call from here runs.
+    /// Next instruction after a call from here returns.
     pub(crate) next: *const Word,
     pub(crate) base: *mut u8,
     pub(crate) object: ObjectHandle,
     pub(crate) memory: *mut u8,
     pub(crate) class: Name,
     pub(crate) skipped: u64,
-    /// The call of the caller; null for one that came from outside.
+    /// Call site in the caller; null for a call from outside.
     pub(crate) site: *const Site,
 }
 
-/// The memory of frames, and the calls that they are of.
+/// Memory of frames, and their calls.
 pub(crate) struct Frames {
     start: NonNull<u8>,
     layout: Layout,
-    /// Where the next frame or block may begin.
+    /// Start of the next frame or block.
     top: Cell<*mut u8>,
-    /// It has room for as many as there may be, so none moves; no reference to one is kept.
+    /// Has capacity for `most` calls, so its elements never move; no reference to an element is kept.
     running: UnsafeCell<Vec<Activation>>,
-    /// How many there may be.
+    /// Maximum number of calls.
     most: u32,
 }
 
 impl Frames {
-    /// So many bytes, for so many calls.
+    /// Allocates memory of the size for at most `most` calls.
     pub(crate) fn new(bytes: usize, most: u32) -> Self {
         let size = bytes.max(1 << 16).next_multiple_of(16);
         let layout = Layout::from_size_align(size, 16).expect("frames take less than half of the address space");
@@ -50,52 +49,50 @@ impl Frames {
         Self { start, layout, top: Cell::new(start.as_ptr()), running, most }
     }
 
-    /// Where the next frame or block may begin.
     #[inline]
     pub(crate) fn top(&self) -> *mut u8 {
         self.top.get()
     }
 
-    /// Gives back what was taken from there on.
+    /// Frees frames and blocks from `top` on.
     #[inline]
     pub(crate) fn give_back(&self, top: *mut u8) {
         self.top.set(self.top.get().min(top));
     }
 
-    /// The innermost call, which there is. It does not move, and is written by nobody else while it is innermost.
+    /// Returns the innermost call, which must exist. It does not move, and nothing else writes it while it is innermost.
     #[inline]
     pub(crate) fn innermost(&self) -> *mut Activation {
         // SAFETY: the reference ends here.
         unsafe { (*self.running.get()).as_mut_ptr().wrapping_add(self.depth() - 1) }
     }
 
-    /// How many calls of scripts are inside each other.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         // SAFETY: the reference ends here.
         unsafe { (*self.running.get()).len() }
     }
 
-    /// Shows `look` the innermost calls first.
+    /// Calls `look` for each call, innermost first.
     pub(crate) fn each(&self, look: &mut dyn FnMut(&Activation)) {
-        // SAFETY: `look` is of this crate, and runs nothing that calls scripts.
+        // SAFETY: `look` is a function of this crate that never calls scripts.
         unsafe { &*self.running.get() }.iter().rev().for_each(look);
     }
 
-    /// Shows `visit` all objects that frames refer to, and that they run for.
+    /// Visits all objects that frames refer to, and the objects of the calls.
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         self.each(&mut |running| {
             visit(running.object);
-            // SAFETY: the frame has a value of its type in each register, and is not written while it is looked at.
+            // SAFETY: the frame has a value of its type in each register, and is not written during the visit.
             let view = unsafe { View::from_raw(running.base, &running.linked.schema) };
             view.objects().into_iter().for_each(&mut *visit);
         });
     }
 
-    /// Memory for `size` bytes behind all frames and blocks, all zero.
+    /// Allocates `size` zeroed bytes after all frames and blocks.
     ///
     /// # Errors
-    /// [`CallError::TooDeep`] when there is no more.
+    /// Returns [`CallError::TooDeep`] if the memory is exhausted.
     #[inline]
     pub(crate) fn take(&self, size: usize, what: &dyn Fn() -> String) -> Result<*mut u8, CallError> {
         let base = self.top.get();
@@ -104,7 +101,7 @@ impl Frames {
         if size > left {
             return Err(self.too_deep(what()));
         }
-        // SAFETY: so much is left of the memory behind `top`, where nothing lies.
+        // SAFETY: so many bytes are free after `top`.
         unsafe { zero(base, size) };
         self.top.set(base.wrapping_add(size));
         Ok(base)
@@ -115,7 +112,7 @@ impl Frames {
         CallError::TooDeep { what, limit: self.most }
     }
 
-    /// A new frame, on which the loop goes on.
+    /// Pushes a frame, on which the loop continues.
     #[inline]
     pub(crate) fn push(
         &self,
@@ -138,7 +135,7 @@ impl Frames {
         Ok(base)
     }
 
-    /// The same for a call in the loop: null where it would go too deep, and nothing has happened then.
+    /// Pushes a frame for a call in the loop; returns null without any effect at the depth or memory limit.
     #[inline(always)]
     pub(crate) fn push_or_null(
         &self,
@@ -151,7 +148,7 @@ impl Frames {
         let base = self.top.get();
         let left = self.layout.size() - (base.addr() - self.start.as_ptr().addr());
         let size = linked.frame_size as usize;
-        // SAFETY: the list has room for `most`, and no reference to it is kept. So much memory is left behind `top`.
+        // SAFETY: the list has capacity for `most`, and no reference to it is kept. So much memory is free after `top`.
         unsafe {
             let running = &mut *self.running.get();
             let depth = running.len();
@@ -177,11 +174,11 @@ impl Frames {
         base
     }
 
-    /// The innermost frame ends: its values are destroyed.
+    /// Pops the innermost frame and destroys its values.
     #[inline]
     pub(crate) fn pop(&self) {
-        // SAFETY: what is behind the end of the list is nobody else's, and is read once: its code. The frame has a value of its type
-        // in each register, and nothing refers to it any more.
+        // SAFETY: the removed element has no other owner, and its code is read once. The frame has a value of its type in each
+        // register, and nothing refers to it any more.
         unsafe {
             let running = &mut *self.running.get();
             let Some(last) = running.len().checked_sub(1) else { return };
@@ -196,7 +193,6 @@ impl Frames {
         }
     }
 
-    /// Ends frames until there are so many.
     pub(crate) fn unwind(&self, depth: usize) {
         while self.depth() > depth {
             self.pop();
@@ -204,10 +200,10 @@ impl Frames {
     }
 }
 
-/// Zeros, of a multiple of 16 bytes: frames are small, so no function of the C library is called for most.
+/// Writes zeros to a multiple of 16 bytes. Avoids a call of the C library for the usual small frames.
 #[inline]
 unsafe fn zero(at: *mut u8, size: usize) {
-    // SAFETY: the caller has so much memory there, aligned to 16 bytes.
+    // SAFETY: the caller promised so much memory, aligned to 16 bytes.
     unsafe {
         match size {
             16 => at.cast::<[u128; 1]>().write([0; 1]),
@@ -226,7 +222,7 @@ unsafe fn zero(at: *mut u8, size: usize) {
 impl Drop for Frames {
     fn drop(&mut self) {
         self.unwind(0);
-        // SAFETY: `new` took the memory with this layout, and no frame is left.
+        // SAFETY: `new` allocated the memory with this layout, and no frames remain.
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }

@@ -1,4 +1,4 @@
-//! What the machine asks of whoever embeds it.
+//! Interface of the machine to its embedder.
 
 use std::rc::Rc;
 
@@ -8,11 +8,11 @@ use alcedo_reflect::World;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::construction::ConstructionArgs;
 
-/// What only the code above can do for a script.
+/// Operations for scripts that only the embedder can perform.
 pub trait Host {
-    /// Brings an object into the world, for `new`.
+    /// Creates an object for `new`.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// Returns the reason of a failure.
     fn construct(&self, world: &World, class: &Rc<Class>, args: ConstructionArgs) -> Result<ObjectHandle, CallError>;
 }

@@ -1,4 +1,4 @@
-//! What the language itself does with arrays, sets, maps, optional values and delegates.
+//! Built-in operations on arrays, sets, maps, optionals and delegates.
 
 use std::rc::Rc;
 
@@ -45,7 +45,7 @@ impl Machine {
         }
     }
 
-    /// One of the operations. What it is about is copied first, so it may lie in what is changed.
+    /// Performs an operation. Arguments are copied first, since they may be part of the changed container.
     pub(crate) fn intrinsic(
         &self,
         world: &World,
@@ -103,7 +103,7 @@ impl Machine {
             };
             let element = element()?;
             size::rows(len, count, element.ty.size())?;
-            // What lies behind moves.
+            // Subsequent elements are moved.
             cost::add(u64::from(len.saturating_sub(index)));
             rows.splice(index, 0, count).map_err(failed)?;
             if matches!(element.ty, PropertyType::Struct(_)) {
@@ -201,7 +201,7 @@ impl Machine {
         Ok(Went::Nowhere)
     }
 
-    /// A stable sort by a delegate. The elements are sorted beside the array, which what is called may change meanwhile.
+    /// Stable sort by a delegate. The elements are sorted in a copy, since the delegate may change the array.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
         let values = match registers.read(world, place)? {
             Ok(at) => {
@@ -223,7 +223,7 @@ impl Machine {
         cost::add(values.len() as u64);
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
-            // It takes more of the stack than another entry.
+            // Sorting uses more stack than other entries.
             self.entries.set(self.entries.get() + 1);
             self.pay(1)?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
@@ -232,7 +232,7 @@ impl Machine {
             trap(|| function.invoke(world, by.object, &mut block))?;
             Ok(block.result_as::<i32>()? >= 0)
         })?;
-        // What was called may have ended the object.
+        // The delegate may have destroyed the object.
         let registers = registers.anew(world);
         if registers.memory().is_null() && matches!(place.root, LinkedRoot::OfSelf(_)) {
             return Err(CallError::Stale { handle: registers.object });
@@ -242,8 +242,8 @@ impl Machine {
     }
 }
 
-/// The values, merged from runs that double: `in_order` says whether the second of two may follow the first. A run that follows
-/// the one before is asked about once. Whatever `in_order` says, each value is there once.
+/// Bottom-up merge sort: `in_order` returns true if the second value may follow the first. Each pair of adjacent runs is compared
+/// once before merging. An inconsistent `in_order` never loses or duplicates values.
 fn sorted(
     values: Vec<Value>,
     in_order: &mut dyn FnMut(&Value, &Value) -> Result<bool, CallError>,
@@ -285,7 +285,8 @@ fn sorted(
     Ok(order.into_iter().filter_map(|at| values[at].take()).collect())
 }
 
-/// Takes all rows out that equal an item; how many they were. The others move up row by row, and the end is cut off once.
+/// Removes all elements equal to an item and returns their number. Remaining elements move up one by one; the end is truncated
+/// once.
 pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32, CallError> {
     let (len, mut kept) = (rows.len(), 0);
     cost::add(u64::from(len));
@@ -301,7 +302,7 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     Ok(len - kept)
 }
 
-/// Whether it changes nothing.
+/// Returns true for operations that change nothing.
 pub(crate) fn is_reading(what: &Intrinsic) -> bool {
     matches!(
         what,
@@ -319,7 +320,7 @@ pub(crate) fn is_reading(what: &Intrinsic) -> bool {
     )
 }
 
-/// What one of those finds; none for the zero value.
+/// Performs a reading operation; `None` is the zero value.
 fn look(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Registers) -> Result<Option<Value>, CallError> {
     let argument = args.first().map(|source| registers.source(source));
     let wanted = || argument.ok_or_else(|| CallError::other("an operand is missing"));
@@ -396,7 +397,7 @@ fn change_bindings(what: &Intrinsic, at: PtrMut<'_>, one: Binding) -> Result<(),
     at.write(&value).map_err(|error| CallError::other(error.found))
 }
 
-/// The element of an array property, as a property.
+/// Returns the element of an array property as a property.
 pub(crate) fn element_of(property: &Property) -> Result<Rc<Property>, CallError> {
     let PropertyType::Array(of) = &property.ty else { return Err(no_container(&property.ty)) };
     Ok(Rc::new(Property { ty: of.ty().clone(), offset: 0, ..property.clone() }))

@@ -1,6 +1,6 @@
-//! Scripts run here: bytecode is made of checked trees, looked at by the loader, and run by a frame machine whose frames are
-//! roots of the collector. Natives are called, and call, through the thunks of reflected functions. This crate knows neither
-//! modules nor generations; what is above it says when code comes and goes.
+//! Execution of scripts: checked trees are compiled to bytecode, verified by the loader, and run by an interpreter whose frames
+//! are roots of the collector. Calls to and from native code use the thunks of reflected functions. This crate is independent of
+//! modules and generations; the crates above it decide when code is loaded and unloaded.
 
 mod call;
 mod call_in;

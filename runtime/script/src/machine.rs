@@ -1,5 +1,5 @@
-//! The machine: its limits, what it counts, and what it says of a script that fails. Frames are in [`frames`](crate::frames), the loop
-//! over words is in [`run`](crate::run), calls are in [`call`](crate::call).
+//! The machine: limits, counters, and error reports of scripts. [`frames`](crate::frames) contains the frames,
+//! [`run`](crate::run) the interpreter loop, [`call`](crate::call) the calls.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -19,22 +19,22 @@ use crate::frames::Frames;
 use crate::host::Host;
 use crate::size;
 
-/// How far scripts may go.
+/// Resource limits of scripts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many calls of scripts may be inside each other.
+    /// Maximum depth of nested script calls.
     pub depth: u32,
-    /// How many of these may be entered from native or plugin code: they take stack of the thread.
+    /// Maximum number of nested entries from native or plugin code, which use the stack of the thread.
     pub entries: u32,
-    /// How many rounds of loops and calls one entry from outside may take, before it counts as one that never ends. Operations
-    /// that go over a container or a long text, and lines in the log, count as several.
+    /// Maximum number of loop iterations and calls per outermost entry, against infinite loops. Operations on whole containers or
+    /// long strings, and log lines, count as several.
     pub rounds: u64,
-    /// Bytes for all frames.
+    /// Bytes of memory for all frames.
     pub memory: usize,
-    /// Bytes that one array, set, map or text may take, without those that its elements own in turn.
+    /// Maximum bytes of one array, set, map or string, without memory that its elements own.
     pub value: usize,
-    /// Bytes by which all arrays, sets, maps, texts and names together may grow from the outermost call of a script to its end, those
-    /// of the library and of native code that it calls too. Between two looks at it a single copy may take more.
+    /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call, including
+    /// library and native code. A single copy may exceed it between two checks.
     pub values: usize,
 }
 
@@ -51,30 +51,30 @@ impl Default for Limits {
     }
 }
 
-/// Runs scripts. One for a world; game thread only.
+/// Interpreter of scripts. One per world; game thread only.
 pub struct Machine {
     pub(crate) limits: Limits,
     pub(crate) frames: Frames,
     pub(crate) entries: Cell<u32>,
-    /// The stack on which scripts run.
+    /// Stack on which scripts must run.
     pub(crate) stack: Cell<StackSpan>,
     pub(crate) rounds: Cell<u64>,
-    /// The number of the run, which goes from the outermost call to its end.
+    /// Number of the current run, which is one outermost call.
     pub(crate) run: Cell<u64>,
-    /// Bytes that values held when it began.
+    /// Bytes held by values at the start of the run.
     pub(crate) base: Cell<usize>,
-    /// What went wrong in a call that only says whether it went well.
+    /// Error of a call that only returns success or failure.
     pub(crate) failed: Cell<Option<CallError>>,
-    /// Code by the class that declares its function, and the name of that.
+    /// Code by declaring class and function name.
     pub(crate) code: RefCell<FxHashMap<(ClassId, Name), Weak<Linked>>>,
     pub(crate) host: RefCell<Option<Rc<dyn Host>>>,
     pub(crate) is_attached: Cell<bool>,
-    /// What was told of each place: one in a tick would fill the log.
+    /// Deduplicates log messages per location; a message per tick would fill the log.
     pub(crate) warned: Repeats,
 }
 
 impl Machine {
-    /// A machine without code.
+    /// Creates a machine without code.
     pub fn new(limits: Limits) -> Rc<Self> {
         Rc::new(Self {
             limits,
@@ -92,22 +92,21 @@ impl Machine {
         })
     }
 
-    /// Restricts scripts to this stack: a coroutine could suspend a frame of theirs and close it out of order.
+    /// Restricts scripts to this stack: a coroutine could suspend a script frame and close it out of order.
     pub fn set_stack(&self, stack: StackSpan) {
         self.stack.set(stack);
     }
 
-    /// Whether any script runs: what a safe point has to wait for.
+    /// Returns true while a script runs; safe points must wait for it.
     pub fn is_running(&self) -> bool {
         self.frames.depth() != 0
     }
 
-    /// The running functions, innermost first.
     fn stack(&self) -> Vec<ScriptPlace> {
         self.innermost(usize::MAX)
     }
 
-    /// So many of the running functions, innermost first.
+    /// Returns at most `most` running functions, innermost first.
     fn innermost(&self, most: usize) -> Vec<ScriptPlace> {
         let mut stack = Vec::new();
         self.frames.each(&mut |running| {
@@ -123,7 +122,7 @@ impl Machine {
         stack
     }
 
-    /// An error, with the calls that led there.
+    /// Attaches the script call stack to an error.
     #[cold]
     pub(crate) fn in_script(&self, error: CallError) -> CallError {
         match error {
@@ -132,7 +131,7 @@ impl Machine {
         }
     }
 
-    /// Begins to count rounds, where nothing runs yet.
+    /// Resets the round counter if no script runs yet.
     pub(crate) fn begin(&self) {
         if self.frames.depth() == 0 {
             cost::take();
@@ -142,17 +141,17 @@ impl Machine {
         }
     }
 
-    /// Takes rounds, and those that are due, from what is left.
+    /// Subtracts rounds and pending costs from the remaining rounds.
     ///
     /// # Errors
-    /// When there are not so many left; none is left then.
+    /// Returns an error if the remaining rounds are insufficient; then none remain.
     pub(crate) fn pay(&self, rounds: u64) -> Result<(), CallError> {
         let left = self.rounds.get().checked_sub(rounds.saturating_add(cost::take()));
         self.rounds.set(left.unwrap_or_default());
         left.map(drop).ok_or_else(|| self.runaway())
     }
 
-    /// The memory of an object; null for none and for one that is gone.
+    /// Returns the memory of an object; null for no object or a destroyed one.
     #[inline]
     pub(crate) fn memory_of(&self, world: &World, object: ObjectHandle) -> *mut u8 {
         world.objects.memory(object).unwrap_or(std::ptr::null_mut())
@@ -167,7 +166,7 @@ impl Machine {
         ))
     }
 
-    /// Tells the log what went wrong without ending the script: of one place the first time, and then how often.
+    /// Logs a problem without ending the script. Repetitions at one location are only counted.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {
         cost::add(cost::LINE);
@@ -181,7 +180,7 @@ impl Machine {
     }
 }
 
-/// How many calls a line in the log names.
+/// Maximum number of calls in a log line.
 const LOGGED: usize = 8;
 
 impl RootSource for Machine {

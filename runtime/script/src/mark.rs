@@ -1,9 +1,9 @@
-//! What a piece of work begins on the machine ends with it, also where it fails or panics: a call that was left behind would be one
-//! that the collector looks at, with a frame that is used again.
+//! Restores the machine after an operation, even if it fails or panics: the collector would otherwise visit a leftover call whose
+//! frame is reused.
 
 use crate::machine::Machine;
 
-/// How the machine was. When this is dropped, it is so again: later calls have ended, and what they took is free.
+/// Saved state of the machine. Dropping it ends later calls and frees their memory.
 pub(crate) struct Mark<'a> {
     machine: &'a Machine,
     depth: usize,
@@ -12,13 +12,13 @@ pub(crate) struct Mark<'a> {
 }
 
 impl Machine {
-    /// How the machine is now.
+    /// Saves the current state.
     #[inline]
     pub(crate) fn mark(&self) -> Mark<'_> {
         self.mark_at(self.frames.depth())
     }
 
-    /// The same, with only so many of the calls.
+    /// Saves the current state with the given number of calls.
     #[inline]
     pub(crate) fn mark_at(&self, depth: usize) -> Mark<'_> {
         Mark { machine: self, depth, top: self.frames.top(), entries: self.entries.get() }
@@ -26,7 +26,7 @@ impl Machine {
 }
 
 impl Mark<'_> {
-    /// Leaves the calls that there are now, and lets only their number from outside be as it was.
+    /// Keeps the current calls; restores only the number of entries.
     #[inline]
     pub(crate) fn keep(mut self) {
         self.depth = usize::MAX;

@@ -1,4 +1,4 @@
-//! One value between a frame and the frame or parameter block of a call.
+//! Moves of single values between a frame and the frame or parameter block of a call.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
@@ -7,41 +7,41 @@ use crate::cost;
 use crate::exec::{How, Move};
 
 impl Move {
-    /// From the caller's frame to the parameters at `there`.
+    /// Moves from the caller's frame to the parameters at `there`.
     ///
     /// # Safety
-    /// The frame of the caller, whose code this is of, lies at `here`; parameters as this call has them lie at `there`.
+    /// `here` must point to the frame of the caller, whose code contains this move; `there` to the parameters of the call.
     #[inline]
     pub(crate) unsafe fn over(&self, here: *const u8, there: *mut u8) {
         let from = self.from(here);
-        // SAFETY: the loader has compared the types; the caller vouches for the rest.
+        // SAFETY: the loader compared the types; the caller promised the rest.
         unsafe { self.one(from, there.wrapping_add(usize::from(self.there))) };
     }
 
-    /// The same for a value that is copied by its bytes.
+    /// Variant of [`Move::over`] for bytewise copies.
     ///
     /// # Safety
-    /// As for [`Move::over`].
+    /// The requirements of [`Move::over`] apply.
     #[inline(always)]
     pub(crate) unsafe fn over_plain(&self, here: *const u8, there: *mut u8) {
         let from = self.from(here);
-        // SAFETY: as for `over`.
+        // SAFETY: the caller promised the requirements of `over`.
         unsafe { self.one_plain(from, there.wrapping_add(usize::from(self.there))) };
     }
 
-    /// From the parameters at `there` back to the caller's frame.
+    /// Moves from the parameters at `there` back to the caller's frame.
     ///
     /// # Safety
-    /// As for [`Move::over`].
+    /// The requirements of [`Move::over`] apply.
     #[inline]
     pub(crate) unsafe fn back(&self, here: *mut u8, there: *const u8) {
-        // SAFETY: as for `over`.
+        // SAFETY: the caller promised the requirements of `over`.
         unsafe {
             self.one(there.wrapping_add(usize::from(self.there)), here.wrapping_add(usize::from(self.here)));
         }
     }
 
-    /// Where the value is.
+    /// Returns the address of the source value.
     #[inline(always)]
     fn from(&self, here: *const u8) -> *const u8 {
         match &self.source {
@@ -53,7 +53,7 @@ impl Move {
     #[inline]
     unsafe fn one(&self, from: *const u8, to: *mut u8) {
         if matches!(self.how, How::Typed) {
-            // SAFETY: the callers have values of the type at both, apart from each other.
+            // SAFETY: the callers have disjoint values of the type at both addresses.
             unsafe {
                 let from = Ptr::new(from, &self.property.ty);
                 cost::add(cost::of(from));
@@ -61,14 +61,14 @@ impl Move {
             }
             return;
         }
-        // SAFETY: as before.
+        // SAFETY: same as above.
         unsafe { self.one_plain(from, to) };
     }
 
-    /// The same of a value that is its bytes.
+    /// Copies the bytes of a value.
     #[inline(always)]
     unsafe fn one_plain(&self, from: *const u8, to: *mut u8) {
-        // SAFETY: the callers have values of the type at both, apart from each other.
+        // SAFETY: the callers have disjoint values of the type at both addresses.
         unsafe {
             match self.how {
                 How::Bytes1 => *to = *from,
@@ -76,20 +76,20 @@ impl Move {
                 How::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
                 How::Bytes12 => to.copy_from(from, 12),
                 How::Bytes => to.copy_from(from, self.property.ty.size()),
-                // The loader lets none of these be moved so.
+                // The loader never builds such moves.
                 How::Typed => {}
             }
         }
     }
 }
 
-/// Moves a value of so many bytes, which are few for most.
+/// Copies a value of the size, which usually is small.
 ///
 /// # Safety
-/// Values of so many bytes that own nothing lie at both, where one of them may be written.
+/// Both pointers must point to values of the size that own no memory; `to` must be valid for writes.
 #[inline]
 pub(crate) unsafe fn move_plain(to: *mut u8, from: *const u8, size: u16) {
-    // SAFETY: the caller has such values at both.
+    // SAFETY: the caller promised such values.
     unsafe {
         match size {
             1 => *to = *from,

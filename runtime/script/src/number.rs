@@ -1,22 +1,21 @@
-//! Operators on numbers of each kind, as the language has them.
+//! Number operators of the language, for each kind of number.
 #![expect(unsafe_code, reason = "reads and writes numbers in registers")]
 
 use alcedo_uc::hir::{Num, Op};
 
 use crate::value::Number as Any;
 
-/// How near two floats are that count as the same.
+/// Tolerance of the `~=` operator on floats.
 const NEAR: f64 = 0.0001;
 
-/// The numbers of a kind: what an operator makes of two.
+/// Operators on one kind of numbers.
 pub(crate) trait Number: Copy + PartialOrd {
-    /// What `op` makes of the two; the `bool` says whether it was a division by zero.
+    /// Computes `op`; the `bool` is true for a division by zero.
     fn binary(op: Op, left: Self, right: Self, places: i32) -> (Self, bool);
 
-    /// Whether they differ by little.
+    /// Compares with the tolerance of `~=`.
     fn is_near(self, other: Self) -> bool;
 
-    /// The number, of whatever kind.
     fn any(self) -> Any;
 }
 
@@ -87,7 +86,6 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
-/// Whether an operator says yes of two numbers.
 #[inline]
 pub(crate) fn compare<N: Number>(op: Op, left: N, right: N) -> bool {
     match op {
@@ -102,13 +100,13 @@ pub(crate) fn compare<N: Number>(op: Op, left: N, right: N) -> bool {
     }
 }
 
-/// Whether the left angle is clockwise from the right one, of 65536 a turn.
+/// Returns true if the left angle is clockwise from the right one; 65536 units per turn.
 pub(crate) fn clockwise_from(left: i32, right: i32) -> bool {
     let (left, right) = (left & 0xffff, right & 0xffff);
     if (left - right).abs() > 0x8000 { left < right } else { left > right }
 }
 
-/// Whether an operator gives a `bool`.
+/// Returns true for operators with a `bool` result.
 pub(crate) fn compares(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::Xor | Op::ClockwiseFrom)
 }
@@ -161,13 +159,13 @@ macro_rules! with_num {
 }
 pub(crate) use with_num;
 
-/// `to = left op right`; whether that was a division by zero.
+/// Computes `to = left op right`; returns true for a division by zero.
 ///
 /// # Safety
-/// Numbers of that kind lie at `left` and `right` (for shifts, an `i32` at `right`), and one may be written at `to`, or a `bool`
-/// where the operator compares.
+/// `left` and `right` must point to numbers of the kind (for shifts, `right` to an `i32`); `to` must be valid for writes of one,
+/// or of a `bool` for comparisons.
 pub(crate) unsafe fn arithmetic(op: Op, num: Num, to: *mut u8, left: *const u8, right: *const u8) -> bool {
-    // SAFETY: the caller has such numbers there.
+    // SAFETY: the caller promised such numbers.
     unsafe {
         if compares(op) {
             *to = u8::from(compare_bits(op, num, left, right));
@@ -185,13 +183,13 @@ pub(crate) unsafe fn arithmetic(op: Op, num: Num, to: *mut u8, left: *const u8, 
     }
 }
 
-/// Whether an operator says yes of two numbers.
+/// Evaluates a comparison of two numbers.
 ///
 /// # Safety
-/// Numbers of that kind lie at both.
+/// Both pointers must point to numbers of the kind.
 #[inline]
 pub(crate) unsafe fn compare_bits(op: Op, num: Num, left: *const u8, right: *const u8) -> bool {
-    // SAFETY: the caller has such numbers there.
+    // SAFETY: the caller promised such numbers.
     unsafe {
         if op == Op::ClockwiseFrom && num == Num::I32 {
             return clockwise_from(*left.cast(), *right.cast());

@@ -1,4 +1,4 @@
-//! Where values are: registers in a frame, and the ways from there to properties, fields and elements.
+//! Registers of a frame, and the resolution of places: properties, fields and elements.
 #![expect(unsafe_code, reason = "offsets that the loader has looked at become addresses")]
 
 use std::rc::Rc;
@@ -18,81 +18,79 @@ use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Sour
 use crate::size;
 use crate::triple::Made;
 
-/// The registers of a running call, and the object that it runs for.
+/// Registers of a running call, and its object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Registers {
     base: *mut u8,
     /// The object, or none.
     pub(crate) object: ObjectHandle,
-    /// Its memory; null when there is none, or it is gone.
+    /// Memory of the object; null for no object or a destroyed one.
     memory: *mut u8,
-    /// The class that a static function was called on.
+    /// Class on which a static function was called.
     pub(crate) class: Name,
 }
 
-/// Where the way to a place ended.
+/// Result of resolving a place.
 enum Found<'a> {
-    /// There.
     At(*mut u8),
-    /// At an object that is none or gone.
+    /// The object is none or destroyed.
     NoObject,
-    /// Behind the end of that array, of so many elements, at that index.
+    /// Index out of range: the array, the index, and the length.
     OutOfRange(&'a Property, i32, u32),
 }
 
-/// Why a place is looked for.
+/// Access for which a place is resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
     Read,
-    /// Arrays grow on the way.
+    /// Arrays grow to include the index.
     Write,
-    /// What is there is changed, and nothing grows.
+    /// Changes a value in place; arrays do not grow.
     Change,
 }
 
 impl Registers {
-    /// The registers at `base`.
+    /// Creates the registers of the frame at `base`.
     ///
     /// # Safety
-    /// A frame of the code that slots, sources and places are taken from lies at `base`: each of its registers holds a value
-    /// of its type. `memory` is that of `object`, which is of the class of that code, or null. Both for as long as this is used.
+    /// `base` must point to a frame of the code that slots, sources and places are taken from, with a value of its type in each
+    /// register. `memory` must be that of `object`, which must be of the class of that code, or null. Both must hold while the
+    /// returned value is used.
     #[inline]
     pub(crate) unsafe fn new(base: *mut u8, object: ObjectHandle, memory: *mut u8, class: Name) -> Self {
         Self { base, object, memory, class }
     }
 
-    /// The same after code outside ran, which may have ended the object: its memory is looked up anew.
+    /// Updates the memory of the object after calls of outside code, which may have destroyed it.
     pub(crate) fn anew(self, world: &World) -> Self {
         Self { memory: world.objects.memory(self.object).unwrap_or(std::ptr::null_mut()), ..self }
     }
 
-    /// Where the frame begins.
     #[inline]
     pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }
 
-    /// The memory of the object; null when there is none, or it is gone.
     #[inline]
     pub(crate) fn memory(&self) -> *mut u8 {
         self.memory
     }
 
-    /// The handle in a register that the loader saw one in.
+    /// Reads the handle in a register. The loader must have verified that the register holds one.
     #[inline]
     pub(crate) fn handle(&self, register: u16) -> ObjectHandle {
-        // SAFETY: `new` was promised a frame, and the loader saw a handle there.
+        // SAFETY: the caller of `new` promised a frame; the loader verified that the register holds a handle.
         unsafe { self.base.wrapping_add(usize::from(register)).cast::<ObjectHandle>().read() }
     }
 
-    /// The name in a register that the loader saw one in.
+    /// Reads the name in a register. The loader must have verified that the register holds one.
     #[inline]
     pub(crate) fn name(&self, register: u16) -> Name {
-        // SAFETY: `new` was promised a frame, and the loader saw a name there.
+        // SAFETY: the caller of `new` promised a frame; the loader verified that the register holds a name.
         unsafe { self.base.wrapping_add(usize::from(register)).cast::<Name>().read() }
     }
 
-    /// Makes a register, if there is one, what a new value is.
+    /// Resets a register to the initial value of its type.
     pub(crate) fn clear(&self, slot: Option<&Slot>, initial: Option<&Value>) -> Result<(), CallError> {
         let Some(slot) = slot else { return Ok(()) };
         self.ptr_mut(slot).destroy();
@@ -102,29 +100,27 @@ impl Registers {
         }
     }
 
-    /// A register as the place of a result.
+    /// Returns a register as the target of a result.
     pub(crate) fn slot_argument<'a>(&self, slot: &'a Slot) -> Argument<'a> {
-        // SAFETY: `new` was promised a value of the type in each register. The loader lets it not be used beside.
+        // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of it during
+        // the call.
         unsafe { Argument::new(&slot.property, self.base.wrapping_add(usize::from(slot.offset))) }
     }
 
-    /// A register, to read.
     #[inline]
     pub(crate) fn ptr<'a>(&self, slot: &'a Slot) -> Ptr<'a> {
-        // SAFETY: `new` was promised a frame that has a value of the type there. Each verb is done with a pointer before the next
-        // writes.
+        // SAFETY: the caller of `new` promised a frame with a value of the type there. Each operation is done with its pointer
+        // before the next one writes.
         unsafe { Ptr::new(self.base.wrapping_add(usize::from(slot.offset)), &slot.property.ty) }
     }
 
-    /// A register, to write.
     #[inline]
     pub(crate) fn ptr_mut<'a>(&self, slot: &'a Slot) -> PtrMut<'a> {
-        // SAFETY: `new` was promised a frame that has a value of the type there. Each verb is done with a pointer before the next
-        // reads.
+        // SAFETY: the caller of `new` promised a frame with a value of the type there. Each operation is done with its pointer
+        // before the next one reads.
         unsafe { PtrMut::new(self.base.wrapping_add(usize::from(slot.offset)), &slot.property.ty) }
     }
 
-    /// What an operand is.
     #[inline]
     pub(crate) fn source<'a>(&self, source: &'a Source) -> Ptr<'a> {
         match source {
@@ -133,60 +129,60 @@ impl Registers {
         }
     }
 
-    /// Puts what is made of two operands into a register.
+    /// Computes an operation on two operands into a register.
     pub(crate) fn make(&self, made: Made, to: &Slot, left: &Source, right: &Source) {
         let at = |source: &Source| match source {
             Source::Slot(slot) => self.base.wrapping_add(usize::from(slot.offset)),
             Source::Constant(constant) => constant.value.at(),
         };
         let place = self.base.wrapping_add(usize::from(to.offset));
-        // SAFETY: `new` was promised a value of its type in each register, and the loader made this of their types.
+        // SAFETY: the caller of `new` promised a value of its type in each register; the loader built `made` for these types.
         unsafe { made.put(place, at(left), at(right)) };
     }
 
-    /// An operand as an argument of a thunk.
+    /// Returns an operand as an argument of a thunk.
     pub(crate) fn argument<'a>(&self, source: &'a Source) -> Argument<'a> {
         let (property, at): (&'a Property, _) = match source {
             Source::Slot(slot) => (&slot.property, self.base.wrapping_add(usize::from(slot.offset))),
             Source::Constant(constant) => (&constant.property, constant.value.at()),
         };
-        // SAFETY: `new` was promised a value of the type in each register. The loader lets no register that is written to be used
-        // beside, and no constant be written.
+        // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of written
+        // registers during the call, and writes to constants.
         unsafe { Argument::new(property, at) }
     }
 
-    /// A place as an argument of a thunk.
+    /// Resolves a place as an argument of a thunk.
     ///
     /// # Errors
-    /// When the way does not lead there.
+    /// Returns an error if the object does not exist or an index is out of range.
     pub(crate) fn place_argument<'a>(
         &self,
         world: &World,
         place: &'a LinkedPlace,
         purpose: Purpose,
     ) -> Result<Argument<'a>, CallError> {
-        // The thunk may have ended the object since the call began.
+        // The thunk may have destroyed the object since the call began.
         let is_gone = matches!(place.root, LinkedRoot::OfSelf(_)) && world.objects.memory(self.object).is_none();
         match if is_gone { Found::NoObject } else { self.find(world, place, purpose)? } {
-            // SAFETY: `find` looked it up just now. It is the one place of the call; the loader saw to it that what it begins in is
-            // not used beside, and objects lie apart from frames. `Steps::keeper` answers for it.
+            // SAFETY: `find` has just resolved it. It is the only place argument of the call; the loader rejects other uses of
+            // its root, and objects are disjoint from frames. `Steps::keeper` guarantees the rest.
             Found::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
             Found::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
             Found::OutOfRange(array, index, len) => Err(out_of_range(array, index, len)),
         }
     }
 
-    /// The value at a place, to read; `None` where the way ends before, with what is to be logged of it.
+    /// Resolves a place to read; the inner `Err` is the log message if the place does not exist.
     pub(crate) fn read<'a>(&self, world: &World, place: &'a LinkedPlace) -> Result<Result<Ptr<'a>, String>, CallError> {
         Ok(match self.find(world, place, Purpose::Read)? {
-            // SAFETY: `find` looked it up just now, and the verb is done with it before anything else runs.
+            // SAFETY: `find` has just resolved it, and the operation is done with it before anything else runs.
             Found::At(at) => Ok(unsafe { Ptr::new(at, &place.property.ty) }),
             Found::NoObject => Err(format!("{} of none is read", place.property.text)),
             Found::OutOfRange(array, index, len) => Err(format!("{} is read", element(array, index, len))),
         })
     }
 
-    /// The value at a place, to write; `None` where the way ends before, with what is to be logged of it.
+    /// Resolves a place to write; the inner `Err` is the log message if the place does not exist.
     pub(crate) fn write<'a>(
         &self,
         world: &World,
@@ -194,7 +190,7 @@ impl Registers {
         purpose: Purpose,
     ) -> Result<Result<PtrMut<'a>, String>, CallError> {
         Ok(match self.find(world, place, purpose)? {
-            // SAFETY: `find` looked it up just now, and the verb is done with it before anything else runs.
+            // SAFETY: `find` has just resolved it, and the operation is done with it before anything else runs.
             Found::At(at) => Ok(unsafe { PtrMut::new(at, &place.property.ty) }),
             Found::NoObject => Err(format!("{} of none is written", place.property.text)),
             Found::OutOfRange(array, index, len) => Err(format!("{} is written", element(array, index, len))),
@@ -237,7 +233,7 @@ impl Registers {
                 LinkedStep::Field(offset) => at = at.wrapping_add(*offset as usize),
                 LinkedStep::Element { index, size, array: of, fixed, element } => {
                     let index = self.source(index).get::<i32>().unwrap_or_default();
-                    // SAFETY: the way leads to a value of the type of the array so far.
+                    // SAFETY: the preceding steps resolve to a value of the array type.
                     let mut raw = unsafe { at.cast::<ArrayRaw>().read() };
                     if index < 0 || index as u32 >= raw.len {
                         if *fixed {
@@ -246,10 +242,10 @@ impl Registers {
                         if purpose != Purpose::Write || index < 0 {
                             return Ok(Found::OutOfRange(of, index, raw.len));
                         }
-                        // SAFETY: the way leads to a value of the type of the array so far, which nothing else reads meanwhile.
+                        // SAFETY: the preceding steps resolve to a value of the array type, which has no other reader during this.
                         let place = unsafe { PtrMut::new(at, &of.ty) };
                         grow(place, index as u32 + 1, element)?;
-                        // SAFETY: as before.
+                        // SAFETY: same as for the read above.
                         raw = unsafe { at.cast::<ArrayRaw>().read() };
                     }
                     at = raw.data.wrapping_add(index as usize * *size as usize);
@@ -260,10 +256,10 @@ impl Registers {
     }
 }
 
-/// The memory of a property in another object; none when that is gone.
+/// Returns the memory of a property in another object; `None` if the object is destroyed.
 ///
 /// # Errors
-/// [`CallError::WrongClass`] when its class has no such property.
+/// Returns [`CallError::WrongClass`] if the class lacks the property.
 #[inline]
 pub(crate) fn other_memory(
     world: &World,
@@ -294,7 +290,7 @@ fn check_class(world: &World, other: &OtherProperty, object: ObjectHandle) -> Re
     })
 }
 
-/// Makes an array as long as that, with new elements as they begin.
+/// Extends an array to the length with elements of the initial value.
 pub(crate) fn grow(place: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Result<(), CallError> {
     let Some(mut rows) = array(place) else { return Ok(()) };
     let len = rows.len();
@@ -312,7 +308,7 @@ pub(crate) fn grow(place: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Re
     Ok(())
 }
 
-/// An element that is not there, in words.
+/// Describes an out-of-range element.
 fn element(array: &Property, index: i32, len: u32) -> String {
     let name = if array.text.is_empty() { "an array" } else { &*array.text };
     format!("element {index} of {name}, which has {len},")

@@ -1,8 +1,8 @@
-//! The loop that runs words. Calls between scripts stay in it; those that go out to native or plugin code, and those that come in
-//! from there, are in [`call_out`](crate::call_out) and [`call_in`](crate::call_in).
+//! Interpreter loop. Calls between scripts stay in the loop; [`call_out`](crate::call_out) contains calls to native or plugin
+//! code, [`call_in`](crate::call_in) calls from there.
 //!
-//! The loop looks at nothing that the loader has looked at: registers lie in their frame and have their types, jumps lead to
-//! words, tables have what words name in them.
+//! The loop relies on the checks of the loader: registers are inside of their frame and have their types, jumps target
+//! instructions, table indices are valid.
 #![expect(unsafe_code, reason = "runs verified words over raw frames")]
 
 use std::rc::Rc;
@@ -23,10 +23,10 @@ use crate::place::{Registers, other_memory};
 use crate::size;
 
 impl Machine {
-    /// Runs until there are only `floor` calls left. On an error they are ended too.
+    /// Runs until only `floor` calls remain. An error ends the other calls too.
     ///
     /// # Errors
-    /// What went wrong, with the calls that led there.
+    /// Returns the error with the script call stack.
     pub(crate) fn run(&self, world: &World, floor: usize) -> Result<(), CallError> {
         let ran = self.run_words(world, floor);
         ran.map_err(|error| {
@@ -36,7 +36,7 @@ impl Machine {
         })
     }
 
-    /// Whether properties may be written without asking.
+    /// Returns true if property writes need no check.
     #[inline]
     fn is_free(world: &World) -> bool {
         world.mode.get() == mode::NORMAL && !world.slices.are_out()
@@ -44,13 +44,13 @@ impl Machine {
 
     fn run_words(&self, world: &World, floor: usize) -> Result<(), CallError> {
         let mut depth = self.frames.depth();
-        // There is a call on top, pushed by whoever calls this.
+        // The caller of this function pushed a call.
         let top = || self.frames.innermost();
         let mut rounds = self.rounds.get();
         let mut is_free = Self::is_free(world);
-        // Calls below this depth were not running when code outside did something last: their object may be gone.
+        // Calls below this depth were suspended during the last outside call, which may have destroyed their objects.
         let mut stale = depth;
-        // SAFETY: the call is there, and keeps the code that it runs.
+        // SAFETY: the call exists and owns the code that it runs.
         let (mut pc, mut base, mut memory, mut code) = unsafe {
             let running = &*top();
             (running.next, running.base, running.memory, Rc::as_ptr(&running.linked))
@@ -130,7 +130,7 @@ impl Machine {
                 rounds = rounds.saturating_sub(cost::take());
             }};
         }
-        // An array in the frame where the operation says so, else in the object itself.
+        // The array is in the frame or in `self`, depending on the operation.
         macro_rules! array {
             ($word:ident, $in_frame:path, $look:expr) => {
                 match $word.op {
@@ -143,7 +143,7 @@ impl Machine {
                 .cast::<ArrayRaw>()
             };
         }
-        // After code outside ran: what it may have changed is looked up anew.
+        // Outside code ran: reloads everything that it may have changed.
         macro_rules! came_back {
             ($running:expr) => {{
                 is_free = Self::is_free(world);
@@ -176,12 +176,12 @@ impl Machine {
                 (*running).next = pc;
                 let registers = Registers::new(base, (*running).object, memory, (*running).class);
                 self.rounds.set(rounds);
-                // An error leaves the rounds as they are counted by then.
+                // On an error, the rounds counted by the callee remain.
                 let went = self.call(world, site, &registers)?;
                 if went != Went::In {
                     rounds = self.rounds.get().saturating_sub(cost::take());
                 } else if !site.owning.is_empty() {
-                    // Containers and texts were copied.
+                    // Containers and strings were copied.
                     rounds = rounds.saturating_sub(cost::take());
                 }
                 if !size::is_kept() {
@@ -234,10 +234,10 @@ impl Machine {
         }
 
         loop {
-            // SAFETY: the loader made these words, and looked at what they name: each offset is that of a register of the type that
-            // the operation reads or writes, in the frame at `base`, which has a value of its type in each register; jumps lead to
-            // words, the last of which returns; tables have what is named. `memory` is that of the object the call runs for, of a
-            // class that has what the loader found there, or null; it is looked up anew after code outside ran.
+            // SAFETY: the loader built these instructions and verified their operands: each offset is that of a register of the
+            // type that the operation reads or writes, in the frame at `base`, which has a value of its type in each register;
+            // jumps target instructions, the last of which returns; table indices are valid. `memory` is that of the object of
+            // the call, whose class has the properties that the loader found, or null; it is reloaded after outside code ran.
             unsafe {
                 let word = *pc;
                 pc = pc.wrapping_add(1);
@@ -461,7 +461,7 @@ impl Machine {
                     Do::CallDirect => {
                         count_round!();
                         let (site, running) = (&(&*code).sites[word.x as usize], top());
-                        // What has to be looked at otherwise goes the long way.
+                        // Anything that needs further checks takes the slow path.
                         let found = if is_free { direct(world, site, (*running).object, memory, base) } else { None };
                         let entered = match found {
                             None => std::ptr::null_mut(),
@@ -474,7 +474,7 @@ impl Machine {
                                     for one in &site.moves {
                                         one.over_plain(base, there);
                                     }
-                                    // The call keeps it.
+                                    // The pushed call owns the code.
                                     code = entered;
                                     (pc, memory) = ((*entered).words.as_ptr(), of_object);
                                     depth += 1;

@@ -1,8 +1,8 @@
-//! How much memory values of scripts may take: one alone, and all together that a run of scripts makes. It is asked before an array
-//! grows, a text is put together or a function of the library gives a result, and looked at after each operation that may have taken
-//! some; so a script is told of it, and the process does not run out of memory.
+//! Memory limits of script values: of one value, and of all values that a run creates. Checked before an array grows, a string is
+//! built or a library function returns a value, and after each operation that may have allocated; so the script gets an error
+//! before the process runs out of memory.
 //!
-//! The limits are those of the machine that runs on the thread: functions of the library know no machine.
+//! The limits are those of the machine that runs on the thread, since library functions have no access to the machine.
 
 use std::cell::Cell;
 
@@ -11,24 +11,24 @@ use alcedo_reflect::containers::Keyed;
 use alcedo_reflect::held;
 use alcedo_reflect::values::ptr::Ptr;
 
-/// The limit of one value where no machine runs, and the default of one.
+/// Limit of one value without a running machine; also the default limit of a machine.
 pub(crate) const DEFAULT: usize = 256 << 20;
 
-/// The default limit of all values together.
+/// Default limit of all values together.
 pub(crate) const DEFAULT_OF_ALL: usize = 1 << 30;
 
-/// What holds on the thread.
+/// Limits of the thread.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     /// Bytes of one value.
     one: usize,
-    /// Bytes of all values together, and how many were held when the run began.
+    /// Bytes of all values together, and the bytes that were held at the start of the run.
     all: usize,
     base: usize,
 }
 
 impl Limit {
-    /// Bytes that came to be held since the run began.
+    /// Returns the bytes allocated since the start of the run.
     #[inline]
     fn taken(self) -> usize {
         usize::try_from(held::bytes().wrapping_sub(self.base) as isize).unwrap_or_default()
@@ -39,10 +39,10 @@ thread_local! {
     static LIMIT: Cell<Limit> = const { Cell::new(Limit { one: DEFAULT, all: usize::MAX, base: 0 }) };
 }
 
-/// The limits before, which hold again when this is dropped.
+/// Guard that restores the previous limits when dropped.
 pub(crate) struct Limited(Limit);
 
-/// Sets the limits: of one value, and of all that come to be held while there were `base` bytes when the run began.
+/// Sets the limits of one value and of all values; `base` is the number of bytes held at the start of the run.
 #[inline]
 pub(crate) fn limited(one: usize, all: usize, base: usize) -> Limited {
     Limited(LIMIT.replace(Limit { one, all, base }))
@@ -54,10 +54,10 @@ impl Drop for Limited {
     }
 }
 
-/// Whether a value may take so many bytes, of which `more` are new.
+/// Checks the size of a value, of which `more` bytes are new.
 ///
 /// # Errors
-/// [`CallError::TooLarge`].
+/// Returns [`CallError::TooLarge`] beyond a limit.
 #[inline]
 fn check(what: &str, bytes: u64, more: u64) -> Result<(), CallError> {
     let limit = LIMIT.get();
@@ -70,14 +70,14 @@ fn check(what: &str, bytes: u64, more: u64) -> Result<(), CallError> {
     }
 }
 
-/// Whether what values took since the run began is still within the limit.
+/// Returns true if the total allocation of the run is within the limit.
 #[inline]
 pub(crate) fn is_kept() -> bool {
     let limit = LIMIT.get();
     limit.taken() <= limit.all
 }
 
-/// The error where it is not.
+/// Returns the error for an exceeded total.
 #[cold]
 pub(crate) fn not_kept() -> CallError {
     let limit = LIMIT.get();
@@ -94,10 +94,10 @@ fn too_large(what: &str, bytes: u64, limit: usize, setting: &str) -> CallError {
     CallError::TooLarge { what: what.to_owned(), bytes, limit: limit as u64, setting: setting.to_owned() }
 }
 
-/// Whether a container may have so many rows of that size; the new ones are paid for.
+/// Checks a growth of a container by `more` elements and adds its cost.
 ///
 /// # Errors
-/// [`CallError::TooLarge`].
+/// Returns [`CallError::TooLarge`] beyond a limit.
 pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError> {
     if more == 0 {
         return Ok(());
@@ -108,27 +108,27 @@ pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError>
     Ok(())
 }
 
-/// Whether so many values may be copied beside their container, as a sort does.
+/// Checks a temporary copy of all elements, as in a sort.
 ///
 /// # Errors
-/// [`CallError::TooLarge`].
+/// Returns [`CallError::TooLarge`] beyond a limit.
 pub(crate) fn copies(count: u32, size: usize) -> Result<(), CallError> {
     let bytes = u64::from(count) * size as u64;
     check("copies of all elements", bytes, bytes)
 }
 
-/// Whether a set or map may have one more row of that size, if a key is none that it has.
+/// Checks the growth of a set or map by one element, unless it contains the key.
 ///
 /// # Errors
-/// [`CallError::TooLarge`].
+/// Returns [`CallError::TooLarge`] beyond a limit.
 pub(crate) fn one_more(found: Keyed<'_>, key: Ptr<'_>, size: usize) -> Result<(), CallError> {
     rows(found.len(), 1, size).or_else(|error| found.find(key).map(drop).ok_or(error))
 }
 
-/// Whether a text may have so many bytes, which are paid for.
+/// Checks the size of a string and adds its cost.
 ///
 /// # Errors
-/// [`CallError::TooLarge`].
+/// Returns [`CallError::TooLarge`] beyond a limit.
 pub(crate) fn text(bytes: usize) -> Result<(), CallError> {
     check("a text", bytes as u64, bytes as u64)?;
     crate::cost::add(crate::cost::of_text(bytes));

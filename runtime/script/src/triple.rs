@@ -1,4 +1,4 @@
-//! Vectors and rotators: structs of three numbers of a kind, one behind the other. Operators work on them where they lie.
+//! Vectors and rotators: structs of three consecutive numbers of one kind. Operators work on them in place.
 #![expect(unsafe_code, reason = "reads and writes numbers in registers")]
 #![expect(clippy::unnecessary_cast, reason = "only some kinds of numbers are of the type already")]
 
@@ -8,7 +8,7 @@ use alcedo_uc::hir::{Num, Op};
 use crate::number::with_num;
 use crate::value::triple_of;
 
-/// The kind of the numbers, where a struct is a vector or rotator whose numbers lie one behind the other.
+/// Returns the number kind of a vector or rotator struct with consecutive numbers.
 pub(crate) fn kind_of(ty: &PropertyType) -> Option<Num> {
     let PropertyType::Struct(of) = ty else { return None };
     let num = triple_of(of)?;
@@ -17,29 +17,26 @@ pub(crate) fn kind_of(ty: &PropertyType) -> Option<Num> {
     in_order.then_some(num)
 }
 
-/// What is made of triples, with the kinds of numbers in operands and result. The loader makes them, and sees to the kinds.
+/// Operations on triples, with the number kinds of operands and result. The loader creates them and checks the kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Made {
-    /// Of two triples of a kind: a triple, a `bool` for comparisons, a number for the dot product.
+    /// Two triples of one kind; results in a triple, in a `bool` for comparisons, in a number for the dot product.
     OfTwo(Op, Num),
-    /// Of a triple of the first kind, and a number of the second.
+    /// A triple of the first kind and a number of the second.
     Scaled(Op, Num, Num),
-    /// Of a vector of the first kind and a rotator of the second: a vector.
+    /// A vector of the first kind rotated by a rotator of the second.
     Turned(Op, Num, Num),
-    /// The negative of one.
     Negative(Num),
-    /// The same in numbers of another kind.
     Converted(Num, Num),
-    /// The rotator, of the second kind, that looks along a vector of the first.
+    /// Rotator of the second kind that points along a vector of the first.
     RotatorOf(Num, Num),
-    /// The vector of length 1, of the second kind, along a rotator of the first.
+    /// Unit vector of the second kind along a rotator of the first.
     DirectionOf(Num, Num),
-    /// Whether any number of one is not zero.
+    /// True if any component is not zero.
     IsNotZero(Num),
 }
 
 impl Made {
-    /// Whether there is such an operator.
     pub(crate) fn is_known(self) -> bool {
         match self {
             Self::OfTwo(op, _) => {
@@ -51,13 +48,13 @@ impl Made {
         }
     }
 
-    /// Makes it.
+    /// Computes the operation.
     ///
     /// # Safety
-    /// Values as the variant says lie at `left` and `right` (`right` is not looked at where there is one), and such a result may be
-    /// written at `to`, which may lie in an operand.
+    /// `left` and `right` must point to values as the variant specifies (`right` is unused for unary operations); `to` must be
+    /// valid for writes of the result and may overlap an operand.
     pub(crate) unsafe fn put(self, to: *mut u8, left: *const u8, right: *const u8) {
-        // SAFETY: the caller has such values there, and all is read before the result is written.
+        // SAFETY: the caller promised such values, and all operands are read before the result is written.
         unsafe {
             match self {
                 Self::OfTwo(op, num) => {
@@ -109,7 +106,7 @@ fn cross([ax, ay, az]: [f64; 3], [bx, by, bz]: [f64; 3]) -> [f64; 3] {
     [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
 }
 
-/// One number of what is multiplied with a number, or divided by one.
+/// Multiplies or divides one component by a number.
 fn scaled(op: Op, num: Num, it: f64, by: f64) -> f64 {
     match op {
         Op::Mul => it * by,
@@ -123,7 +120,7 @@ fn scaled(op: Op, num: Num, it: f64, by: f64) -> f64 {
 unsafe fn read(at: *const u8, num: Num) -> [f64; 3] {
     with_num!(num, N => {
         let at = at.cast::<N>();
-        // SAFETY: the caller has three such numbers there.
+        // SAFETY: the caller promised three such numbers.
         unsafe { [*at as f64, *at.wrapping_add(1) as f64, *at.wrapping_add(2) as f64] }
     })
 }
@@ -133,20 +130,20 @@ unsafe fn write(to: *mut u8, num: Num, of: [f64; 3]) {
     with_num!(num, N => {
         let to = to.cast::<N>();
         for (at, it) in of.into_iter().enumerate() {
-            // Whole numbers wrap, as they do alone.
+            // Integers wrap, as in scalar operations.
             let it = if num.is_float() { it as N } else { it as i128 as N };
-            // SAFETY: the caller has room for three such numbers there.
+            // SAFETY: the caller promised space for three such numbers.
             unsafe { *to.wrapping_add(at) = it };
         }
     });
 }
 
-/// Radians of an angle: whole numbers have 65536 a turn, floats are degrees.
+/// Converts an angle to radians: integers have 65536 units per turn, floats are degrees.
 fn radians(angle: f64, num: Num) -> f64 {
     if num.is_float() { angle.to_radians() } else { angle * (std::f64::consts::TAU / 65536.0) }
 }
 
-/// The axes of what is turned by a rotator.
+/// Returns the axes of the rotated coordinate system.
 pub(crate) fn axes(rotator: [f64; 3], num: Num) -> [[f64; 3]; 3] {
     let [pitch, yaw, roll] = rotator.map(|angle| radians(angle, num));
     let ((sp, cp), (sy, cy), (sr, cr)) = (pitch.sin_cos(), yaw.sin_cos(), roll.sin_cos());
@@ -157,7 +154,7 @@ pub(crate) fn axes(rotator: [f64; 3], num: Num) -> [[f64; 3]; 3] {
     ]
 }
 
-/// The rotator that looks along a vector, with angles of that kind.
+/// Returns the rotator along a vector, with angles of the kind.
 fn rotator_of([x, y, z]: [f64; 3], num: Num) -> [f64; 3] {
     let angle = |radians: f64| match num.is_float() {
         true => radians.to_degrees(),
@@ -172,10 +169,10 @@ mod tests {
 
     use super::Made;
 
-    /// What is made of two triples of floats.
+    /// Computes an operation on two triples of floats.
     fn made(made: Made, left: [f32; 3], right: [f32; 3]) -> [f32; 3] {
         let mut to = [0.0_f32; 3];
-        // SAFETY: three floats lie at each.
+        // SAFETY: each pointer points to three floats.
         unsafe { made.put(to.as_mut_ptr().cast(), left.as_ptr().cast(), right.as_ptr().cast()) };
         to
     }
@@ -184,7 +181,7 @@ mod tests {
     fn a_result_may_lie_in_an_operand() {
         let mut at = [1.0_f32, 2.0, 3.0];
         let by = [0.0_f32, 0.0, 1.0];
-        // SAFETY: three floats lie at each.
+        // SAFETY: each pointer points to three floats.
         unsafe {
             let place = at.as_mut_ptr().cast::<u8>();
             Made::OfTwo(Op::Cross, Num::F32).put(place, place, by.as_ptr().cast());
@@ -196,7 +193,7 @@ mod tests {
     fn whole_triples_wrap_and_are_zero_where_they_are_divided_by_zero() {
         let mut to = [i32::MAX, -7, 5];
         let place = to.as_mut_ptr().cast::<u8>();
-        // SAFETY: three whole numbers lie there, and one float beside.
+        // SAFETY: the pointers point to three integers and to one float.
         unsafe {
             Made::OfTwo(Op::Add, Num::I32).put(place, place, place);
             assert_eq!(to, [-2, -14, 10]);

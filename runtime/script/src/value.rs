@@ -1,4 +1,4 @@
-//! What values become: constants of the checked tree, numbers of other kinds, and text.
+//! Conversions of values: constants of the checked tree, numbers of other kinds, strings.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::{Name, ObjectHandle};
@@ -15,7 +15,6 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// The number that a value is.
 pub(crate) fn number(value: &Value) -> Option<Number> {
     use Number::{Float, Whole};
     Some(match value {
@@ -35,7 +34,7 @@ pub(crate) fn number(value: &Value) -> Option<Number> {
     })
 }
 
-/// A number as a value of a kind: low bits of whole ones, floats toward zero and not over the ends.
+/// Converts a number to a value of the kind: integers keep the low bits, floats round toward zero and saturate.
 pub(crate) fn to_num(number: Number, num: Num) -> Value {
     macro_rules! cast {
         ($($num:ident, $ty:ty;)*) => {
@@ -48,10 +47,10 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
     cast! { U8, u8; U16, u16; U32, u32; U64, u64; I8, i8; I16, i16; I32, i32; I64, i64; F32, f32; F64, f64; }
 }
 
-/// The value of a constant, of a type.
+/// Converts a constant to a value of the type.
 ///
 /// # Errors
-/// When it is none of the type, in words.
+/// Returns a message if the constant does not fit the type.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
     let refuse = || Err(format!("{value:?} is no {ty}"));
     Ok(match (value, ty) {
@@ -93,13 +92,13 @@ pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Re
     })
 }
 
-/// The object of a name or path as it is written; none where there is none now.
+/// Finds an object by name or path; none if it does not exist.
 pub(crate) fn object_of(path: &str, world: &World) -> ObjectHandle {
     let name = path.rsplit('.').next().unwrap_or(path);
     world.objects.find(ObjectHandle::NONE, name).unwrap_or(ObjectHandle::NONE)
 }
 
-/// A text as a value of one of the text types.
+/// Converts a string to a value of one of the string types.
 pub(crate) fn text_value(text: &str, ty: &PropertyType, world: &World) -> Option<Value> {
     Some(match ty {
         PropertyType::Text => Value::Text(text.to_owned()),
@@ -114,7 +113,7 @@ pub(crate) fn text_value(text: &str, ty: &PropertyType, world: &World) -> Option
     })
 }
 
-/// The text that a value of one of the text types, or a name, is.
+/// Returns the string in a value of a string type or a name.
 pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     Some(match value {
         Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => text.clone(),
@@ -124,7 +123,7 @@ pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     })
 }
 
-/// The number kind of a struct that is three numbers: a vector or a rotator.
+/// Returns the number kind of a struct of three numbers: a vector or a rotator.
 pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     let [one, two, three] = of.fields() else { return None };
     let num = Num::of(one.ty.kind())?;
@@ -132,7 +131,6 @@ pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     (same && matches!(&*of.name, "Vector" | "Rotator")).then_some(num)
 }
 
-/// A value as text.
 pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String {
     match (plain_text(value, world), value) {
         (Some(text), Value::Name(_)) if text.is_empty() => return "None".to_owned(),
@@ -166,12 +164,11 @@ pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String
     }
 }
 
-/// A float with four digits behind the point.
 fn four(value: f64) -> String {
     format!("{value:.4}")
 }
 
-/// The value that a text reads as; the zero value where it reads as none.
+/// Parses a string; invalid input yields the zero value.
 pub(crate) fn from_text(text: &str, ty: &PropertyType, world: &World) -> Value {
     if let Some(value) = text_value(text, ty, world) {
         return value;
@@ -237,13 +234,12 @@ fn leading_float(text: &str) -> f64 {
     text[..end].parse().unwrap_or_default()
 }
 
-/// A number as an entry of an enum, or as the number without one.
+/// Converts a number to an enum value; numbers without an entry are kept.
 pub(crate) fn to_enum(number: Number, ty: &PropertyType) -> Value {
     let (PropertyType::Enum(of), Number::Whole(it)) = (ty, number) else { return Value::zero(ty) };
     Value::Enum(of.value(it))
 }
 
-/// The object that a value names, whichever way.
 pub(crate) fn handle(value: &Value) -> ObjectHandle {
     match value {
         Value::Object(it) | Value::WeakObject(it) | Value::ScriptInterface(it) => *it,
@@ -251,7 +247,6 @@ pub(crate) fn handle(value: &Value) -> ObjectHandle {
     }
 }
 
-/// The name that a value is.
 pub(crate) fn name(value: &Value) -> Name {
     match value {
         Value::Name(it) | Value::SubclassOf(it) | Value::SoftClass(it) | Value::SoftObject(it) => *it,
@@ -259,7 +254,6 @@ pub(crate) fn name(value: &Value) -> Name {
     }
 }
 
-/// What a delegate is bound to.
 pub(crate) fn binding(value: &Value) -> Binding {
     match value {
         Value::Delegate(it) => *it,
@@ -267,7 +261,7 @@ pub(crate) fn binding(value: &Value) -> Binding {
     }
 }
 
-/// Whether a kind refers to an object with a handle.
+/// Returns true for kinds that refer to an object by handle.
 pub(crate) fn is_handle(kind: PropertyKind) -> bool {
     matches!(kind, PropertyKind::OBJECT | PropertyKind::WEAK_OBJECT | PropertyKind::SCRIPT_INTERFACE)
 }

@@ -1,20 +1,20 @@
-//! The syntax tree of a file: what is written, not yet what it means. Every node knows its place.
+//! Syntax tree of a file, before names are resolved. Every node has its span.
 
 use std::cell::RefCell;
 
 use crate::source::Span;
 
-/// A word of the text: a name, spelled as it is written.
+/// An identifier or keyword as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ident {
-    /// The word.
+    /// Text as written.
     pub text: String,
-    /// Its place.
+    /// Span in the source.
     pub span: Span,
 }
 
 impl Ident {
-    /// Whether it is that word, in whatever case.
+    /// Compares the text with `word`, ignoring case.
     pub fn is(&self, word: &str) -> bool {
         self.text.eq_ignore_ascii_case(word)
     }
@@ -23,39 +23,39 @@ impl Ident {
 /// A file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct File {
-    /// The class that it declares.
+    /// Class declared in the file.
     pub class: Option<ClassHead>,
-    /// What stands behind it, and before it, in order.
+    /// Declarations before and after the class header, in order.
     pub items: Vec<Item>,
-    /// Whether there is something that could not be read, so that what is not declared here may have been.
+    /// True if part of the file could not be parsed; missing declarations may be in that part.
     pub is_partial: bool,
 }
 
 /// `class X extends Y …;`
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClassHead {
-    /// Whether it is an `interface`.
+    /// True for `interface`.
     pub is_interface: bool,
-    /// Its name.
+    /// Class name.
     pub name: Ident,
     /// Metadata between `<` and `>` after the name.
     pub meta: Option<String>,
-    /// What it extends: a class, with the package before it if that is written.
+    /// Base class, with its package if written.
     pub base: Option<Vec<Ident>>,
-    /// The words behind, with what stands in parentheses behind them.
+    /// Specifiers after the base, with their arguments.
     pub modifiers: Vec<Modifier>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
     /// From `class` to the semicolon.
     pub span: Span,
 }
 
-/// A word that says something of a declaration: `final`, `native(12)`, `config(User)`.
+/// A specifier of a declaration: `final`, `native(12)`, `config(User)`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Modifier {
-    /// The word.
+    /// The specifier.
     pub word: Ident,
-    /// What stands in parentheses behind it, as it is written.
+    /// Text in parentheses after the specifier, as written.
     pub argument: Option<String>,
 }
 
@@ -74,24 +74,24 @@ pub enum Item {
     Function(Function),
     /// `defaultproperties`.
     Defaults(Defaults),
-    /// What is recognized and is outside of the language.
+    /// A construct that is recognized but unsupported.
     Outside(Outside),
 }
 
-/// What is outside of the language: a state, `replication`, `cpptext`, a line with `#`, a macro.
+/// An unsupported construct: a state, `replication`, `cpptext`, a line with `#`, a macro.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outside {
-    /// What it is.
+    /// Kind of construct.
     pub what: OutsideKind,
-    /// Its text.
+    /// Source text.
     pub raw: String,
-    /// Its name, if it has one.
+    /// Name, if present.
     pub name: Option<Ident>,
-    /// The place of its head.
+    /// Span of the head.
     pub span: Span,
 }
 
-/// Kinds of what is outside of the language.
+/// Kinds of unsupported constructs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutsideKind {
     /// A state.
@@ -102,56 +102,56 @@ pub enum OutsideKind {
     CppText,
     /// `#exec …`.
     Exec,
-    /// `#` with another word.
+    /// `#` with any other keyword.
     Directive,
-    /// A macro, where declarations stand.
+    /// A macro between declarations.
     Macro,
 }
 
 /// `var(Category) config int A, B[4];`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Var {
-    /// What stands in the parentheses behind `var`; empty for `var()`.
+    /// Text in parentheses after `var`; empty for `var()`.
     pub category: Option<String>,
-    /// Words before the type.
+    /// Specifiers before the type.
     pub modifiers: Vec<Modifier>,
     /// The type.
     pub ty: TypeRef,
     /// The names.
     pub names: Vec<VarName>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// Its place.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// A name that is declared, with what belongs to it alone.
+/// A declared name with its array size and metadata.
 #[derive(Clone, PartialEq, Debug)]
 pub struct VarName {
     /// The name.
     pub name: Ident,
-    /// What stands in brackets behind it.
+    /// Expression in brackets after the name.
     pub dim: Option<Expr>,
-    /// What stands between `<` and `>` behind it.
+    /// Metadata between `<` and `>` after the name.
     pub meta: Option<String>,
 }
 
 /// `struct [native] X extends Y { … };`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Struct {
-    /// Words before the name.
+    /// Specifiers before the name.
     pub modifiers: Vec<Modifier>,
-    /// Its name.
+    /// Struct name.
     pub name: Ident,
     /// Metadata between `<` and `>` after the name.
     pub meta: Option<String>,
-    /// What it extends.
+    /// Base struct.
     pub base: Option<Vec<Ident>>,
-    /// Its fields, and types that are declared in it.
+    /// Fields and nested types.
     pub items: Vec<Item>,
-    /// Whether there is something in it that could not be read.
+    /// True if part of the struct could not be parsed.
     pub is_partial: bool,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
     /// From `struct` to the name.
     pub span: Span,
@@ -160,13 +160,13 @@ pub struct Struct {
 /// `enum X { A, B };`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Enum {
-    /// Its name.
+    /// Enum name.
     pub name: Ident,
     /// Metadata between `<` and `>` after the name.
     pub meta: Option<String>,
-    /// Its entries.
+    /// Entries.
     pub entries: Vec<VarName>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
     /// From `enum` to the name.
     pub span: Span,
@@ -175,17 +175,17 @@ pub struct Enum {
 /// `const X = value;`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Const {
-    /// Its name.
+    /// Name of the constant.
     pub name: Ident,
-    /// Its value.
+    /// Value of the constant.
     pub value: Expr,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// Its place.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// What kind of function it is.
+/// Kind of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FunctionKind {
     /// `function`.
@@ -201,82 +201,82 @@ pub enum FunctionKind {
 /// A function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// All words before the result, `function` itself left out.
+    /// All specifiers before the result, except `function`.
     pub modifiers: Vec<Modifier>,
-    /// What kind it is.
+    /// Kind of function.
     pub kind: FunctionKind,
-    /// The word that says so, with what stands in parentheses behind it: `operator(20)`.
+    /// Keyword of the kind with its argument: `operator(20)`.
     pub kind_word: Modifier,
-    /// The result.
+    /// Type of the result.
     pub result: Option<TypeRef>,
-    /// Its name; the sign of an operator.
+    /// Function name, or sign of an operator.
     pub name: Ident,
-    /// Its parameters.
+    /// Parameters.
     pub params: Vec<Param>,
-    /// Words behind the parameters: `const`.
+    /// Specifiers after the parameters: `const`.
     pub behind: Vec<Modifier>,
-    /// Statements of the body; `None` for a semicolon. The check moves them out, so a tree shrinks while the checked one grows.
+    /// Statements of the body; `None` for a semicolon. The checker moves them out, which limits peak memory.
     pub body: RefCell<Option<Vec<Stmt>>>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// From its first word to the parenthesis behind the parameters.
+    /// From the first specifier to the parenthesis after the parameters.
     pub span: Span,
-    /// Its last brace, or its semicolon.
+    /// The closing brace or the semicolon.
     pub end: Span,
 }
 
 /// A parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Param {
-    /// Words before the type.
+    /// Specifiers before the type.
     pub modifiers: Vec<Modifier>,
     /// The type.
     pub ty: TypeRef,
-    /// The name, with brackets behind it.
+    /// The name with its array size.
     pub name: VarName,
-    /// What an optional one is that is left away.
+    /// Default of an omitted optional parameter.
     pub default: Option<Expr>,
 }
 
-/// A type as it is written.
+/// A type as written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TypeRef {
-    /// What it is.
+    /// Kind of the type reference.
     pub kind: TypeKind,
-    /// Its place.
+    /// Span of the type.
     pub span: Span,
 }
 
-/// What a type is.
+/// Kinds of type references.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TypeKind {
-    /// A name, with names before it: `int`, `Actor`, `Object.Vector`.
+    /// Name with optional qualifiers: `int`, `Actor`, `Object.Vector`.
     Named(Vec<Ident>),
-    /// A name with types between `<` and `>`: `array<int>`, `class<Actor>`, `map<name, int>`.
+    /// Name with type arguments: `array<int>`, `class<Actor>`, `map<name, int>`.
     Generic(Ident, Vec<TypeRef>),
     /// `delegate<X>` and `delegate<A.X>`.
     Delegate(Vec<Ident>),
-    /// A struct that is declared where it is used.
+    /// Struct declared inline.
     Struct(Box<Struct>),
-    /// An enum that is declared where it is used.
+    /// Enum declared inline.
     Enum(Box<Enum>),
 }
 
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {
-    /// What it does.
+    /// Kind of statement.
     pub kind: StmtKind,
-    /// Its place: the whole of a small one, the head of a large one.
+    /// Span of the whole simple statement, or of the head of a compound statement.
     pub span: Span,
 }
 
-/// What a statement does.
+/// Kinds of statements.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
     /// A semicolon.
     Empty,
-    /// An expression; also assignments.
+    /// Expression or assignment.
     Expr(Expr),
     /// `local int A, B;`
     Local(TypeRef, Vec<VarName>),
@@ -310,11 +310,11 @@ pub enum StmtKind {
     Label(Ident),
     /// A line with `#`.
     Directive(String),
-    /// A constant of the function.
+    /// Constant local to the function.
     Const(Box<Const>),
 }
 
-/// How a `do` ends.
+/// End of a `do` loop.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DoEnd {
     /// `until`.
@@ -326,37 +326,37 @@ pub enum DoEnd {
 /// An arm of a `switch`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arm {
-    /// The value; `None` for `default`.
+    /// Value; `None` for `default`.
     pub value: Option<Expr>,
-    /// What follows.
+    /// Statements of the arm.
     pub body: Vec<Stmt>,
-    /// The place of `case` and the value.
+    /// Span of `case` and the value.
     pub span: Span,
 }
 
 /// An expression.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Kind of expression.
     pub kind: ExprKind,
-    /// Its place.
+    /// Span of the expression.
     pub span: Span,
-    /// How many expressions lie in one another in it.
+    /// Nesting depth of the expression.
     pub depth: u32,
 }
 
-/// What an expression is.
+/// Kinds of expressions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
-    /// A whole number, as it is written, and its value; `None` when it does not fit 64 bits.
+    /// Integer as written, with its value; `None` if it does not fit in 64 bits.
     Int(String, Option<u64>),
-    /// A number with a fraction, as it is written, and its value.
+    /// Floating-point number as written, with its value.
     Float(String, f64),
-    /// A text, without its quotes, its escapes resolved.
+    /// String without quotes, with escapes resolved.
     Text(String),
     /// `'name'`, without its quotes.
     Name(String),
-    /// `Texture'Pkg.Name'`, `class'Pawn'`: the word and what stands in the quotes.
+    /// `Texture'Pkg.Name'`, `class'Pawn'`: the class and the text in quotes.
     Object(Ident, String),
     /// `true` or `false`.
     Bool(bool),
@@ -368,11 +368,11 @@ pub enum ExprKind {
     Super(Option<Ident>),
     /// `global`.
     Global,
-    /// `default`: what stands before `.`.
+    /// `default`, before `.`.
     Default,
-    /// `static`: what stands before `.`.
+    /// `static`, before `.`.
     Static,
-    /// `vect(…)`, `rot(…)`, `rng(…)`: the word and the values.
+    /// `vect(…)`, `rot(…)`, `rng(…)`: the keyword and the values.
     Triple(Ident, Vec<Expr>),
     /// A name.
     Ident(Ident),
@@ -388,11 +388,11 @@ pub enum ExprKind {
     New(Vec<Option<Expr>>, Box<Expr>, Option<Box<Expr>>),
     /// An operator before its operand.
     Prefix(Prefix, Box<Expr>),
-    /// `++` or `--` behind its operand; whether it is `++`.
+    /// `++` (`true`) or `--` (`false`) after its operand.
     Postfix(bool, Box<Expr>),
     /// An operator between its operands.
     Infix(Infix, Span, Box<Expr>, Box<Expr>),
-    /// An operator that classes declare: its sign and its operands.
+    /// An operator that classes declare, with its operands.
     Operator(Ident, Vec<Expr>),
     /// `a ? b : c`.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
@@ -400,9 +400,9 @@ pub enum ExprKind {
     Assign(Box<Expr>, Box<Expr>),
     /// Parentheses around an expression.
     Paren(Box<Expr>),
-    /// `` `log(…) ``: the name of the macro and the text behind it in parentheses.
+    /// `` `log(…) ``: name of the macro and the text in parentheses after it.
     Macro(String, Option<String>),
-    /// What could not be read; that was told already.
+    /// Text that could not be parsed; its error is already reported.
     Broken,
 }
 
@@ -430,16 +430,16 @@ macro_rules! infix {
         pub enum Infix { $($(#[$doc])* $name,)* }
 
         impl Infix {
-            /// All of them.
+            /// All binary operators.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// How it is written.
+            /// Source text of the operator.
             pub fn sign(self) -> &'static str {
                 match self { $(Self::$name => $sign,)* }
             }
 
-            /// How weakly it binds, as the language's own declarations number it: of two, the one with the smaller number
-            /// takes its operands first. All of them take from the left.
+            /// Precedence as in the language's own declarations: operators with smaller numbers bind tighter. All are
+            /// left-associative.
             pub fn binding(self) -> u8 {
                 match self { $(Self::$name => $binding,)* }
             }
@@ -464,11 +464,11 @@ infix! {
     Add "+" 20;
     /// Difference.
     Sub "-" 20;
-    /// Bits to the left.
+    /// Shift left.
     Shl "<<" 22;
-    /// Bits to the right.
+    /// Arithmetic shift right.
     Shr ">>" 22;
-    /// Bits to the right, zeros come in.
+    /// Logical shift right.
     Ushr ">>>" 22;
     /// Less.
     Lt "<" 24;
@@ -482,42 +482,42 @@ infix! {
     Eq "==" 24;
     /// Nearly equal.
     Near "~=" 24;
-    /// Which of two angles comes first.
+    /// Order of two angles.
     ClockwiseFrom "ClockwiseFrom" 24;
     /// Not equal.
     Ne "!=" 26;
-    /// Bits of both.
+    /// Bitwise and.
     BitAnd "&" 28;
-    /// Bits of either.
+    /// Bitwise or.
     BitOr "|" 28;
-    /// Bits of one.
+    /// Bitwise exclusive or.
     BitXor "^" 28;
-    /// Both.
+    /// Logical and.
     And "&&" 30;
-    /// One of the two.
+    /// Logical exclusive or.
     Xor "^^" 30;
-    /// Either.
+    /// Logical or.
     Or "||" 32;
-    /// Product into the left.
+    /// Multiplies and assigns.
     MulAssign "*=" 34;
-    /// Quotient into the left.
+    /// Divides and assigns.
     DivAssign "/=" 34;
-    /// Sum into the left.
+    /// Adds and assigns.
     AddAssign "+=" 34;
-    /// Difference into the left.
+    /// Subtracts and assigns.
     SubAssign "-=" 34;
-    /// Text behind text.
+    /// Concatenation of strings.
     Concat "$" 40;
-    /// Text, a space, text.
+    /// Concatenation of strings with a space between them.
     ConcatSpaced "@" 40;
-    /// Text behind the left.
+    /// Appends to the left string.
     ConcatAssign "$=" 44;
-    /// A space and text behind the left.
+    /// Appends a space and the right string to the left.
     ConcatSpacedAssign "@=" 44;
 }
 
 impl Infix {
-    /// Whether it changes its left operand.
+    /// Returns true for operators that change their left operand.
     pub fn assigns(self) -> bool {
         use Infix as I;
         matches!(
@@ -530,11 +530,11 @@ impl Infix {
 /// `defaultproperties { … }` and `structdefaultproperties { … }`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Defaults {
-    /// The word at its start.
+    /// The keyword.
     pub word: Ident,
-    /// Its lines.
+    /// Lines of the block.
     pub lines: Vec<DefaultLine>,
-    /// The place of the word.
+    /// Span of the keyword.
     pub span: Span,
 }
 
@@ -543,18 +543,18 @@ pub struct Defaults {
 pub enum DefaultLine {
     /// `Name=value`, `Name(1)=value`, `Name[1]=value`.
     Set(Ident, Option<DefaultIndex>, DefaultValue, Span),
-    /// `Name.Add(value)` and the like: `Add`, `Remove`, `RemoveIndex`, `Empty`.
+    /// Call of a list operation: `Name.Add(value)`, `Remove`, `RemoveIndex`, `Empty`.
     Method(Ident, Ident, Vec<DefaultValue>, Span),
     /// `Begin Object Class=X Name=Y … End Object`.
     Object(DefaultObject),
 }
 
-/// An index in default properties: a number, or a name that stands for one.
+/// Index in default properties: a number, or the name of a constant or enum entry.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DefaultIndex {
-    /// As it is written.
+    /// Text as written.
     pub text: String,
-    /// Its place.
+    /// Span of the index.
     pub span: Span,
 }
 
@@ -565,45 +565,45 @@ pub struct DefaultObject {
     pub class: Option<Ident>,
     /// `Name=`.
     pub name: Option<Ident>,
-    /// Other words in the head: `Archetype=`, with what they are.
+    /// Further keywords in the head with their values, such as `Archetype=`.
     pub others: Vec<(Ident, DefaultValue)>,
-    /// Its lines.
+    /// Lines of the block.
     pub lines: Vec<DefaultLine>,
-    /// The place of its head.
+    /// Span of the head.
     pub span: Span,
 }
 
 /// A value in default properties.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DefaultValue {
-    /// What it is.
+    /// Kind of value.
     pub kind: DefaultValueKind,
-    /// Its place.
+    /// Span of the value.
     pub span: Span,
 }
 
-/// What a value in default properties is.
+/// Kinds of values in default properties.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DefaultValueKind {
-    /// Nothing stands there.
+    /// No value.
     Empty,
-    /// A whole number as it is written, and its value.
+    /// Integer as written, with its value.
     Int(String, Option<i128>),
-    /// A number with a fraction.
+    /// Floating-point number as written, with its value.
     Float(String, f64),
-    /// A text.
+    /// String.
     Text(String),
     /// `'name'`.
     Name(String),
     /// `Texture'Pkg.Name'`.
     Object(Ident, String),
-    /// A word, with words behind dots: `true`, `ROLE_Authority`, `None`, `Page.OnClick`.
+    /// Identifiers separated by dots: `true`, `ROLE_Authority`, `None`, `Page.OnClick`.
     Word(Vec<Ident>),
-    /// `(A=1, B(0)=2)`, an empty one too.
+    /// `(A=1, B(0)=2)`; may be empty.
     Struct(Vec<(Ident, Option<DefaultIndex>, DefaultValue)>),
     /// `(1, 2)`.
     Array(Vec<DefaultValue>),
-    /// What could not be read; that was told already.
+    /// Text that could not be parsed; its error is already reported.
     Broken,
 }
 

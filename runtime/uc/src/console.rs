@@ -1,4 +1,4 @@
-//! For consoles, where a line of script is typed: whether it is a value, statements, or goes on; and how a word may end.
+//! Script input of consoles: classification of typed text, and completion of names.
 
 use alcedo_reflect::types::Types;
 
@@ -8,21 +8,21 @@ use crate::parse::{parse_statements, parse_value};
 use crate::source::Source;
 use crate::token::{Kind, Tokens};
 
-/// What a text is that was typed.
+/// Kind of typed text.
 #[derive(Clone, Debug)]
 pub enum Snippet {
-    /// An expression, with or without a semicolon behind it.
+    /// An expression, with an optional semicolon.
     Value,
     /// Statements.
     Statements,
-    /// A brace, parenthesis or bracket is still open: more lines are to come.
+    /// An open brace, parenthesis or bracket: more lines are expected.
     Unfinished,
-    /// None of these: the messages of the reading as statements, about file 0.
+    /// Neither; contains the messages of parsing as statements, for file 0.
     Wrong(Vec<Diagnostic>),
 }
 
-/// What a text is, by its syntax alone. A value goes into `function string Run() { return string(…); }` of a class, statements into
-/// `function Run() { … }`; the class is then checked as any other.
+/// Classifies a text by syntax. Compile a value as `function string Run() { return string(…); }` of a class and statements as
+/// `function Run() { … }`; the class is then checked like any other.
 pub fn snippet(source: &Source) -> Snippet {
     if is_open(&source.text) {
         return Snippet::Unfinished;
@@ -46,8 +46,8 @@ fn is_open(text: &str) -> bool {
     }
 }
 
-/// The names that the last word of a text may become, in order: after a dot, members of the value before it; otherwise members of the
-/// class of that path, and functions of libraries. Game thread only.
+/// Returns completions of the last identifier of a text, sorted: after a dot, members of the value before it; otherwise members
+/// of the class and library functions. Must run on the game thread.
 pub fn complete(text: &str, class: &str, types: &Types, options: &Options) -> Vec<String> {
     let word_start = text
         .rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
@@ -59,7 +59,7 @@ pub fn complete(text: &str, class: &str, types: &Types, options: &Options) -> Ve
     names.into_iter().filter(|name| name.to_ascii_lowercase().starts_with(&word)).collect()
 }
 
-/// The value that ends where the text ends: words, dots and what stands in parentheses and brackets.
+/// Returns the expression at the end of the text: identifiers, dots and the contents of parentheses and brackets.
 fn value_before(text: &str) -> &str {
     let mut depth = 0_u32;
     let mut start = text.len();

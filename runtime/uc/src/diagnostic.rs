@@ -1,50 +1,49 @@
-//! What is told of a text: an id that stays, a sentence, the place, and the way out; drawn as rustc draws it.
+//! Diagnostics of a source: a stable id, a message, a span and a hint, rendered like rustc messages.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::source::{Source, Span};
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// The package is not compiled.
+    /// Prevents compilation of the package.
     Error,
-    /// The package is compiled; something in it means less than it says.
+    /// Does not prevent compilation; part of the source has no effect.
     Warning,
 }
 
-/// A message about a place in a file.
+/// A diagnostic with its location in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// What kind of message it is: `uc-unknown-type`. Ids stay what they are from version to version;
-    /// `runtime/docs/script-language.md` lists them.
+    /// Stable id of the kind of message, such as `uc-unknown-type`. `runtime/docs/script-language.md` lists all ids.
     pub id: &'static str,
-    /// How bad it is.
+    /// Severity of the message.
     pub severity: Severity,
-    /// The file, by its place among the sources.
+    /// Index of the file among the sources.
     pub file: usize,
-    /// The place.
+    /// Span in the source.
     pub span: Span,
-    /// The line, from 1 on.
+    /// Line, from 1.
     pub line: u32,
-    /// The column in letters, from 1 on.
+    /// Column in characters, from 1.
     pub column: u32,
-    /// The sentence.
+    /// Message text.
     pub message: String,
-    /// What stands beside the place; may be empty.
+    /// Label at the span; may be empty.
     pub label: String,
-    /// Another place that belongs to it, in a file by its number, and what stands beside that.
+    /// Related location: index of the file, span and label.
     pub other: Option<(usize, Span, String)>,
-    /// The way out; may be empty.
+    /// Help text; may be empty.
     pub hint: String,
 }
 
-/// Letters of a line that are drawn.
+/// Maximum number of rendered characters of a line.
 const LONGEST_LINE: usize = 240;
 
 impl Diagnostic {
-    /// An error at a place of a file.
+    /// Creates an error at a span of a file.
     pub(crate) fn error(id: &'static str, at: (usize, Span), message: impl Into<String>) -> Self {
         let (file, span) = at;
         let (label, hint) = Default::default();
@@ -52,7 +51,7 @@ impl Diagnostic {
         Self { id, severity, file, span, line: 0, column: 0, message, label, other: None, hint }
     }
 
-    /// An error that a host found at a name in a line, counted from 1, of the file at that place among the sources.
+    /// Creates an error of a host at a name in a line (from 1) of the source with the given index.
     #[must_use]
     pub fn at_name(id: &'static str, sources: &[Source], at: (usize, u32), name: &str, message: String) -> Self {
         let (file, line) = at;
@@ -84,20 +83,20 @@ impl Diagnostic {
         Self { other: Some((at.0, at.1, label.into())), ..self }
     }
 
-    /// With line and column, which the place gives.
+    /// Sets line and column from the span.
     #[must_use]
     pub(crate) fn placed(self, sources: &[Source]) -> Self {
         let Some(source) = sources.get(self.file) else { return self };
         Self { line: source.line(self.span.start), column: source.column(self.span.start), ..self }
     }
 
-    /// Whether it keeps the package from being compiled.
+    /// Returns true if the diagnostic prevents compilation.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// The message with its place drawn, in plain letters, without a line break at the end. `sources` are those that it was
-    /// found in, in the same order.
+    /// Renders the message with its source line as plain text, without a trailing line break. `sources` must be the sources of
+    /// the check, in the same order.
     pub fn render(&self, sources: &[Source]) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -118,7 +117,7 @@ impl Diagnostic {
         }
         let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(LONGEST_LINE + 40);
         let drawn = renderer.render(&[group]);
-        // The lines as they are drawn have spaces for tabs, and may be cut: columns are those of the text.
+        // Rendered lines have expanded tabs and may be cut, so the columns are replaced by those of the source.
         let others = other.iter().map(|(other, _)| other.column);
         let mut columns = std::iter::once(place.column).chain(others);
         let lines: Vec<_> = drawn.lines().map(|line| with_column(line.trim_end(), &mut columns)).collect();
@@ -126,7 +125,7 @@ impl Diagnostic {
     }
 }
 
-/// A drawn line; with the next of the columns, where it names a place.
+/// Replaces the column in a rendered line that names a location.
 fn with_column(line: &str, columns: &mut impl Iterator<Item = u32>) -> String {
     let names_place = ["--> ", "::: "].iter().any(|mark| line.trim_start().starts_with(mark));
     if names_place
@@ -138,7 +137,7 @@ fn with_column(line: &str, columns: &mut impl Iterator<Item = u32>) -> String {
     line.to_owned()
 }
 
-/// The first line of a place, as it is drawn: without tabs and control letters, and cut where it is too long.
+/// First line of a span, prepared for rendering: tabs expanded, control characters replaced, long lines cut.
 struct Drawn<'a> {
     name: &'a str,
     line: usize,
@@ -157,9 +156,9 @@ impl<'a> Drawn<'a> {
         let end = (source.line_start(line + 1) as usize).max(start);
         let whole = source.text.get(start..end).unwrap_or("").trim_end_matches(['\n', '\r']);
         let (mut text, mut range) = (String::new(), None::<(usize, usize)>);
-        // Where a place without letters is.
+        // Rendered position of an empty span.
         let mut here = None;
-        // What is far before the place is left out.
+        // Omits the start of a long line.
         let place = (span.start as usize).saturating_sub(start);
         let skipped = place.saturating_sub(LONGEST_LINE / 2);
         let mut letters = 0;

@@ -1,3 +1,4 @@
-//! Fast maps and sets. A package that is checked is run as well, so its author gains nothing by names of equal hashes.
+//! Fast maps and sets without protection against collisions: an author whose package also runs gains nothing from colliding
+//! names.
 
 pub(crate) use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};

@@ -1,7 +1,7 @@
-//! Classes in text: a subset of UnrealScript, from the bytes of its files to a tree in which every name and type is resolved
-//! against reflection. What runs the tree is elsewhere: this crate knows neither machine nor modules.
+//! Front end for a subset of UnrealScript: from the bytes of source files to a tree whose names and types are resolved against
+//! reflection. This crate depends neither on the machine that runs the tree nor on modules.
 //!
-//! [`Source::decode`] makes text of bytes, [`parse`] a tree of it. Everything is pure and without input or output.
+//! [`Source::decode`] decodes bytes, [`parse`] builds the syntax tree. All functions are pure and perform no I/O.
 #![forbid(unsafe_code)]
 
 pub mod ast;

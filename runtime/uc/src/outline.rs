@@ -1,5 +1,4 @@
-//! What a package declares and which names it mentions, known before anything is checked: by this a host decides in which order
-//! packages are declared.
+//! Declared and mentioned names of a package before it is checked. Hosts use them to order the declaration of packages.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +9,24 @@ use crate::parse::Parsed;
 use crate::source::Source;
 use crate::token::{Kind, Tokens};
 
-/// A package before it is checked.
+/// Declared and mentioned names of a package.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// Paths of the classes, structs and enums that it declares, in the order of the text.
+    /// Paths of declared classes, structs and enums in source order.
     pub types: Vec<hir::Path>,
-    /// Those of its classes alone, without interfaces.
+    /// Paths of declared classes, without interfaces.
     pub classes: Vec<hir::Path>,
-    /// Paths of the delegates that it declares: `/Script/Package.Class:Name`.
+    /// Paths of declared delegates: `/Script/Package.Class:Name`.
     pub delegates: Vec<hir::Path>,
-    /// Names by which other packages use what it declares, in lower case: of types, by themselves and behind the name of the
-    /// package and a dot; of delegates, of entries of enums, and of their numbers.
+    /// Names that other packages use for the declarations, in lower case: types, with and without the package name and a dot;
+    /// delegates, enum entries, and entry counts.
     pub names: BTreeSet<String>,
-    /// Every word and every part of a quoted name in its files, in lower case: what it does not mention, it does not depend on.
-    /// Two words with a dot between are there with it as well. Names of its own types are left out: those are meant where it says
-    /// the name alone.
+    /// All identifiers and parts of quoted names in the files, in lower case; also pairs of identifiers joined by a dot. Names
+    /// outside of this set cannot be dependencies. Own type names are omitted: unqualified, they refer to the own type.
     pub mentions: BTreeSet<String>,
 }
 
-/// Reads the files of a package without looking at reflection.
+/// Collects the names of a package without access to reflection.
 pub fn outline(package: &str, sources: &[Source], parsed: &Parsed) -> Outline {
     let mut outline = Outline::default();
     parsed.files.iter().for_each(|file| outline.declared(package, file));
@@ -73,7 +71,7 @@ impl Outline {
         self.types.push(format!("/Script/{package}.{}", found.name.text).into());
     }
 
-    /// A type that is declared where it is used.
+    /// Collects a type declared inline.
     fn inner_type(&mut self, package: &str, class: &str, ty: &TypeRef) {
         match &ty.kind {
             TypeKind::Struct(inner) => self.structure(package, class, inner),
@@ -87,7 +85,7 @@ impl Outline {
         self.names_type(package, &found.name.text);
         self.types.push(format!("/Script/{package}.{}", found.name.text).into());
         let name = found.name.text.to_ascii_lowercase();
-        // `X_MAX`, of the name or of what the entries begin with, is how many there are.
+        // `X_MAX`, from the enum name or the entry prefix, is the number of entries.
         self.names.insert(format!("{name}_max"));
         for entry in &found.entries {
             let entry = entry.name.text.to_ascii_lowercase();
@@ -147,7 +145,7 @@ fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
                     last = part;
                 }
             }
-            // `implements(…)` and the like are kept as text, but their words are words all the same.
+            // Arguments such as those of `implements(…)` stay text, but their identifiers are tokens as well.
             _ => {}
         }
         (last, before) = (None, None);

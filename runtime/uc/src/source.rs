@@ -1,66 +1,66 @@
-//! The text of a file, however its bytes are encoded. Old class files are Latin-1 or UTF-16; new ones are UTF-8.
+//! Source text of a file, decoded from its bytes. Old class files are Latin-1 or UTF-16; new ones are UTF-8.
 
-/// Bytes that a file may have. One that is larger is refused before it is read further.
+/// Maximum size of a file in bytes. Larger files are rejected without being decoded.
 pub const LARGEST_FILE: usize = 8 << 20;
 
-/// How the bytes of a file were read.
+/// Encoding of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
-    /// UTF-8, with or without a mark at its start.
+    /// UTF-8, with or without a byte order mark.
     Utf8,
-    /// Two bytes a letter, the low one first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// Two bytes a letter, the high one first.
+    /// UTF-16, big-endian.
     Utf16Be,
-    /// One byte a letter: the bytes are no UTF-8, and there is no mark.
+    /// Latin-1: invalid UTF-8 without a byte order mark.
     Latin1,
 }
 
-/// A place in a file: bytes of [`Source::text`].
+/// A range of bytes in [`Source::text`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Span {
-    /// The first byte.
+    /// First byte.
     pub start: u32,
-    /// Behind the last byte.
+    /// End, exclusive.
     pub end: u32,
 }
 
 impl Span {
-    /// From `start` to before `end`.
+    /// Creates the span from `start` to `end`, exclusive.
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: end as u32 }
     }
 
-    /// From the start of this to the end of the other.
+    /// Returns the smallest span that contains both spans.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 }
 
-/// A file as text.
+/// A decoded file.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The name that messages show.
+    /// Name for messages.
     pub name: String,
-    /// Its text.
+    /// Decoded text.
     pub text: String,
-    /// How its bytes were read.
+    /// Encoding of the bytes.
     pub encoding: Encoding,
-    /// Where bytes stood that are no letters in that encoding; each became `U+FFFD`.
+    /// Offset of the first invalid character; each invalid character became `U+FFFD`.
     pub broken: Option<u32>,
-    /// How many bytes the file has when those are more than [`LARGEST_FILE`]; the text is empty then.
+    /// Size of a file above [`LARGEST_FILE`] in bytes; the text is empty then.
     pub too_large: Option<usize>,
     lines: Vec<u32>,
 }
 
 impl Source {
-    /// A file that is text already.
+    /// Creates a source from text.
     pub fn new(name: &str, text: impl Into<String>) -> Self {
         Self::of_text(name, text.into(), Encoding::Utf8)
     }
 
-    /// A file by its bytes. Whatever they are, a text comes of it.
+    /// Decodes the bytes of a file. Never fails.
     pub fn decode(name: &str, bytes: &[u8]) -> Self {
         if bytes.len() > LARGEST_FILE {
             let none = Self::of_text(name, String::new(), Encoding::Utf8);
@@ -72,7 +72,7 @@ impl Source {
             }
             [0xFF, 0xFE, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Le),
             [0xFE, 0xFF, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Be),
-            // Text of two bytes a letter without a mark: every other byte of its first letters is zero.
+            // UTF-16 without a byte order mark: the high bytes of the first two characters are zero.
             [low, 0, low2, 0, ..] if *low != 0 && *low2 != 0 => Self::utf16(name, bytes, Encoding::Utf16Le),
             [0, low, 0, low2, ..] if *low != 0 && *low2 != 0 => Self::utf16(name, bytes, Encoding::Utf16Be),
             _ => match std::str::from_utf8(bytes) {
@@ -103,38 +103,37 @@ impl Source {
         Self { name: name.to_owned(), text, encoding, broken, too_large: None, lines }
     }
 
-    /// The line of a place, from 1 on.
+    /// Returns the line of an offset, from 1.
     pub fn line(&self, at: u32) -> u32 {
         self.lines.partition_point(|start| *start <= at) as u32
     }
 
-    /// The column of a place in letters, from 1 on.
+    /// Returns the column of an offset in characters, from 1.
     pub fn column(&self, at: u32) -> u32 {
         let start = self.line_start(self.line(at)) as usize;
         let end = (at as usize).clamp(start, self.text.len());
         self.text.get(start..end).map_or(0, |before| before.chars().count()) as u32 + 1
     }
 
-    /// Where a line starts; where the text ends, for lines behind it.
+    /// Returns the start of a line, or the length of the text for lines after the last.
     pub(crate) fn line_start(&self, line: u32) -> u32 {
         let at = (line as usize).saturating_sub(1);
         self.lines.get(at).copied().unwrap_or(self.text.len() as u32)
     }
 
-    /// The text of a place.
+    /// Returns the text of a span.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// The name of the file without folders and ending.
+    /// Returns the file name without folders and extension.
     pub fn stem(&self) -> &str {
         let name = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
         name.rsplit_once('.').map_or(name, |(stem, _)| stem)
     }
 }
 
-/// The text with a line feed where a line ends with a carriage return alone, as on old Macintoshes: nothing else changes, and every
-/// byte stays where it is.
+/// Replaces each carriage return that ends a line alone (classic Mac OS) by a line feed. Offsets do not change.
 fn with_line_feeds(text: String) -> String {
     let mut made = String::new();
     let mut rest = text.as_str();

@@ -1,5 +1,4 @@
-//! Words and signs of the language. The lexer is asked for one token at a time, since the text between `<` and `>` behind a
-//! variable, and C++ in braces, are no tokens of this language.
+//! Lexer. Tokens are read on demand, since metadata between `<` and `>` and C++ in braces consist of other tokens.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -8,13 +7,12 @@ use logos::Logos;
 
 use crate::source::Span;
 
-/// A kind of token.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip r"[ \t\r\n\f\x0B\x00\x1A\u{FEFF}\u{A0}]+")]
 pub(crate) enum Kind {
     #[regex(r"//[^\n]*", allow_greedy = true)]
     LineComment,
-    /// `/* */`, which may be nested; one that does not end goes to the end of the text.
+    /// `/* */`, may be nested; an unterminated comment extends to the end of the text.
     #[token("/*", block_comment)]
     BlockComment,
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
@@ -27,7 +25,7 @@ pub(crate) enum Kind {
     #[regex(r"[0-9]+[eE][+-]?[0-9]+[fF]?")]
     #[regex(r"[0-9]+[fF]")]
     Float,
-    /// A number that goes over into a word: `12ab`.
+    /// A number directly followed by letters: `12ab`.
     #[regex(r"[0-9]+[A-Za-z_][A-Za-z0-9_]*", priority = 2)]
     BadNumber,
     #[regex(r#""([^"\\\r\n]|\\[^\r\n])*""#)]
@@ -38,7 +36,7 @@ pub(crate) enum Kind {
     Quoted,
     #[regex(r"'[^'\r\n]*", priority = 1)]
     OpenQuoted,
-    /// `#exec` and the like, up to the end of the line: where it begins the line. Elsewhere it is [`Kind::Unknown`].
+    /// A directive such as `#exec`, up to the end of the line, if it is first on the line; elsewhere [`Kind::Unknown`].
     #[token("#")]
     Directive,
     /// `` `name `` or `` `{name} ``.
@@ -137,9 +135,9 @@ pub(crate) enum Kind {
     Tilde,
     #[token("!")]
     Not,
-    /// A letter that begins no token.
+    /// A character that begins no token.
     Unknown,
-    /// The end of the text.
+    /// End of the text.
     End,
 }
 
@@ -160,7 +158,7 @@ fn block_comment(lexer: &mut logos::Lexer<'_, Kind>) {
     lexer.bump(comment_end(rest).unwrap_or(rest.len()));
 }
 
-/// Where a comment ends whose first `/*` stands before the text; `None` when it does not.
+/// Returns the end of a comment that was opened before the text; `None` if unterminated.
 fn comment_end(text: &str) -> Option<usize> {
     let (bytes, mut depth, mut at) = (text.as_bytes(), 1_usize, 0);
     while depth > 0 {
@@ -174,24 +172,24 @@ fn comment_end(text: &str) -> Option<usize> {
     Some(at)
 }
 
-/// A token and what stands before it.
+/// A token with its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
-    /// Whether a line break stands before it.
+    /// True if a line break precedes the token.
     pub(crate) on_new_line: bool,
-    /// The comments before it.
+    /// Comments before the token.
     pub(crate) comments: Option<Span>,
 }
 
-/// The tokens of a text, one after the other.
+/// Token stream of a text with lookahead.
 pub(crate) struct Tokens<'s> {
     text: &'s str,
-    /// Where the next token that is not in `ahead` is looked for.
+    /// Offset of the next token that is not in `ahead`.
     at: usize,
     ahead: VecDeque<Token>,
-    /// Where comments stood that did not end.
+    /// Span of an unterminated comment.
     pub(crate) open_comment: Option<Span>,
 }
 
@@ -200,7 +198,7 @@ impl<'s> Tokens<'s> {
         Self { text, at: 0, ahead: VecDeque::new(), open_comment: None }
     }
 
-    /// The token that comes after `n` others.
+    /// Returns the token after the next `n` tokens.
     pub(crate) fn peek(&mut self, n: usize) -> Token {
         while self.ahead.len() <= n {
             let token = self.read();
@@ -209,7 +207,7 @@ impl<'s> Tokens<'s> {
         self.ahead[n]
     }
 
-    /// The next token, which is gone then. The end stays.
+    /// Consumes the next token. `End` is returned repeatedly.
     pub(crate) fn next(&mut self) -> Token {
         self.peek(0);
         let token = self.ahead.pop_front().unwrap_or(self.end());
@@ -219,7 +217,7 @@ impl<'s> Tokens<'s> {
         token
     }
 
-    /// Goes on from that byte.
+    /// Continues at the byte offset.
     pub(crate) fn go_to(&mut self, at: usize) {
         self.ahead.clear();
         self.at = at;

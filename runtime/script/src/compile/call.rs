@@ -1,11 +1,11 @@
-//! Calls: arguments are evaluated from left to right, then the call is made, then what comes back goes to its places.
+//! Calls: arguments are evaluated from left to right; out values are copied to their places after the call.
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
 use super::{Lies, Maker, shared, writes};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
-/// What comes back, and where it goes.
+/// Copy of an out value to its place.
 struct Back {
     from: Reg,
     to: Lies,
@@ -22,7 +22,7 @@ impl Maker {
         let outs = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
-            // What comes back goes to its place after all that comes back to registers has.
+            // Places are written after all out registers.
             let written = later || outs > 1;
             args.push(match arg {
                 Arg::Value(expr) => {
@@ -89,17 +89,17 @@ impl Maker {
         }
     }
 
-    /// Which of the arguments for wildcards a thunk reads, or writes, where it lies: one that it writes to, if there is one.
+    /// Returns the index of the wildcard argument that the thunk accesses in place; an out argument has precedence.
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
-        // What lies in a variable may lie in the one that is written.
+        // Other arguments in a local may overlap the written argument.
         let may = |expr: &Expr, at: usize| lies_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);
         found.clone().find(|at| is_out(call, *at)).or_else(|| found.next())
     }
 
-    /// Whether the way to a place goes by way of a register, or ends there.
+    /// Returns true if the place is a register or is accessed through it.
     pub(super) fn needs(&self, to: &Lies, reg: Reg) -> bool {
         let same = |one: Reg| self.whole(one) == self.whole(reg);
         match to {
@@ -145,7 +145,7 @@ impl Maker {
         }
     }
 
-    /// What is written lies apart from everything else that the call is given: of what does not, it is given a copy.
+    /// Copies arguments that overlap a written argument.
     fn apart(&mut self, call: &Call, args: &mut [Argument]) {
         let written = |maker: &Self, at: usize| match (&args[at], &call.args[at]) {
             (Argument::Out(reg), _) => Some(maker.whole(*reg)),
@@ -172,7 +172,7 @@ impl Maker {
     }
 }
 
-/// Whether a call writes to what it is given for a wildcard.
+/// Returns true if the call writes to the wildcard argument.
 fn is_out(call: &Call, at: usize) -> bool {
     call.wildcards.iter().any(|wildcard| wildcard.param as usize == at && wildcard.out)
 }
@@ -186,7 +186,7 @@ fn uses(maker: &Maker, args: &[Argument], to: Reg) -> bool {
     })
 }
 
-/// Whether a place is not in a register.
+/// Returns true if the place is outside of the registers.
 fn lies_elsewhere(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Property { .. } | ExprKind::DefaultProperty { .. } | ExprKind::Index(..) => true,
@@ -195,7 +195,6 @@ fn lies_elsewhere(expr: &Expr) -> bool {
     }
 }
 
-/// Whether a place is a part of a variable.
 fn is_in_local(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Local(_) => true,
@@ -211,7 +210,6 @@ fn arg_expr(arg: &Arg) -> Option<&Expr> {
     }
 }
 
-/// The type that a conversion makes of another.
 fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
         Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => Type::Num(*to),

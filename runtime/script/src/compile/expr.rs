@@ -1,4 +1,4 @@
-//! Expressions: each leaves its value in a register.
+//! Expressions: each is evaluated into a register.
 
 use alcedo_uc::hir::{
     Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Triple, Type, Unary,
@@ -8,7 +8,7 @@ use super::{Lies, Maker, shared, writes};
 use crate::code::{At, Ins, Reg};
 
 impl Maker {
-    /// The value of an expression, in a register that is not to be written to.
+    /// Evaluates an expression into a register, which must not be written.
     pub(super) fn expr(&mut self, expr: &Expr) -> Reg {
         self.line = expr.line;
         match &expr.kind {
@@ -38,7 +38,7 @@ impl Maker {
         temp
     }
 
-    /// The fields of a struct of three come from its type, which is known by its path only.
+    /// Resolves field names by the type path, since the struct itself is unknown here.
     fn triple(&mut self, of: &[f64; 3], ty: &Type) -> Option<Reg> {
         let Type::Struct(path) = ty else { return None };
         let names = match path.rsplit('.').next() {
@@ -49,7 +49,7 @@ impl Maker {
         Some(self.constant(Const::Struct(fields.collect()), ty))
     }
 
-    /// The value of an expression, in that register.
+    /// Evaluates an expression into the register.
     pub(super) fn expr_into(&mut self, expr: &Expr, to: Reg) {
         self.line = expr.line;
         match &expr.kind {
@@ -97,7 +97,7 @@ impl Maker {
             }
             ExprKind::Step { place, up, post: true } => {
                 let lies = self.lies(place, false);
-                // The way to the place may go by way of the target: `i = a[i]++`.
+                // The access path may use the target register: `i = a[i]++`.
                 if matches!(lies, Lies::At(_)) && !self.is_temp(to) && self.needs(&lies, to) {
                     let before = self.load(&lies, &place.ty);
                     let kept = self.temp(&place.ty);
@@ -108,7 +108,7 @@ impl Maker {
                 }
                 let before = self.load(&lies, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
-                // The place may be the target: `i = i++` keeps what was there before.
+                // The place may be the target: `i = i++` keeps the old value.
                 if !matches!(lies, Lies::In(reg) if reg == to) {
                     self.step_at(&lies, place, *up);
                 }
@@ -139,7 +139,7 @@ impl Maker {
         }
     }
 
-    /// The object itself is of its own class, which may be another than the one wanted.
+    /// Stores `self`, whose class may differ from the expected type.
     fn self_object_into(&mut self, to: Reg, _ty: &Type) {
         self.emit(Ins::SelfObject { to });
     }
@@ -165,7 +165,6 @@ impl Maker {
         self.operate(op, (one, &left.ty), (two, &right.ty), to);
     }
 
-    /// An operator on two registers.
     fn operate(&mut self, op: &Binary, (left, left_ty): (Reg, &Type), (right, right_ty): (Reg, &Type), to: Reg) {
         let (mut left, mut right) = (left, right);
         if let Operand::Num(num) | Operand::Enum(num) = &op.on {
@@ -201,7 +200,7 @@ impl Maker {
         let place_ty = &compound.place.ty;
         let before = self.load(&lies, place_ty);
         if compound.widen.is_none() && compound.narrow.is_none() {
-            // Straight into the place, where that is a register.
+            // Computes directly into the place if it is a register.
             let to = match &lies {
                 Lies::In(reg) => *reg,
                 Lies::At(_) => self.temp(place_ty),
@@ -234,7 +233,7 @@ impl Maker {
         narrow
     }
 
-    /// `++` and `--`; what the place holds then.
+    /// Compiles `++` and `--`; returns the new value.
     pub(super) fn step(&mut self, place: &Expr, up: bool, later_writes: bool) -> Reg {
         let lies = self.lies(place, later_writes);
         self.step_at(&lies, place, up)
@@ -258,7 +257,6 @@ impl Maker {
         to
     }
 
-    /// An operation on a container.
     pub(super) fn intrinsic(&mut self, what: &Intrinsic, operands: &[Expr], to: Option<Reg>) {
         let line = self.line;
         let Some((on, rest)) = operands.split_first() else { return };
@@ -273,7 +271,7 @@ impl Maker {
         self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
     }
 
-    /// Jumps that are taken when a condition is that; without them execution goes on.
+    /// Returns the jumps that are taken if the condition equals `is`; execution continues otherwise.
     pub(super) fn branch(&mut self, condition: &Expr, is: bool) -> Vec<At> {
         self.line = condition.line;
         match &condition.kind {
@@ -281,7 +279,7 @@ impl Maker {
             ExprKind::And(left, right) | ExprKind::Or(left, right) => {
                 let is_and = matches!(condition.kind, ExprKind::And(..));
                 if is_and == is {
-                    // Both have to be that, or neither.
+                    // Both operands must equal `is`.
                     let past = self.branch(left, !is);
                     let jumps = self.branch(right, is);
                     past.into_iter().for_each(|jump| self.land(jump));
@@ -310,7 +308,6 @@ impl Maker {
     }
 }
 
-/// The type of the left operand of an operator.
 fn operand_type(op: &Binary, right: &Type) -> Type {
     let of = |Triple { path, .. }: &Triple| Type::Struct(shared(path));
     match &op.on {
@@ -325,7 +322,7 @@ fn operand_type(op: &Binary, right: &Type) -> Type {
     }
 }
 
-/// The type of what an operator gives that changes something.
+/// Returns the result type of an operator in a compound assignment.
 fn result_type(op: &Binary, left: &Type) -> Type {
     match (&op.on, op.op) {
         (Operand::ScalarTriple(triple), _) => Type::Struct(shared(&triple.path)),

@@ -1,5 +1,5 @@
-//! From the checked tree to bytecode: one function at a time, with no look at the world. What is written here is what the loader
-//! then reads, so a mistake here is a refusal there and not a wrong address.
+//! Compiler from the checked tree to bytecode, one function at a time, without access to the world. The loader verifies its
+//! output, so a mistake here causes a rejection and never an invalid address.
 
 mod call;
 mod expr;
@@ -16,11 +16,11 @@ use rustc_hash::FxHashMap;
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
 
-/// The bytecode of all functions of a package that have a body. It is given to [`Machine::load`](crate::Machine::load) once the
-/// package's types are declared. Bodies are moved out of the package, so both do not take memory at once.
+/// Compiles all functions of a package that have a body, for [`Machine::load`](crate::Machine::load) after the types of the
+/// package are declared. Moves bodies out of the package, which limits peak memory.
 ///
 /// # Errors
-/// All functions that are too large for what bytecode can say.
+/// Returns all functions that exceed a limit of the bytecode format.
 pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<CompileError>> {
     let (mut maker, mut made, mut errors) = (Maker::default(), Vec::new(), Vec::new());
     for class in &mut package.classes {
@@ -36,36 +36,33 @@ pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<Comp
     if errors.is_empty() { Ok(made) } else { Err(errors) }
 }
 
-/// Makes the code of functions, one after the other.
+/// Compiles functions, reusing its buffers.
 #[derive(Default)]
 pub(super) struct Maker {
     code: FunctionCode,
-    /// Where the registers of the locals behind the parameters begin.
+    /// First register of the locals after the parameters.
     locals: Reg,
     params: Reg,
-    /// The types of its values.
     kinds: Vec<Kind>,
-    /// Temporary registers in use since the statement began, with the number of their type.
+    /// Temporary registers in use since the start of the statement, with the index of their type.
     used: Vec<(usize, Reg)>,
-    /// Registers of fields and constants that are there already.
+    /// Existing registers of fields and constants.
     fields: FxHashMap<Reg, Vec<(String, Reg)>>,
     constants: FxHashMap<(usize, Key), Reg>,
-    /// The numbers of places.
     places: FxHashMap<Place, u16>,
     loops: Vec<Loop>,
     line: u32,
     problem: Option<(u32, String)>,
 }
 
-/// A type of values.
 struct Kind {
     ty: Type,
     words: TypeText,
-    /// Temporary registers of the type that are free.
+    /// Free temporary registers of the type.
     free: Vec<Reg>,
 }
 
-/// Distinguishes constants of one type; floats by their bits.
+/// Key of constants of one type; floats are compared by their bits.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Number(i128),
@@ -86,7 +83,7 @@ impl Key {
     }
 }
 
-/// Jumps out of a loop or a `switch`, to be told where to.
+/// Unresolved jumps out of a loop or `switch`.
 #[derive(Default)]
 struct Loop {
     breaks: Vec<At>,
@@ -94,7 +91,6 @@ struct Loop {
     is_switch: bool,
 }
 
-/// Where a value lies.
 #[derive(Clone, Debug)]
 pub(super) enum Lies {
     In(Reg),
@@ -142,7 +138,7 @@ impl Maker {
                 self.land(given);
                 self.end_statement();
             } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
-                // Zero bytes are an array of nothing.
+                // Zero bytes are an empty array.
                 let given = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
                 self.land(given);
@@ -175,13 +171,12 @@ impl Maker {
         }
     }
 
-    /// A register for a parameter or local.
     fn value(&mut self, name: &str, ty: &Type) -> Reg {
         let ty = self.words(ty);
         self.register(Register::Value { name: name.to_owned(), ty })
     }
 
-    /// What a local begins as, where zero bytes are not it.
+    /// Initializes a local, unless zero bytes are its initial value.
     fn begin_value(&mut self, reg: Reg, ty: &Type) {
         match ty {
             Type::Struct(_) => {
@@ -224,12 +219,10 @@ impl Maker {
         self.code.code.len() as At - 1
     }
 
-    /// Where the next instruction comes.
     fn here(&self) -> At {
         self.code.code.len() as At
     }
 
-    /// A jump leads here.
     fn land(&mut self, jump: At) {
         let here = self.here();
         self.land_at(jump, here);
@@ -244,7 +237,6 @@ impl Maker {
         }
     }
 
-    /// A register for a value in between.
     fn temp(&mut self, ty: &Type) -> Reg {
         let kind = self.kind(ty);
         let reg = self.kinds[kind].free.pop().unwrap_or_else(|| {
@@ -255,7 +247,6 @@ impl Maker {
         reg
     }
 
-    /// The number of a type.
     fn kind(&mut self, ty: &Type) -> usize {
         let known = self.kinds.iter().position(|kind| kind.ty == *ty);
         known.unwrap_or_else(|| {
@@ -265,7 +256,6 @@ impl Maker {
         })
     }
 
-    /// Values in between are not needed any more.
     fn end_statement(&mut self) {
         self.release(0);
     }
@@ -276,7 +266,7 @@ impl Maker {
         }
     }
 
-    /// Values in between that are used from here on are kept until the other end.
+    /// Takes the list of used temporaries, so that they stay reserved until they are released explicitly.
     fn keep(&mut self) -> Vec<(usize, Reg)> {
         std::mem::take(&mut self.used)
     }
@@ -302,7 +292,7 @@ impl Maker {
         matches!(self.code.registers.get(usize::from(reg)), Some(Register::Const { .. }))
     }
 
-    /// The register that a register is a part of.
+    /// Returns the register that contains a register.
     fn whole(&self, reg: Reg) -> Reg {
         match self.code.registers.get(usize::from(reg)) {
             Some(Register::Field { of, .. }) => self.whole(*of),
@@ -310,7 +300,7 @@ impl Maker {
         }
     }
 
-    /// Whether a register is for a value in between, and nobody else's.
+    /// Returns true for a temporary register in use.
     fn is_temp(&self, reg: Reg) -> bool {
         self.used.iter().any(|(_, used)| *used == reg)
     }
@@ -320,7 +310,7 @@ impl Maker {
         if at < self.params { at } else { self.locals + (at - self.params) }
     }
 
-    /// The same value in a register that can be named where no constant can.
+    /// Returns the value in a register that is not a constant, for operands that cannot be constants.
     fn in_frame(&mut self, reg: Reg, ty: &Type) -> Reg {
         if !self.is_constant(reg) {
             return reg;
@@ -330,7 +320,7 @@ impl Maker {
         temp
     }
 
-    /// The same value where nothing that comes later changes it.
+    /// Returns the value in a register that later writes do not change.
     fn safe(&mut self, reg: Reg, ty: &Type, later_writes: bool) -> Reg {
         if !later_writes || self.is_constant(reg) || self.is_temp(reg) {
             return reg;
@@ -341,7 +331,7 @@ impl Maker {
     }
 }
 
-/// Whether evaluating an expression may write to a local or elsewhere.
+/// Returns true if evaluation of an expression may write to a local or elsewhere.
 fn writes(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Triple(_) | ExprKind::Local(_) | ExprKind::SelfObject | ExprKind::SelfClass => {
@@ -369,7 +359,6 @@ fn writes(expr: &Expr) -> bool {
     }
 }
 
-/// A path, shared.
 fn shared(path: &Rc<str>) -> Rc<str> {
     Rc::clone(path)
 }

@@ -1,4 +1,4 @@
-//! Places: registers, and the ways to properties, fields and elements.
+//! Places: registers, and access paths to properties, fields and elements.
 
 use alcedo_uc::hir::{Expr, ExprKind, Type};
 
@@ -6,8 +6,8 @@ use super::{Lies, Maker, shared, writes};
 use crate::code::{Ins, Place, Reg, Register, Root, Step};
 
 impl Maker {
-    /// Where what an expression names lies. What the way takes is evaluated now; `later_writes` says whether something that comes
-    /// before the place is used may change what it was evaluated from.
+    /// Resolves the location of an expression; operands of the access path are evaluated now. `later_writes` is true if operands
+    /// may change before the place is used.
     pub(super) fn lies(&mut self, expr: &Expr, later_writes: bool) -> Lies {
         match &expr.kind {
             ExprKind::Local(id) => Lies::In(self.local(*id)),
@@ -32,7 +32,7 @@ impl Maker {
                 };
                 let at = self.expr(index);
                 let at = self.safe(at, &index.ty, later_writes);
-                // So that the element is reached in one step.
+                // Puts constants into a register, since elements need a register index.
                 let at = self.in_frame(at, &index.ty);
                 place.steps.push(match &base.ty {
                     Type::Fixed(_, count) => Step::FixedElement(at, *count),
@@ -67,7 +67,7 @@ impl Maker {
         }
     }
 
-    /// The register of a field of what is in a register.
+    /// Returns the register of a field of a struct in a register.
     pub(super) fn field(&mut self, of: Reg, field: &str) -> Reg {
         let known = self.fields.get(&of).and_then(|fields| fields.iter().find(|(name, _)| name == field));
         if let Some((_, known)) = known {
@@ -78,7 +78,6 @@ impl Maker {
         reg
     }
 
-    /// The number of a place.
     pub(super) fn place_number(&mut self, place: &Place) -> u16 {
         if let Some(at) = self.places.get(place) {
             return *at;
@@ -92,7 +91,7 @@ impl Maker {
         at as u16
     }
 
-    /// As a place, wherever it lies.
+    /// Returns the index of a place for any location.
     pub(super) fn as_place(&mut self, lies: Lies) -> u16 {
         let place = match lies {
             Lies::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },
@@ -101,7 +100,6 @@ impl Maker {
         self.place_number(&place)
     }
 
-    /// What lies there, in a register.
     pub(super) fn load(&mut self, lies: &Lies, ty: &Type) -> Reg {
         match lies {
             Lies::In(reg) => *reg,
@@ -113,7 +111,6 @@ impl Maker {
         }
     }
 
-    /// Overwrites what lies there.
     pub(super) fn store(&mut self, lies: &Lies, from: Reg) {
         match lies {
             Lies::In(reg) if *reg == from => {}

@@ -96,7 +96,7 @@ impl Maker {
         }
     }
 
-    /// Back to the top of a loop while the condition holds.
+    /// Emits the jump back to the top of a loop while the condition holds.
     fn again(&mut self, condition: &Expr, top: At) {
         self.line = condition.line;
         let back = self.branch(condition, true);
@@ -104,7 +104,7 @@ impl Maker {
         self.end_statement();
     }
 
-    /// An expression whose value nobody wants.
+    /// Evaluates an expression and drops its value.
     fn dropped(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Call(call) => self.call(call, None, &expr.ty),
@@ -127,7 +127,7 @@ impl Maker {
             }
             lies @ Lies::At(_) => {
                 let from = self.expr(value);
-                // A number goes straight from a register.
+                // Numbers are stored directly from a register.
                 let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
                     from
                 } else {
@@ -151,7 +151,7 @@ impl Maker {
             Type::Array(of) | Type::Fixed(of, _) => (**of).clone(),
             other => other.clone(),
         };
-        // Kept while the body runs, so nothing of it is taken for other values in between.
+        // Reserved during the body, so that its temporaries do not reuse these registers.
         let lies = self.lies(array, true);
         let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
         let held = self.keep();
@@ -202,7 +202,7 @@ impl Maker {
         let from = self.in_frame(from, &value.ty);
         let held = self.keep();
         let op = Binary { op: Op::Eq, on: compare.clone() };
-        // Of each arm the jump to it.
+        // Jumps to the arms.
         let mut entries: Vec<Option<At>> = vec![None; arms.len()];
         for (arm, entry) in arms.iter().zip(&mut entries) {
             let Some(wanted) = &arm.value else { continue };

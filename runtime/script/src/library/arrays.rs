@@ -1,4 +1,4 @@
-//! What works on any array.
+//! Library functions for any array.
 
 use alcedo_base::border::CallError;
 use alcedo_base::handles::Name;
@@ -16,7 +16,7 @@ use super::math::below;
 use crate::intrinsic::remove_equal;
 use crate::{cost, size};
 
-/// The array, and what has the type of its elements.
+/// The array, and the parameter of its element type.
 const ITEM: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", "item")];
 const RESULT: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", RESULT_NAME)];
 const ARRAY: &[(&str, &str)] = &[("array_parm", "target_array")];
@@ -115,7 +115,6 @@ fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
 }
 
-/// Bytes of an element of an array.
 fn row_size(frame: &Frame<'_>, target: Param) -> usize {
     match &frame.property(target).ty {
         PropertyType::Array(of) => of.ty().size(),
@@ -139,7 +138,6 @@ fn add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.give_result(at as i32)
 }
 
-/// A new element at a place, with a copy of an item in it.
 fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result<(), CallError> {
     check_item(frame, target, item)?;
     let (to, from) = frame.value_mut_and(target, item)?;
@@ -153,7 +151,7 @@ fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result
     Ok(())
 }
 
-/// That the item is of the type of the elements, which the checker has seen to, and no bytecode may change.
+/// Checks that the item has the element type. The checker ensures this, but bytecode is untrusted.
 fn check_item(frame: &Frame<'_>, target: Param, item: Param) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
     let found = &frame.property(item).ty;
@@ -188,7 +186,7 @@ fn append(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// A place in an array, given as an `int`.
+/// Converts an `int` to an index in the array, or returns an error.
 fn place(frame: &Frame<'_>, index: i32, len: u32) -> Result<u32, CallError> {
     let found = u32::try_from(index).ok().filter(|at| *at < len);
     found.ok_or_else(|| problem(frame, format_args!("there is no element {index}, the array has {len}")))
@@ -237,7 +235,7 @@ fn resize(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     resize_to(frame, target, size)
 }
 
-/// Makes an array that long, with new elements as they begin.
+/// Resizes an array; new elements have their initial value.
 fn resize_to(frame: &mut Frame<'_>, target: Param, size: u32) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
     let mut rows = rows_mut(frame, target)?;
@@ -270,13 +268,12 @@ fn shuffle(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// The field of that name: as it is shown, then as it is called.
+/// Finds a field by display name, then by name.
 pub(super) fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Property> {
     let shown = of.fields().iter().find(|field| *field.display == *name);
     shown.or_else(|| of.fields().iter().find(|field| *field.text == *name))
 }
 
-/// The struct that the elements are, and its field of a name.
 fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name) -> Result<&'a Property, CallError> {
     let ty = &frame.property(target).ty;
     let structure = match ty {
@@ -311,7 +308,7 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         keys.push((key, at));
     }
     keys.sort_by(|(one, _), (two, _)| if descending { two.order(one) } else { one.order(two) });
-    // Where each row has gone to, row by row exchanged into its place.
+    // Applies the permutation in place by swaps.
     let mut rows = rows_mut(frame, target)?;
     let mut order: Vec<u32> = keys.into_iter().map(|(_, at)| at).collect();
     for at in 0..order.len() {
@@ -325,7 +322,6 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// What structs are sorted by.
 enum Key {
     Number(f64),
     Whole(i128),

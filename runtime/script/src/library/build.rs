@@ -1,4 +1,4 @@
-//! Declarations of functions from few words.
+//! Builders for function declarations.
 
 use std::rc::Rc;
 
@@ -12,12 +12,12 @@ use alcedo_reflect::thunk::{Frame, function_of};
 
 use crate::cost;
 
-/// Rust types of parameters, with their kind and what belongs to it.
+/// Rust types of parameters, with their property kind and type path.
 pub(super) trait Declared {
     const KIND: PropertyKind;
     const PATH: &'static str = "";
 
-    /// What it costs to go over the value.
+    /// Returns the cost of one pass over the value.
     fn cost(&self) -> u64 {
         0
     }
@@ -52,12 +52,11 @@ impl Declared for Vec<String> {
     }
 }
 
-/// The error of a function of the library.
 pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> CallError {
     CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
 
-/// A parameter of a Rust type. One of `String` accepts any value that has a string, as `coerce` parameters do.
+/// Declares a parameter of a Rust type. `String` accepts any value that converts to a string, as `coerce` parameters do.
 pub(super) fn param<T: Declared>(name: &str) -> PropertyDecl {
     let mut param = PropertyDecl::new(name, T::KIND).of_type(T::PATH);
     if T::KIND == PropertyKind::STRING {
@@ -66,31 +65,29 @@ pub(super) fn param<T: Declared>(name: &str) -> PropertyDecl {
     param
 }
 
-/// A result of a Rust type.
 pub(super) fn result<T: Declared>() -> PropertyDecl {
     PropertyDecl::result(T::KIND).of_type(T::PATH)
 }
 
-/// The same, written to as well.
 pub(super) fn out(param: PropertyDecl) -> PropertyDecl {
     param.with_flags(property_flags::OUT)
 }
 
-/// A parameter that stands for any array, and is named in `array_parm`.
+/// Declares a wildcard array parameter, which is listed in `array_parm`.
 pub(super) fn any_array(name: &str) -> PropertyDecl {
     PropertyDecl::new(name, PropertyKind::ARRAY).of_type("i32")
 }
 
-/// A parameter, or result, of the type of the elements of that.
+/// Declares a parameter or result of the element type of a wildcard array.
 pub(super) fn any_item(name: &str) -> PropertyDecl {
     let item = PropertyDecl::new(name, PropertyKind::I32);
     if name == RESULT_NAME { item.with_flags(property_flags::RETURN) } else { item }
 }
 
-/// A thunk without the context of the world.
+/// A thunk that receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
-/// A function that brings its own thunk, with its wildcards: keys of metadata and names of parameters.
+/// Declares a function with a custom thunk and wildcards: metadata keys and parameter names.
 pub(super) fn custom(
     name: &str,
     doc: &str,
@@ -108,7 +105,7 @@ pub(super) fn custom(
     decl
 }
 
-/// A function that changes nothing but its result.
+/// Declares a function without side effects.
 pub(super) fn pure(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
     let thunk = Rc::new(move |context: HookContext<'_>, frame: &mut Frame<'_>| body(World::of(context), frame));
     let mut decl = FunctionDecl::new(name, thunk);
@@ -118,14 +115,14 @@ pub(super) fn pure(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body)
     decl
 }
 
-/// A function that does something beside.
+/// Declares a function with side effects.
 pub(super) fn action(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
     let mut decl = pure(name, doc, params, body);
     decl.flags &= !function_flags::PURE;
     decl
 }
 
-/// `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`, a pure function of plain parameters.
+/// `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })` declares a pure function of plain parameters.
 macro_rules! plain {
     ($name:literal, $doc:literal, || -> $result:ty $body:block) => {
         $crate::library::build::pure(

@@ -1,5 +1,5 @@
-//! What works on any set and any map. Their wildcards are named in `custom_struct_param`: a placeholder that is a set takes any
-//! set, one that is a map any map, and one that is a number anything.
+//! Library functions for any set and any map. Their wildcards are listed in `custom_struct_param`: a set placeholder accepts any
+//! set, a map placeholder any map, and a number placeholder any type.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
@@ -122,7 +122,6 @@ fn look(at: Ptr<'_>) -> Keyed<'_> {
     keyed(at).expect(STEPPED)
 }
 
-/// That a key is of the type of the keys.
 fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallError> {
     let (wanted, found) = (look(frame.value(target)).key_type(), &frame.property(key).ty);
     match wanted == found {
@@ -131,7 +130,7 @@ fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallErr
     }
 }
 
-/// Puts a key in; its row, and whether it is new.
+/// Inserts a key; returns its row, and true if the key is new.
 fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), CallError> {
     check_key(frame, target, key)?;
     let value = match &frame.property(target).ty {
@@ -144,7 +143,7 @@ fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), 
     rows.insert(key).map_err(failed)
 }
 
-/// Takes a key out; whether it was there.
+/// Removes a key; returns true if it was present.
 fn take(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<bool, CallError> {
     check_key(frame, target, key)?;
     let (to, key) = frame.value_mut_and(target, key)?;
@@ -202,7 +201,7 @@ fn clear<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallErr
     Ok(())
 }
 
-/// Puts what is in the rows of a set or map into an array: keys, or values.
+/// Copies the keys or values of a set or map into an array.
 fn to_array(frame: &mut Frame<'_>, target: Param, items: Param, of_values: bool) -> Result<(), CallError> {
     frame.finish()?;
     let wanted = match &frame.property(target).ty {
@@ -243,7 +242,7 @@ fn map_values(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     to_array(frame, target, items, true)
 }
 
-/// Two sets of one type, the first of which is changed.
+/// Reads two sets of one type; the first is changed.
 fn two_sets(frame: &mut Frame<'_>) -> Result<(Param, Param), CallError> {
     let (target, other) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnySet>()?);
     frame.finish()?;
@@ -268,12 +267,12 @@ fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Only items stay that another set has, or has not.
+/// Keeps the items that are in another set, or those that are not.
 fn keep(frame: &mut Frame<'_>, stays: bool) -> Result<(), CallError> {
     let (target, other) = two_sets(frame)?;
     let (to, from) = frame.value_mut_and(target, other)?;
     let (mut to, from) = (keyed_mut(to).expect(STEPPED), look(from));
-    // The last one takes the place of one that goes, and was looked at before.
+    // Removal moves the last row, which is already examined, to the free row.
     for at in (0..to.as_ref().len()).rev() {
         let is_there = to.as_ref().get(at).is_some_and(|(key, _)| from.find(key).is_some());
         if is_there != stays {
@@ -304,7 +303,6 @@ fn map_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// That a value is of the type of the values.
 fn check_value(frame: &Frame<'_>, target: Param, value: Param) -> Result<(), CallError> {
     let PropertyType::Map(of) = &frame.property(target).ty else { return Ok(()) };
     let found = &frame.property(value).ty;

@@ -1,4 +1,4 @@
-//! Mathematics.
+//! Mathematical functions.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
@@ -142,7 +142,6 @@ fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
     Ok((param, [read(&fields[0]), read(&fields[1]), read(&fields[2])]))
 }
 
-/// A vector or rotator of a type.
 fn made(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<Value, CallError> {
     let (PropertyType::Struct(of), Some(num)) = (ty, kind_of(ty)) else {
         return Err(problem(frame, format_args!("a vector is expected, not {ty}")));
@@ -169,7 +168,7 @@ fn get_axes(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Adds the squares of the numbers of the vector that a function is called with.
+/// Returns the sum of the squared components of the vector argument.
 fn square(frame: &mut Frame<'_>) -> Result<f64, CallError> {
     let (_, numbers) = numbers(frame)?;
     frame.finish()?;
@@ -180,7 +179,7 @@ thread_local! {
     static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0u8) | 1);
 }
 
-/// Numbers that look random. Not for secrets.
+/// Returns a pseudorandom number. Not cryptographically secure.
 fn random() -> u64 {
     STATE.with(|state| {
         // SplitMix64, by Sebastiano Vigna.
@@ -192,12 +191,12 @@ fn random() -> u64 {
     })
 }
 
-/// A random number from 0 to below 1.
+/// Returns a random number in `0.0..1.0`.
 fn fraction() -> f32 {
     (random() >> 40) as f32 / (1u64 << 24) as f32
 }
 
-/// A random number below that; 0 where it is 0.
+/// Returns a random number in `0..end`; 0 if `end` is 0.
 pub(super) fn below(end: u32) -> u32 {
     ((u128::from(random()) * u128::from(end)) >> 64) as u32
 }

@@ -1,5 +1,5 @@
-//! Functions of the host for scripts: mathematics, texts, names, and what works on any array, set, map or struct. They are
-//! static functions of native classes in the package `Script`.
+//! Host functions for scripts: mathematics, strings, names, and operations on any array, set, map or struct. They are static
+//! functions of native classes in the package `Script`.
 
 mod arrays;
 mod build;
@@ -13,11 +13,11 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
 use alcedo_reflect::origin::Origin;
 
-/// The package that the classes are in. It is declared by whoever declares the batch.
+/// Package of the classes. The caller that declares the [`batch`] must declare the package too.
 pub const PACKAGE: &str = "Script";
 
-/// The paths of the classes: what a checker takes for [`Options::libraries`](alcedo_uc) so that their functions are called without
-/// the name of the class.
+/// Paths of the classes, for [`Options::libraries`](alcedo_uc) of the checker, so that scripts can call their functions without
+/// the class name.
 pub const PATHS: [&str; 7] = [
     "/Script/Script.MathLibrary",
     "/Script/Script.TextLibrary",
@@ -28,7 +28,7 @@ pub const PATHS: [&str; 7] = [
     "/Script/Script.ObjectLibrary",
 ];
 
-/// The declarations of all of them, on a base class that has to be there: the root of the host's classes.
+/// Returns the declarations of all libraries. `base` must be the path of an existing class: the root of the host's classes.
 pub fn batch(base: &str) -> Batch {
     let functions = [
         math::functions(),
@@ -43,7 +43,7 @@ pub fn batch(base: &str) -> Batch {
         let name = path.rsplit('.').next().unwrap_or(path);
         ClassDecl { functions, ..ClassDecl::new(PACKAGE, name, base, Origin::Native) }
     };
-    // What stands for any struct in a signature. It has a field, since a struct of nothing is none in C.
+    // Placeholder for any struct in a signature. It has a field, since C has no empty structs.
     let any = StructDecl {
         fields: vec![PropertyDecl::new("unused", PropertyKind::U8)],
         doc: "Stands for any struct in the signature of a function.".to_owned(),

@@ -1,4 +1,4 @@
-//! What is known of any object: `Outer` and `Name` of the language.
+//! Library functions for any object: `Outer` and `Name` of the language.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
@@ -12,7 +12,7 @@ use super::build::{Body, Declared as _, param, pure, result};
 use crate::cost;
 use crate::value::object_of;
 
-/// The functions, for objects of that class, which is the root of all.
+/// Returns the functions, for objects of the root class.
 pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
     let class = |name: &str| PropertyDecl::new(name, PropertyKind::SUBCLASS_OF).of_type(root);
     let object = || PropertyDecl::new("object", PropertyKind::OBJECT).of_type(root);

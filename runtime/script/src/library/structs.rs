@@ -1,4 +1,4 @@
-//! What works on any struct.
+//! Library functions for any struct.
 
 use alcedo_base::border::CallError;
 use alcedo_reflect::World;

@@ -1,4 +1,4 @@
-//! Texts and names. Places and lengths are counted in letters.
+//! Library functions for strings and names. Indices and lengths count characters.
 
 use alcedo_base::handles::Name;
 use alcedo_reflect::decl::FunctionDecl;
@@ -154,7 +154,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     ]
 }
 
-/// The string in lower case, letter by letter; letters keep their length, so that offsets do.
+/// Converts a string to lower case; keeps characters whose lower case has another length, so that offsets do not change.
 fn folded(s: &str) -> String {
     let lower = |letter: char| {
         let mut lower = letter.to_lowercase();

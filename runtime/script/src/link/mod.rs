@@ -1,6 +1,6 @@
-//! The loader: looks at all of a function's bytecode, against the types that there are now, and makes of it what runs. What it
-//! lets through stays inside of its frame and of the objects it names, whatever the code was made of; so what runs it need not look
-//! again. Everything here is safe code: the promise is in what it makes.
+//! Loader: verifies the bytecode of a function against the current types and translates it into linked code. Linked code stays
+//! inside of its frame and the objects it names, for any input, so the interpreter needs no further checks. This module is safe
+//! code; the safety guarantee is a property of its output.
 
 mod operators;
 mod places;
@@ -26,15 +26,15 @@ use crate::exec::{Aim, Constant, Do, How, Linked, OtherProperty, Site, Slow, Wor
 use crate::intrinsic::is_reading;
 use crate::triple::Made;
 
-/// Why bytecode is not let through.
+/// Rejection of bytecode.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the bytecode of {function} is refused at instruction {at}: {problem}")]
 pub struct LoadError {
-    /// The function.
+    /// Path of the function.
     pub function: String,
-    /// The instruction; 0 for what is about all of it.
+    /// Index of the instruction; 0 for problems of the whole function.
     pub at: At,
-    /// What is wrong, and with what.
+    /// Description of the problem.
     pub problem: String,
 }
 
@@ -57,10 +57,10 @@ struct Linker<'a> {
 
 type Checked<T> = Result<T, String>;
 
-/// Makes code that runs of the body of `function`, which `class` declares.
+/// Links the body of `function`, which `class` declares.
 ///
 /// # Errors
-/// [`LoadError`] when anything in it does not fit.
+/// Returns [`LoadError`] if the code is invalid.
 pub(crate) fn link(
     world: &World,
     known: &KnownFunctions,
@@ -86,7 +86,7 @@ pub(crate) fn link(
         constants: Vec::new(),
     };
     let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
-    // Where the words of each instruction begin, for jumps.
+    // Index of the first linked instruction per instruction, for jumps.
     let mut begins = Vec::with_capacity(code.code.len());
     let mut jumps = Vec::new();
     for (at, ins) in code.code.iter().enumerate() {
@@ -98,7 +98,7 @@ pub(crate) fn link(
         }
         linker.lines.resize(linker.words.len(), line);
     }
-    // Behind the end is a return, so no code runs on into nothing.
+    // A final return ensures that code never runs past the end.
     begins.push(linker.words.len() as u32);
     linker.emit(Do::Return, 0, 0, 0, 0, 0);
     linker.lines.push(code.lines.last().copied().unwrap_or_default());
@@ -129,7 +129,6 @@ pub(crate) fn link(
     })
 }
 
-/// Whether an instruction may go on elsewhere than behind it.
 fn is_jump(op: Do) -> bool {
     use Do as D;
     matches!(
@@ -153,7 +152,8 @@ fn is_jump(op: Do) -> bool {
     )
 }
 
-/// Jumps back are told apart, since only they make a loop: a conditional one goes by way of one behind the end.
+/// Replaces backward jumps, which form loops, by operations that count rounds; conditional ones jump to such a jump after the
+/// end.
 fn back_jumps(linker: &mut Linker<'_>) {
     for at in 0..linker.words.len() {
         let word = linker.words[at];
@@ -178,7 +178,7 @@ fn back_jumps(linker: &mut Linker<'_>) {
     }
 }
 
-/// The kind of number that values of a type are, enums being their numbers.
+/// Returns the number kind of a type; for enums that of their numbers.
 pub(crate) fn num_of(ty: &PropertyType) -> Option<Num> {
     match ty {
         PropertyType::Enum(of) => Num::of(of.underlying_kind()),
@@ -186,7 +186,7 @@ pub(crate) fn num_of(ty: &PropertyType) -> Option<Num> {
     }
 }
 
-/// Bytes of values that are copied as such.
+/// Returns the size of values that are copied bytewise.
 fn plain_size(ty: &PropertyType) -> Option<usize> {
     (!ty.owns_memory()).then(|| ty.size())
 }
@@ -213,12 +213,12 @@ impl Linker<'_> {
         self.emit(Do::Slow, 0, 0, 0, at, 0);
     }
 
-    /// Whether all of these are in the frame, and not constants.
+    /// Returns true if all registers are in the frame, and not constants.
     fn in_frame(&self, regs: &[Reg]) -> bool {
         regs.iter().all(|reg| matches!(self.register(*reg), Ok(Seen::Slot(_) | Seen::Part(..))))
     }
 
-    /// The words of one instruction; the last may be a jump, to the instruction given back.
+    /// Links one instruction. Returns the target if the last emitted instruction is a jump.
     fn instruction(&mut self, ins: &Ins) -> Checked<Option<At>> {
         match ins {
             Ins::Nop => self.emit(Do::Nop, 0, 0, 0, 0, 0),
@@ -345,7 +345,7 @@ impl Linker<'_> {
     }
 }
 
-/// What a new value of the type is, where zero bytes are not it.
+/// Returns the initial value of the type, unless it is zero bytes.
 fn initial(ty: &PropertyType) -> Option<Value> {
     let PropertyType::Struct(_) = ty else { return None };
     Some(Value::initial(ty)).filter(|initial| *initial != Value::zero(ty))

@@ -1,4 +1,4 @@
-//! Copies, operators, comparisons and conversions: the word for the types at hand, or the operation that takes longer.
+//! Copies, operators, comparisons and conversions: selects a specialized instruction by type, or a slow operation.
 
 use std::rc::Rc;
 
@@ -159,7 +159,6 @@ impl Linker<'_> {
         Ok(())
     }
 
-    /// The kind of the numbers of a vector or rotator.
     fn triple(&self, reg: Reg) -> Checked<Num> {
         let ty = self.type_of(reg)?;
         kind_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a vector or rotator is wanted"))
@@ -200,7 +199,7 @@ impl Linker<'_> {
         self.make(made, to, left, right)
     }
 
-    /// What is made of triples, by the word for it where all of it is in the frame.
+    /// Emits a triple operation; as an instruction if all operands are in the frame.
     fn make(&mut self, made: Made, to: Reg, left: Reg, right: Reg) -> Checked<()> {
         if !self.in_frame(&[left, right]) {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
@@ -220,7 +219,6 @@ impl Linker<'_> {
         Ok(())
     }
 
-    /// The place of that in the table.
     fn made(&mut self, made: Made) -> u32 {
         let known = self.triples.iter().position(|known| *known == made);
         known.unwrap_or_else(|| {
@@ -346,13 +344,12 @@ impl Linker<'_> {
     }
 }
 
-/// Whether two delegates call functions of one signature.
 fn is_same_delegate(one: &PropertyType, two: &PropertyType) -> bool {
     let is_single = |ty: &PropertyType| matches!(ty, PropertyType::Delegate(_));
     is_single(one) && is_single(two) && one.signature() == two.signature()
 }
 
-/// The bytes of a number, name or handle.
+/// Returns the bits of a number, name or handle.
 fn bits(value: &Value) -> Option<u64> {
     Some(match value {
         Value::U8(it) => u64::from(*it),

@@ -1,4 +1,4 @@
-//! Places: each step of the way has the type that the one before leads to.
+//! Places: verifies that each step fits the type of the previous one.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ impl Linker<'_> {
         Ok(OtherProperty { offset: property.offset, owner, property, seen: Cell::new(ClassId::NONE) })
     }
 
-    /// A place; one that is read may be of a class default object.
+    /// Links a place; class default objects are read-only.
     pub(super) fn place(&self, place: u16, written: bool) -> Checked<LinkedPlace> {
         let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("there is no place {place}"))?;
         self.linked_place(place, written)
@@ -85,7 +85,7 @@ impl Linker<'_> {
         Ok(LinkedPlace { root, steps: steps.into(), property: at, initial })
     }
 
-    /// The offset of a place that lies in the object itself with no element on the way.
+    /// Returns the offset of a place in `self` without elements on the path.
     pub(super) fn in_self(place: &LinkedPlace) -> Option<u32> {
         let LinkedRoot::OfSelf(offset) = place.root else { return None };
         Self::fields(place).map(|more| offset + more)
@@ -134,7 +134,7 @@ impl Linker<'_> {
         Ok(())
     }
 
-    /// How many elements an array has, where that is read in a word; whether it is.
+    /// Emits the length of an array as one instruction; returns false if that is impossible.
     pub(super) fn length(&mut self, to: Reg, place: u16) -> Checked<bool> {
         let place = self.place(place, false)?;
         if !matches!(place.property.ty, PropertyType::Array(_)) {
@@ -192,19 +192,19 @@ impl Linker<'_> {
         Ok(())
     }
 
-    /// A way to read or write a place in a word or two, for values that are copied by their bytes.
+    /// Returns the fast path for a place whose value is copied bytewise.
     fn fast_place(place: &LinkedPlace, ty: &PropertyType) -> Option<Fast> {
         let size = u16::try_from(plain_size(ty)?).ok()?;
         if let Some(offset) = Self::in_self(place) {
             return Some(Fast::InSelf(offset, size));
         }
         if let LinkedRoot::Of(object, _) = &place.root {
-            // Where there is nothing to read, zero bytes are read.
+            // Reads without an object return zero bytes.
             return Self::fields(place)
                 .filter(|_| place.initial.is_none())
                 .map(|more| Fast::Other(*object, size, more));
         }
-        // An element of an array that is reached without an element before.
+        // An array element with no other element on the path.
         let [first @ .., LinkedStep::Element { index: Source::Slot(index), size: row, .. }] = &*place.steps else {
             return None;
         };
@@ -225,10 +225,10 @@ impl Linker<'_> {
 }
 
 enum Fast {
-    /// In the object itself: offset, and bytes.
+    /// In `self`: offset and size in bytes.
     InSelf(u32, u16),
-    /// An element of so many bytes of an array in the object itself or in the frame: offset of the array, of the index.
+    /// Element of the size in an array in `self` or in the frame: offset of the array, offset of the index.
     Element { in_self: bool, array: u32, index: u16, size: u16 },
-    /// In another object: its register, bytes, and bytes behind the start of the property.
+    /// In another object: its register, size in bytes, and offset inside of the property.
     Other(u16, u16, u32),
 }

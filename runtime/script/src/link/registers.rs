@@ -1,4 +1,4 @@
-//! Registers: each gets a place in the frame, or is a field or a constant; and what an instruction may ask of one.
+//! Registers: assigns frame slots, fields and constants, and checks the types that instructions require.
 
 use std::rc::Rc;
 
@@ -16,20 +16,18 @@ use crate::code::{Reg, Register};
 use crate::exec::{Constant, Slot, Source};
 use crate::value::const_value;
 
-/// A register, looked at.
 #[derive(Clone, Debug)]
 pub(super) enum Seen {
     Slot(Slot),
-    /// The register that a field begins in, and the field.
+    /// A field: its slot, and the root register.
     Part(Slot, Reg),
     Constant(Rc<Constant>),
 }
 
-/// Makes properties of registers, which share what is empty.
+/// Builds properties of registers with shared empty parts.
 pub(super) struct Properties<'a> {
     names: &'a Names,
     nothing: Rc<str>,
-    /// The name of constants.
     constant: Rc<str>,
     no_meta: Rc<Meta>,
 }
@@ -136,7 +134,7 @@ impl Linker<'_> {
                     let offset = u32::from(base.offset) + found.offset;
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&found.text), found.ty.clone(), offset, &ty.path));
-                    // It lies in the register, whose end was looked at.
+                    // The field is inside of its register, whose end was checked.
                     Seen::Part(Slot { offset: offset as u16, property: named }, root)
                 }
                 Register::Const { ty, value } => {
@@ -167,7 +165,7 @@ impl Linker<'_> {
         self.seen.get(usize::from(reg)).ok_or_else(|| format!("register {reg}, of {}", self.seen.len()))
     }
 
-    /// A register that is written to, or read where it lies.
+    /// Returns the slot of a register; constants are rejected.
     pub(super) fn slot(&self, reg: Reg) -> Checked<Slot> {
         match self.register(reg)? {
             Seen::Slot(slot) | Seen::Part(slot, _) => Ok(slot.clone()),
@@ -196,7 +194,7 @@ impl Linker<'_> {
         })
     }
 
-    /// A register as a word may name it: a constant is put into a temporary place first.
+    /// Returns the frame offset of a register; constants are rejected.
     pub(super) fn operand(&mut self, reg: Reg) -> Checked<u16> {
         self.slot(reg).map(|slot| slot.offset)
     }

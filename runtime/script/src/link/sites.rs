@@ -1,4 +1,4 @@
-//! Calls: arguments and result have the types of the parameters, and what a call writes lies apart from all else that it is given.
+//! Call sites: arguments and result must have the types of the parameters, and written arguments must not overlap any other.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -17,11 +17,11 @@ use super::{Checked, Linker, how, initial};
 use crate::code::{Argument, CallSite, Reg, Target};
 use crate::exec::{Aim, Arg, Constant, How, LinkedRoot, Move, Site, Slot, Source};
 
-/// Bytes of parameters that are cleared in a few steps.
+/// Maximum size of parameters that are cleared with a few instructions.
 const PLAIN_BLOCK: u32 = 64;
 
 impl Linker<'_> {
-    /// Whether a call leads to one function of the host, whose parameters are copied by their bytes.
+    /// Returns true for calls of a static host function whose parameters are copied bytewise.
     pub(super) fn is_plain(&self, site: &Site) -> bool {
         let owner = self.world.types.class(site.function.owner);
         matches!(site.target, Aim::Static(_) | Aim::OfClass(None))
@@ -32,7 +32,7 @@ impl Linker<'_> {
             && site.moves.iter().chain(&site.outs).all(|one| one.how != How::Typed)
     }
 
-    /// Whether a call may go straight into the frame of a script.
+    /// Returns true if a call can enter a script frame directly.
     pub(super) fn is_direct(site: &Site) -> bool {
         matches!(site.target, Aim::Static(_) | Aim::Final(..) | Aim::Virtual(_))
             && !site.is_custom
@@ -120,7 +120,7 @@ impl Linker<'_> {
         let count = call.args.len();
         let (mut args, mut moves) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut outs, mut skipped) = (Vec::new(), 0);
-        // Where arguments lie that are written, and that are read.
+        // Registers of written and read arguments.
         let (mut written, mut read): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
         let mut places = 0;
         for (at, (arg, param)) in call.args.iter().zip(&params.arguments).enumerate() {
@@ -256,7 +256,7 @@ impl Linker<'_> {
     }
 }
 
-/// A function that is called without an object.
+/// Rejects functions that need an object.
 fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
     match function.flags & function_flags::STATIC {
         0 => Err(format!("{} is called without an object", function.path)),
@@ -264,12 +264,12 @@ fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
     }
 }
 
-/// What a call takes and gives.
+/// Parameters and result of a call.
 pub(super) struct Params {
     arguments: Vec<Rc<Property>>,
     result: Option<Rc<Property>>,
     words: Rc<str>,
-    /// Bytes of all of them.
+    /// Size of the parameter block in bytes.
     block: u32,
     layout: Rc<[(u32, PropertyType, bool)]>,
     owning: Rc<[Rc<Property>]>,
@@ -285,7 +285,7 @@ impl Params {
     }
 }
 
-/// The functions that a package calls, by path, with their parameters: all calls of one share them.
+/// Called functions of a package by path, with parameters that all their calls share.
 #[derive(Default)]
 pub(crate) struct KnownFunctions(RefCell<FxHashMap<Rc<str>, KnownFunction>>);
 
@@ -306,7 +306,7 @@ impl KnownFunctions {
 }
 
 impl Linker<'_> {
-    /// The parameters of a delegate lie as those of a function of its signature do.
+    /// Returns the parameters of a delegate; their layout is that of a function with its signature.
     fn params_of_delegate(&self, ty: &PropertyType) -> Checked<Params> {
         let signature = ty.signature().ok_or_else(|| format!("a {ty} is called"))?;
         let read: Result<SignatureText, _> = signature.parse();
@@ -334,12 +334,12 @@ impl Linker<'_> {
     }
 }
 
-/// An object of one class goes for one of another where both are handles: the checker has seen to it that it is.
+/// Accepts objects or classes of differing classes, since both are handles; the checker verified the cast.
 fn fits_reference(from: &PropertyType, to: &PropertyType, is_out: bool) -> bool {
     !is_out && from.kind() == to.kind() && matches!(from.kind(), PropertyKind::OBJECT | PropertyKind::SUBCLASS_OF)
 }
 
-/// What is written lies apart from all that is read or written beside it.
+/// Rejects written slots that overlap another written or read slot.
 fn apart(written: &[Slot], read: &[Slot]) -> Checked<()> {
     let range = |slot: &Slot| usize::from(slot.offset)..usize::from(slot.offset) + slot.property.ty.size();
     let meet = |one: &Slot, two: &Slot| {

@@ -1,4 +1,4 @@
-//! A class as a whole, once the signatures of all are known.
+//! Checks bodies and defaults of a class, once all signatures are known.
 
 use super::Checker;
 use super::body::{Body, LocalSym};
@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{self, ClassFlags, LocalId, Type};
 
 impl<'a> Checker<'a> {
-    /// The class with its bodies and defaults checked.
+    /// Checks the bodies and defaults of a class and builds the checked class.
     pub(super) fn finish_class(&self, work: &Work<'a>, members: Members<'a>) -> hir::Class {
         let head = work.head;
         self.class_words(head, work.file);
@@ -93,13 +93,13 @@ impl<'a> Checker<'a> {
         let has_body = written.is_some();
         let statements = match &written {
             Some(statements) => Some(body.block(statements)),
-            // A function that ends with a semicolon does nothing.
+            // A function that ends with a semicolon has an empty body.
             None if !made.flags.dll_import => Some(Vec::new()),
             None => None,
         };
         drop(written);
         let at = (work.file, made.ast.name.span);
-        // With errors in it, it is not known what the body does.
+        // The effect of a body with errors is unknown.
         let (start, end) = (made.ast.span.start, made.ast.end.end);
         let misread = self.misread.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
         let has_errors = || self.messages.borrow()[before..].iter().any(Diagnostic::is_error);

@@ -1,4 +1,4 @@
-//! What is known while a body, or a value by itself, is checked: the class, the locals, what is around.
+//! Context for checking a body or a single value: class, locals, enclosing statements.
 
 use super::Checker;
 use super::symbols::{At, get_caseless};
@@ -8,7 +8,6 @@ use crate::hash::HashMap;
 use crate::hir::{Const, Expr, ExprKind, Local, LocalId, Path, Type};
 use crate::source::Span;
 
-/// A parameter or local.
 #[derive(Clone, Debug)]
 pub(super) struct LocalSym {
     pub(super) name: String,
@@ -16,32 +15,32 @@ pub(super) struct LocalSym {
     pub(super) id: LocalId,
 }
 
-/// What a function knows while its statements are checked.
+/// Context of a function body.
 pub(crate) struct Body<'c, 'a> {
     pub(super) checker: &'c Checker<'a>,
     pub(super) file: usize,
     pub(super) class: Path,
-    /// The name of the function, where it is one.
+    /// Name of the function; empty outside of functions.
     pub(super) function: String,
     pub(super) is_static: bool,
-    /// Whether only what is known now may occur: constants.
+    /// True if only compile-time constants are allowed.
     pub(super) only_constants: bool,
     pub(super) result: Option<Type>,
     pub(super) result_unknown: bool,
     pub(super) locals: HashMap<String, LocalSym>,
-    /// Constants of the function, by their names in lower case; `None` for one without a value.
+    /// Constants of the function by name in lower case; `None` for one without a valid value.
     pub(super) consts: HashMap<String, Option<Expr>>,
-    /// The names of `const` parameters by their numbers.
+    /// Names of `const` parameters by local index.
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,
-    /// How many values the parameters and locals have, with all elements of fixed arrays.
+    /// Number of values of the parameters and locals, with all elements of fixed arrays.
     pub(super) values: u64,
-    /// Loops around.
+    /// Number of enclosing loops.
     pub(super) loops: u32,
-    /// Loops and switches around.
+    /// Number of enclosing loops and switches.
     pub(super) breakable: u32,
-    /// Whether statements were left out, since they have errors or are of what is not known.
+    /// True if statements were omitted because of errors or unknown types.
     pub(super) lost: bool,
 }
 
@@ -84,7 +83,6 @@ impl<'c, 'a> Body<'c, 'a> {
         self.checker.report(diagnostic)
     }
 
-    /// Adds a constant of the function.
     pub(super) fn add_const(&mut self, found: &ast::Const) {
         self.checker.check_name(&found.name, self.file);
         let key = found.name.text.to_ascii_lowercase();
@@ -101,7 +99,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.consts.insert(key, value);
     }
 
-    /// The length of an array, with the number in place of a constant of the function.
+    /// Replaces a constant of the function by its value in the length of an array.
     pub(super) fn with_own_const(&self, dim: &ast::Expr) -> ast::Expr {
         let known = match &dim.kind {
             ast::ExprKind::Ident(name) => get_caseless(&self.consts, &name.text),
@@ -115,7 +113,6 @@ impl<'c, 'a> Body<'c, 'a> {
         }
     }
 
-    /// Adds a local.
     pub(super) fn add_local(&mut self, name: &Ident, ty: Option<Type>) {
         self.checker.check_name(name, self.file);
         if self.locals.contains_key(&name.text.to_ascii_lowercase()) {
@@ -134,7 +131,6 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 }
 
-/// The value as a constant, if it is one.
 pub(super) fn as_const(value: &Expr) -> Option<&Const> {
     match &value.kind {
         ExprKind::Const(value) => Some(value),

@@ -1,4 +1,4 @@
-//! What the language has as functions without declaring them: casts, `ArrayCount`, `EnumCount`, `GetEnum`.
+//! Built-in functions: casts, `ArrayCount`, `EnumCount`, `GetEnum`.
 
 use super::body::Body;
 use super::convert::{Way, converted};
@@ -24,7 +24,7 @@ impl Body<'_, '_> {
                 Some(Ok(TypeSym::Enum(path, num))) => Type::Enum(path, num),
                 Some(Ok(TypeSym::Interface(path))) => Type::Interface(path),
                 Some(Err(told)) => return Some(Err(told)),
-                // A function of a library comes before a word that is a type only by itself.
+                // Library functions take precedence over unreserved type names.
                 None if self.checker.find_library_function(&name.text).is_some() => return None,
                 None => plain?,
             },
@@ -57,7 +57,6 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What the language has as functions without declaring them.
     pub(super) fn built_in(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let only = || match args {
             [Some(only)] => Ok(only),
@@ -68,7 +67,7 @@ impl Body<'_, '_> {
         };
         match &*lower(&name.text, &mut [0; 64]) {
             "nameof" => Some(only().and_then(|of| self.name_of(of, span))),
-            // The variables of a class are declared in the order of the text; this one may be behind.
+            // The variable may be declared later, so its declaration is read instead of its symbol.
             "arraycount" if self.only_constants => Some(only().and_then(|of| self.declared_length(of, span))),
             "arraycount" => Some(only().and_then(|of| {
                 let found = self.value(of, None)?;
@@ -167,7 +166,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The class before the dot in `nameof(X.Y)`: a class by its name, or that of an object.
+    /// Resolves the class before the dot in `nameof(X.Y)`: a class name, or the class of an object.
     fn class_named_by(&self, of: &ast::Expr) -> Found<Path> {
         if let ast::ExprKind::Ident(name) = &of.kind
             && !self.is_value_name(&name.text)
@@ -178,7 +177,7 @@ impl Body<'_, '_> {
         self.class_of(of).map(|(_, path)| path)
     }
 
-    /// Reports a function of Unreal that is outside of the language.
+    /// Reports unsupported functions of Unreal.
     pub(super) fn outside_function(&self, class: &str, name: &Ident) -> Option<Told> {
         const STATES: &[&str] =
             &["gotostate", "isinstate", "getstatename", "pushstate", "popstate", "dumpstatestack", "ischildstate"];

@@ -107,7 +107,7 @@ impl Body<'_, '_> {
         Err(self.report(error))
     }
 
-    /// `DynamicLoadObject(path, class'Class')`, whose result is a class and no object.
+    /// `DynamicLoadObject(path, class'Class')`, whose result is a class instead of an object.
     fn loaded_class(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let [path, Some(ast::Expr { kind: ast::ExprKind::Object(word, of), .. }), rest @ ..] = args else {
             return None;
@@ -121,13 +121,13 @@ impl Body<'_, '_> {
         Some(self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span))
     }
 
-    /// Returns whether a call with one value does not suit the function of that name, so that a cast may be meant.
+    /// Returns true if a call with one argument does not match the function of this name, so that a cast may be intended.
     fn is_rather_cast(&self, found: &FuncSym, args: &Args) -> bool {
         let [Some(arg)] = args else { return false };
         let required = found.params.iter().filter(|param| !param.optional).count();
         match found.params.first() {
             Some(first) if required <= 1 => {
-                // A value with calls in it would be checked twice.
+                // Expressions with calls are skipped to avoid checking them twice.
                 let value = if is_path(arg) && !first.coerce { self.value_quietly(arg).ok() } else { None };
                 value.zip(first.ty.as_ref()).is_some_and(|(value, ty)| !self.checker.becomes(&value.ty, ty))
             }
@@ -135,20 +135,20 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks arguments for their own mistakes, where nothing is known of what takes them.
+    /// Reports errors inside arguments of an unknown callee.
     fn arguments_alone(&self, args: &Args) {
         for arg in args.iter().flatten() {
             self.alone(arg);
         }
     }
 
-    /// Checks a value for its own mistakes, where it is not known what it is for: the name of a function may be for a delegate.
+    /// Reports errors inside a value whose use is unknown. A function name is accepted, since the value may be for a delegate.
     pub(super) fn alone(&self, value: &ast::Expr) {
         let is_function = match &value.kind {
             ast::ExprKind::Ident(name) => {
                 !self.is_value_name(&name.text) && self.checker.find_function(&self.class, &name.text).is_some()
             }
-            // Looked at twice, so only where no call is in it, whose arguments would be looked at twice each.
+            // Only for paths: arguments of calls would be checked twice.
             ast::ExprKind::Member(of, name) if is_path(of) => matches!(
                 self.value_quietly(of),
                 Ok(Expr { ty: Type::Object(class), .. }) if self.checker.find_function(&class, &name.text).is_some()
@@ -227,7 +227,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A call of a library function whose first argument is the object before the dot.
+    /// Calls a library function with the object before the dot as first argument.
     fn function_of_object(
         &self,
         found: &FuncSym,
@@ -274,7 +274,7 @@ impl Body<'_, '_> {
         self.report(error)
     }
 
-    /// A function of an object; of the object itself without one.
+    /// Calls a function of an object; `None` is `self`.
     fn method(&self, object: Option<Expr>, found: &Rc<FuncSym>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let path = found.path.clone();
         let callee = if found.is_static {
@@ -349,7 +349,7 @@ impl Body<'_, '_> {
             self.needs_object(name.span, format_args!("`{}`", found.name))?;
             Callee::Final { object: None, path }
         };
-        // What an override may call, whoever else may.
+        // Overrides may call the base function even if scripts cannot.
         let open = FuncSym { callable: true, ..(*found).clone() };
         self.make_call(&open, callee, name, args, span)
     }
@@ -371,7 +371,7 @@ impl Body<'_, '_> {
         self.make_call(&found.func, callee, name, args, span)
     }
 
-    /// A call of what a delegate holds.
+    /// Calls the bound function of a delegate value.
     pub(super) fn delegate_value_call(&self, delegate: Expr, args: &Args, span: Span) -> Found<Expr> {
         let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Told) };
         let num_of = |path: &str| self.checker.enumeration(path).map_or(Num::U8, |found| found.num);
@@ -384,7 +384,7 @@ impl Body<'_, '_> {
             is_const: false,
         };
         let name = path.as_deref().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or("the delegate").to_owned();
-        // The declaration knows which parameters can be left away.
+        // The declaration contains the optional parameters.
         let declared = path.as_deref().and_then(|path| self.checker.delegate_of_path(path));
         let params = declared.map_or_else(
             || signature.arguments.iter().enumerate().map(param).collect(),
@@ -403,7 +403,7 @@ impl Body<'_, '_> {
         self.make_call(&func, callee, &Ident { text: name, span }, args, span)
     }
 
-    /// A call, if it may be made here, with its arguments.
+    /// Checks access and arguments, and builds the call.
     fn make_call(&self, found: &FuncSym, callee: Callee, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         if !self.may(found.access, &found.owner) {
             let word = if found.access == Access::Private { "private" } else { "protected" };
@@ -444,7 +444,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// The class that an argument says: the one that is written out, or what it is declared as, before it became what the parameter is.
+    /// Returns the class of an argument before its conversion to the parameter type: the class literal or the declared class.
     fn class_said(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
         match (kind, ty) {
             (ExprKind::Const(Const::Class(path)), _) => Some(path.clone()),
@@ -454,7 +454,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// An argument for a parameter of a known type.
+    /// Checks an argument against a parameter of a known type.
     pub(super) fn argument(&self, param: &ParamSym, arg: &ast::Expr) -> Found<Arg> {
         let Some(ty) = &param.ty else {
             self.alone(arg);
@@ -470,7 +470,7 @@ impl Body<'_, '_> {
             }
             return self.coerced(value, ty, at).map(Arg::Value);
         }
-        // What neither function changes is handed on.
+        // A `const` parameter can be passed on to another `const` parameter.
         if !(param.is_const && value.ty == *ty && self.is_in_const_param(&value)) {
             self.check_place(&value, arg.span)?;
         }
@@ -490,7 +490,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// Whether an expression is made of names and dots alone.
+/// Returns true for names separated by dots.
 fn is_path(of: &ast::Expr) -> bool {
     match &of.kind {
         ast::ExprKind::Ident(_) | ast::ExprKind::SelfObject => true,

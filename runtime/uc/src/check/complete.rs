@@ -1,4 +1,4 @@
-//! Names that a word may become, for consoles.
+//! Completion of names for consoles.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::hir::Type;
 use crate::parse::parse_expression;
 use crate::source::Source;
 
-/// Names of members: of the value that the text is, or of the class and the libraries. In order.
+/// Returns sorted member names: of the value, or of the class and the libraries without a value.
 pub(crate) fn complete_in(value: Option<&str>, class: &str, types: &Types, options: &Options) -> Vec<String> {
     let sources = [Source::new("console", value.unwrap_or(""))];
     let checker = Checker::new("", &sources, &[], types, options, Vec::new());

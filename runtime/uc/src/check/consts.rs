@@ -1,4 +1,4 @@
-//! Constants: values that are known before the script runs, made of other constants.
+//! Constants: compile-time values, which may refer to other constants.
 
 use super::body::Body;
 use super::declare::Work;
@@ -11,11 +11,10 @@ use crate::hir::{self, Expr, ExprKind, Type};
 use crate::parse::DEEPEST;
 use crate::token::{Kind, Tokens};
 
-/// The values of a constant, each for a type that was wanted.
+/// Values of a constant, one per expected type.
 pub(super) type Known = Vec<(Option<Type>, Expr)>;
 
 impl Body<'_, '_> {
-    /// A value that is known now.
     pub(super) fn constant(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
         let found = self.value(value, want)?;
         if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {
@@ -27,7 +26,7 @@ impl Body<'_, '_> {
 }
 
 impl<'a> Checker<'a> {
-    /// A value that is known now.
+    /// Evaluates a compile-time value in the context of a class.
     pub(super) fn constant(&self, value: &ast::Expr, file: usize, class: &str, want: Option<&Type>) -> Found<Expr> {
         let mut body = Body::new(self, file, class);
         body.only_constants = true;
@@ -47,7 +46,7 @@ impl<'a> Checker<'a> {
         consts
     }
 
-    /// The value of a constant, as one of the type that is wanted if it can be.
+    /// Returns the value of a constant, converted to the expected type if possible.
     pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, want: Option<&Type>) -> Found<Expr> {
         let Some(found) = self.find_const(class, &name.text) else { return Err(Told) };
         if self.wrong_consts.borrow().contains(&found.at) {
@@ -81,7 +80,7 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-const-circle", at, message))
     }
 
-    /// Tells a constant behind a row of others that is too long: once, and as a circle where it is one.
+    /// Reports a constant with too many nested constants, once; a cycle is reported as such.
     fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Told {
         if self.deep_consts.replace(true) {
             return Told;
@@ -97,7 +96,7 @@ impl<'a> Checker<'a> {
         self.report(error.hint("declare them in the other order, each behind those that it is made of"))
     }
 
-    /// What the constant is made of, and all that is made of, if the constant itself is in it.
+    /// Returns the locations of all constants in the definition of a constant if they include the constant itself.
     fn made_of_itself(&self, class: &str, found: &ConstSym) -> Option<HashSet<At>> {
         let (mut seen, mut is_circle) = (HashSet::default(), false);
         let mut open = vec![(found.file, found.value.span)];

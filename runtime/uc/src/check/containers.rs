@@ -1,4 +1,4 @@
-//! What arrays, sets, maps, optional values and delegates can do; and `foreach`.
+//! Operations on arrays, sets, maps, optionals and delegates; and `foreach`.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use crate::token::lower;
 type Args = [Option<ast::Expr>];
 
 impl Body<'_, '_> {
-    /// `array.AddItem(x)` and the like.
+    /// Checks calls such as `array.AddItem(x)`.
     pub(super) fn container_call(
         &self,
         base: Expr,
@@ -142,7 +142,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: Type::INT, line: self.line(span) })
     }
 
-    /// `Array(element, index)`: the array, where each element goes, how, and where the index goes.
+    /// Checks `Array(element, index)`; returns the array, the element target, the element conversion and the index target.
     pub(super) fn foreach_head(&self, over: &ast::Expr) -> Found<(Expr, Expr, Option<Conversion>, Option<Expr>)> {
         let ast::ExprKind::Call(array, args) = &over.kind else {
             if matches!(over.kind, ast::ExprKind::Macro(..)) {
@@ -207,9 +207,9 @@ impl Body<'_, '_> {
         Ok((found, place, convert, index))
     }
 
-    /// The name of the function that a `foreach` is over, if it is over one.
+    /// Returns the name of the iterator function of a `foreach`, or `None` for arrays.
     fn iterator_function(&self, callee: &ast::Expr, args: &[Option<ast::Expr>]) -> Option<String> {
-        // Of what is not known whole: an array is not asked for a class, nor with more than two places.
+        // For incompletely known classes: array iteration never has a class argument or more than two arguments.
         let by_args = |name: &Ident| {
             let first = args.first().and_then(Option::as_ref);
             let class =
@@ -222,7 +222,7 @@ impl Body<'_, '_> {
                 if let Some(found) = found.or_else(|| self.checker.find_library_function(&name.text)) {
                     return Some(found.name.clone());
                 }
-                // One that is not known can only be a function too, unless a class above has it.
+                // An unknown name must be a function unless an unknown base class may declare it.
                 if self.checker.is_broken(&self.class) { by_args(name) } else { Some(name.text.clone()) }
             }
             ast::ExprKind::Member(of, name) => {

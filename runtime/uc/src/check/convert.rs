@@ -1,4 +1,4 @@
-//! Which type becomes which: by itself, and where the text says so.
+//! Conversions between types, implicit and explicit.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -8,16 +8,13 @@ use super::{Checker, Found};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Cast, Const, Conversion, Expr, ExprKind, Num, Type};
 
-/// How one type becomes another.
+/// Conversion step from one type to another.
 pub(super) enum Way {
-    /// They are the same.
     Same,
-    /// By this.
     By(Conversion),
 }
 
 impl Checker<'_> {
-    /// How a value of the one type becomes one of the other without being told to.
     pub(super) fn implicit(&self, from: &Type, to: &Type) -> Option<Way> {
         if from == to {
             return Some(Way::Same);
@@ -76,7 +73,7 @@ impl Checker<'_> {
                 None
             }
             (one, Type::Optional(of)) if *one == **of => by(Conversion::ToOptional),
-            // A delegate without a name, or with another one, calls the same functions.
+            // Delegate types with the same signature are compatible, with any name or none.
             (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
                 if kind == other_kind && one == other =>
             {
@@ -86,13 +83,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a value of the one type becomes one of the other without being told to, in one step or in two.
+    /// Returns true if an implicit conversion exists, in one step or through an optional.
     pub(super) fn becomes(&self, from: &Type, to: &Type) -> bool {
         let inner = |of: &Type| !matches!(of, Type::Optional(_)) && self.implicit(from, of).is_some();
         self.implicit(from, to).is_some() || matches!(to, Type::Optional(of) if inner(of))
     }
 
-    /// How a value of the one type becomes one of the other where that is asked for: `int(x)`.
+    /// Returns the explicit conversion between two types: `int(x)`.
     pub(super) fn explicit(&self, from: &Type, to: &Type) -> Option<Way> {
         if let Some(way) = self.implicit(from, to) {
             return Some(way);
@@ -131,7 +128,7 @@ pub(super) fn is_text(ty: &Type) -> bool {
     matches!(ty, Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText)
 }
 
-/// The value by a conversion; known numbers are converted at once.
+/// Applies a conversion; number constants are folded.
 pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
     let Way::By(conversion) = way else { return value };
     let line = value.line;
@@ -147,7 +144,7 @@ pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
             Some(num_const(*number as f64, Some(*number), *num))
         }
         (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
-        // An optional value that holds `none` is none that holds nothing.
+        // An optional that contains `none` differs from an unset optional, so this conversion is not folded.
         (ExprKind::Const(Const::None), Conversion::ToOptional) => None,
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
@@ -158,7 +155,6 @@ pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
     }
 }
 
-/// A number as one of that kind.
 fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
     match to {
         Num::F32 => Const::Float(f64::from(whole.map_or(float as f32, |whole| whole as f32))),
@@ -166,7 +162,7 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
         whole_kind => {
             let (low, high) = whole_kind.range().unwrap_or((0, 0));
             match whole {
-                // The low bits, as at run time.
+                // Keeps the low bits, as at run time.
                 Some(whole) => {
                     let span = high - low + 1;
                     Const::Int((whole - low).rem_euclid(span) + low)
@@ -179,14 +175,14 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
 }
 
 impl Body<'_, '_> {
-    /// The value as one of that type, which it has to become by itself.
+    /// Converts a value implicitly to the type, or reports a mismatch.
     pub(super) fn coerced(&self, value: Expr, to: &Type, at: At) -> Found<Expr> {
         if let (ExprKind::Const(known), Type::Num(num)) = (&value.kind, to)
             && let Some((low, high)) = num.range()
         {
             let whole = match known {
                 Const::Int(whole) => Some(*whole),
-                // Without its fraction, as at run time.
+                // Truncates, as at run time.
                 Const::Float(float) if !float.is_nan() => Some(*float as i128),
                 _ => None,
             };
@@ -197,7 +193,7 @@ impl Body<'_, '_> {
         }
         match self.checker.implicit(&value.ty, to) {
             Some(way) => Ok(converted(value, way, to)),
-            // An optional value takes what becomes a value of it.
+            // An optional accepts values that convert to its content type.
             None => match to {
                 Type::Optional(of) if self.checker.becomes(&value.ty, to) => {
                     let value = self.coerced(value, of, at)?;
@@ -208,14 +204,13 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Tells that a value is of another type.
     pub(super) fn mismatch(&self, found: &Type, wanted: &Type, at: At) -> super::Told {
         let checker = self.checker;
         if checker.is_unsure(found) || checker.is_unsure(wanted) {
             return super::Told;
         }
         let (shown_found, shown_wanted) = (found.to_string(), wanted.to_string());
-        // Two types of one name are told apart by their packages.
+        // Types with equal names are shown with their packages.
         let same = shown_found == shown_wanted;
         let long = |ty: &Type, shown: String| match ty {
             Type::Struct(path)
@@ -256,7 +251,7 @@ impl Body<'_, '_> {
         checker.report(error)
     }
 
-    /// The value cast to a class or interface; `None` where that can never be.
+    /// Casts a value to a class or interface; `None` if the cast can never succeed.
     pub(super) fn object_cast(&self, value: Expr, to: &Type) -> Option<Expr> {
         let line = value.line;
         let cast = |cast, value: Expr| Expr { kind: ExprKind::Cast(cast, Box::new(value)), ty: to.clone(), line };
@@ -292,7 +287,7 @@ impl Body<'_, '_> {
                 }
                 self.checker.extends(two, one).then(|| cast(Cast::Class(two.clone()), value))
             }
-            // An object that may be a class.
+            // An object of the root type may be a class.
             (Type::Object(one), Type::Class(two)) => {
                 let is_root = self.checker.class(one).is_some_and(|class| class.base.is_none());
                 is_root.then(|| cast(Cast::Class(two.clone()), value))
@@ -311,7 +306,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// The word that casts to a type.
+/// Returns the name of the cast to a type.
 fn cast_word(ty: &Type) -> String {
     ty.to_string()
 }

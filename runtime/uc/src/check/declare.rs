@@ -1,4 +1,4 @@
-//! The types of the package: its classes in the order of their bases, and its enums. Members come behind them.
+//! Types of the package: classes, bases first, and enums. Members are declared later.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
 use crate::hir::{self, Num, Path};
 
-/// A class of the package, as it is written.
+/// A class of the package with its syntax tree.
 pub(super) struct Work<'a> {
     pub(super) file: usize,
     pub(super) head: &'a ClassHead,
@@ -21,7 +21,7 @@ pub(super) struct Work<'a> {
     pub(super) broken: bool,
 }
 
-/// Structs and enums of a file, wherever in it they stand.
+/// Structs and enums of a file at any nesting level.
 #[derive(Default)]
 struct Inner<'a> {
     structs: Vec<&'a ast::Struct>,
@@ -60,7 +60,6 @@ impl<'a> Inner<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// All phases, one after the other.
     pub(super) fn package(&self) -> hir::Package {
         let mut package = hir::Package {
             name: self.package.to_owned(),
@@ -109,7 +108,7 @@ impl<'a> Checker<'a> {
             let skeleton = self.skeleton(work);
             self.classes.borrow_mut().insert(work.path.clone(), Some(Rc::new(skeleton)));
         }
-        // Delegates first: fields and parameters name them.
+        // Delegates are declared first, since types of fields and parameters refer to them.
         self.declare_delegates(&works, &mut package);
         package.structs = self.structs_of(&structs);
         package.interfaces = self.declare_interfaces(&interfaces);
@@ -132,7 +131,6 @@ impl<'a> Checker<'a> {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
-    /// Classes and interfaces.
     fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
         let mut seen: HashMap<String, At> = HashMap::default();
@@ -172,7 +170,7 @@ impl<'a> Checker<'a> {
                 );
             }
             seen.insert(head.name.text.to_ascii_lowercase(), at);
-            // A macro may stand for any declaration.
+            // A macro may expand to any declaration.
             let broken = tree.is_partial || tree.items.iter().any(may_declare);
             let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken };
             if head.is_interface {
@@ -187,7 +185,7 @@ impl<'a> Checker<'a> {
         (works, interfaces)
     }
 
-    /// Whether reflection has a type of that path that is not of the scripts being replaced.
+    /// Returns true if reflection has a type of this path that no script declared.
     fn is_of_host(&self, path: &str) -> bool {
         use alcedo_reflect::origin::Origin;
         let kept = |origin: Origin| origin != Origin::Script;
@@ -204,7 +202,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether no other type of the package has that name.
+    /// Reports a second type of the package with the same name; returns true if the name is free.
     fn is_free(&self, name: &Ident, file: usize, taken: &mut HashMap<String, At>) -> bool {
         self.check_name(name, file);
         let at = (file, name.span);
@@ -259,7 +257,7 @@ impl<'a> Checker<'a> {
         Some(hir::Enum { path, name, entries, doc, line })
     }
 
-    /// Finds the base of every class, and circles of them.
+    /// Resolves the base of every class and detects cycles.
     fn bases(&self, works: &mut [Work<'a>]) {
         for work in works.iter_mut() {
             let at = (work.file, work.head.name.span);
@@ -294,7 +292,7 @@ impl<'a> Checker<'a> {
             let mut seen = HashSet::default();
             while let Some(path) = at {
                 if path == work.path {
-                    // Told once a circle; not at all where a class of it is in the host's place, which was told.
+                    // Reports each cycle once, and not at all if a path of it belongs to the host, which is already reported.
                     if !in_circles.contains(&work.path) {
                         let is_told = circle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
                         if !is_told {
@@ -321,7 +319,7 @@ impl<'a> Checker<'a> {
                     work.broken = true;
                     break;
                 }
-                // A class of reflection may extend one of this package, as it was before.
+                // A reflected class may extend an earlier version of a class of this package.
                 at = match own.get(&path) {
                     Some(base) => base.clone(),
                     None => self.class(&path).and_then(|class| class.base.clone()),
@@ -331,7 +329,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A class by its name, with its package where that is another one.
+    /// Returns the name of a class, qualified by its package unless that is this package.
     pub(super) fn in_package<'p>(&self, path: &'p str) -> &'p str {
         let shown = path.strip_prefix("/Script/").unwrap_or(path);
         match shown.split_once('.') {
@@ -340,7 +338,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A class with what is known of it before its members are.
+    /// Builds the symbol of a class without members.
     fn skeleton(&self, work: &Work<'a>) -> ClassSym {
         let flag = |word: &str| work.head.modifiers.iter().any(|modifier| modifier.word.is(word));
         let broken = work.broken;
@@ -401,7 +399,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether an item is a macro that may stand for declarations.
+/// Returns true for macros that may expand to declarations.
 fn may_declare(item: &Item) -> bool {
     const DIRECTIVES: &[&str] = &["define", "undefine", "if", "else", "endif"];
     match item {
@@ -412,7 +410,7 @@ fn may_declare(item: &Item) -> bool {
     }
 }
 
-/// The classes, each behind its base.
+/// Orders classes after their bases.
 fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
     let mut open = works;
     let mut done: Vec<Work<'_>> = Vec::new();
@@ -421,7 +419,7 @@ fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
         let waits = |work: &Work<'_>| work.base.as_ref().is_some_and(|base| names.contains(base));
         let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(waits);
         if ready.is_empty() {
-            // A circle, which was told and opened; never reached.
+            // Unreachable: cycles were reported and broken before.
             done.extend(waiting);
             return done;
         }

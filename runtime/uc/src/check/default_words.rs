@@ -1,4 +1,4 @@
-//! Words in defaults, which may be entries of enums, names, constants, objects or functions; and the defaults of structs.
+//! Identifiers in defaults: enum entries, names, constants, objects or functions; and defaults of structs.
 
 use super::body::{Body, as_const};
 use super::convert::is_text;
@@ -11,7 +11,7 @@ use crate::hir::{self, Const, Type};
 use crate::source::Span;
 
 impl Checker<'_> {
-    /// A word: `true`, an entry of an enum, a constant, a name, a subobject, a function.
+    /// Resolves an identifier: `true`, an enum entry, a constant, a name, a subobject, a function.
     pub(super) fn default_word(
         &self,
         names: &[Ident],
@@ -62,7 +62,7 @@ impl Checker<'_> {
                 };
             }
             Type::Delegate(_, _, wanted) => {
-                // `Page.OnClick` in the defaults of `Page` itself, as menus have it.
+                // Menus write `Page.OnClick` in the defaults of `Page` itself.
                 let own = match names {
                     [of, _] if *place.class == *place.of => {
                         self.chain(place.class).iter().any(|class| of.is(&class.name))
@@ -79,7 +79,7 @@ impl Checker<'_> {
                     );
                 };
                 let own = self.find_function(place.class, &name.text);
-                // An object of the defaults may call its owner.
+                // Functions of a subobject may be those of its owner.
                 let is_of_owner = own.is_none() && *place.class != *place.of;
                 let Some(found) = own.or_else(|| self.find_function(place.of, &name.text)) else {
                     if self.is_broken(place.class) || self.is_broken(place.of) {
@@ -99,7 +99,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        // A constant, or an entry as a number.
+        // A constant, or an enum entry as a number.
         if let ([name], Type::Num(_) | Type::Text | Type::Bool | Type::Struct(_)) = (names, ty) {
             let is_known =
                 self.find_const(place.of, &name.text).is_some() || !self.enums.borrow().called(&name.text).is_empty();
@@ -136,7 +136,7 @@ impl Checker<'_> {
         place: &Place<'_>,
     ) -> Found<Const> {
         let last = name.rsplit('.').next().unwrap_or(name).trim();
-        // A subobject, as exported texts have it: `Component'Default__Class.Name'`.
+        // Exported files write subobjects as `Component'Default__Class.Name'`.
         if let Type::Object(wanted) = ty
             && let Some((name, class)) = place.objects.iter().find(|(known, _)| known.eq_ignore_ascii_case(last))
             && self.extends(class, wanted)
@@ -156,7 +156,6 @@ impl Checker<'_> {
         }
     }
 
-    /// The defaults of the fields of a struct.
     pub(super) fn struct_defaults(&self, structure: &mut hir::Struct, found: &ast::Struct, file: usize, class: &str) {
         for item in &found.items {
             let Item::Defaults(block) = item else { continue };

@@ -1,4 +1,4 @@
-//! `defaultproperties` and `structdefaultproperties`: values of properties, by the types of the properties.
+//! `defaultproperties` and `structdefaultproperties`: property values, checked against the property types.
 
 use super::body::as_const;
 use super::convert::is_text;
@@ -11,22 +11,21 @@ use crate::hash::HashMap;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
-/// Elements of arrays in the defaults of a package that nobody wrote: those before and behind the ones that are set.
+/// Maximum number of implicit array elements (not written in the source) in the defaults of a package.
 pub(super) const MOST_UNWRITTEN: u64 = 1 << 22;
 
-/// Where defaults stand: of which class they are, and which subobjects are known by name there.
+/// Context of defaults: the class and its known subobjects.
 pub(super) struct Place<'p> {
     pub(super) file: usize,
-    /// The class whose properties are set.
+    /// Class whose properties are set.
     pub(super) class: &'p str,
-    /// The class that the text is of.
+    /// Class that contains the block.
     pub(super) of: &'p str,
-    /// Subobjects of the text so far, with their classes.
+    /// Subobjects of the block so far, with their classes.
     pub(super) objects: &'p [(String, Path)],
 }
 
 impl<'a> Checker<'a> {
-    /// The subobjects and defaults of a class.
     pub(super) fn defaults_of(&self, work: &Work<'a>) -> (Vec<hir::Subobject>, Vec<Default>) {
         let mut blocks = work.items.iter().filter_map(|item| match item {
             Item::Defaults(found) => Some(found),
@@ -42,7 +41,7 @@ impl<'a> Checker<'a> {
             self.report(error.hint("write `defaultproperties`"));
             return (subobjects, defaults);
         }
-        // Objects may be named before the line that makes them.
+        // Objects can be referenced before they are declared.
         for line in &found.lines {
             if let DefaultLine::Object(object) = line
                 && let Some((name, class)) = self.subobject_head(object, work.file, &work.path)
@@ -62,7 +61,7 @@ impl<'a> Checker<'a> {
         (subobjects, defaults)
     }
 
-    /// Whether a line is one that exported texts have of every object: its name, and what it was made after.
+    /// Returns true for lines that exported files contain for every object: its name and its archetype.
     pub(super) fn says_nothing(&self, line: &DefaultLine, class: &str) -> bool {
         matches!(line, DefaultLine::Set(name, None, _, _)
             if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
@@ -109,7 +108,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// The number that an index is: a number, a constant or an entry of an enum.
+    /// Evaluates an index: a number, a constant or an enum entry.
     fn index_of(&self, index: &DefaultIndex, place: &Place<'_>) -> Found<u32> {
         let ident = |text: &str| Ident { text: text.trim().to_owned(), span: index.span };
         let kind = match crate::parse::whole(&index.text) {
@@ -151,7 +150,7 @@ impl<'a> Checker<'a> {
                 Err(self.report(Diagnostic::error("uc-array-index", at, message)))
             }
             Type::Array(of) => Ok(DefaultAction::SetElement(number, self.default_value(value, of, place)?)),
-            // As the language has it of every variable.
+            // Index 0 is allowed on any variable.
             ty if number == 0 => Ok(DefaultAction::Set(self.default_value(value, ty, place)?)),
             ty => Err(self.report(Diagnostic::error("uc-no-array", at, format!("`{ty}` has no elements")))),
         }
@@ -246,7 +245,7 @@ impl<'a> Checker<'a> {
             // Exported files write names without quotes.
             (DefaultValueKind::Int(text, _), Type::Name) => Ok(name_of(text)),
             (DefaultValueKind::Object(word, name), ty) => self.default_object(word, name, ty, value.span, place),
-            // Exported texts put names of objects into quotes.
+            // Exported files quote object names.
             (DefaultValueKind::Text(text), Type::Object(_)) => {
                 let word = Ident { text: text.clone(), span: value.span };
                 self.default_word(&[word], value, ty, place)
@@ -259,7 +258,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The elements of a set, each once.
+    /// Evaluates the elements of a set without duplicates.
     fn default_set(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Const> {
         let mut row = Vec::new();
         for value in values {
@@ -270,7 +269,7 @@ impl<'a> Checker<'a> {
         Ok(Const::Array(row))
     }
 
-    /// The pairs of a map, each key once.
+    /// Evaluates the pairs of a map without duplicate keys.
     fn default_map(&self, values: &[DefaultValue], key: &Type, of: &Type, place: &Place<'_>) -> Found<Const> {
         let (mut keys, mut pairs) = (Vec::new(), Vec::new());
         for value in values {
@@ -324,7 +323,7 @@ impl<'a> Checker<'a> {
         found.into_iter().collect()
     }
 
-    /// Counts elements that nobody wrote: there may be so many of them in the defaults of a package.
+    /// Counts implicit elements and reports when the limit of the package is exceeded.
     fn count_unwritten(&self, values: u64, at: At) -> Found<()> {
         let left = self.unwritten.get();
         self.unwritten.set(left.saturating_sub(values));
@@ -340,7 +339,7 @@ impl<'a> Checker<'a> {
         Err(Told)
     }
 
-    /// Counts what dynamic arrays grow by where the lines of an object set elements behind their ends.
+    /// Counts the growth of dynamic arrays by assignments past their ends.
     pub(super) fn count_grown(&self, lines: &[Default], class: &str, at: At) {
         let mut lens: HashMap<&str, u64> = HashMap::default();
         for line in lines {
@@ -356,7 +355,7 @@ impl<'a> Checker<'a> {
         let _ = self.count_unwritten(grown.flatten().fold(0, u64::saturating_add), at);
     }
 
-    /// Makes a row so long.
+    /// Extends an array to the length.
     fn fill(&self, row: &mut Vec<Const>, len: usize, of: &Type, at: At) -> Found<()> {
         let missing = len.saturating_sub(row.len());
         self.count_unwritten(self.values_in(of).saturating_mul(missing as u64), at)?;
@@ -415,7 +414,7 @@ impl<'a> Checker<'a> {
         told.map_or(Ok(Const::Struct(made)), Err)
     }
 
-    /// Elements that are not named are as in every struct of this type: nobody wrote them here.
+    /// Unlisted elements take the default of the struct and count as implicit.
     fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
         let Some(default) = default else { return Ok(None) };
         if let Const::Array(row) = &**default {
@@ -424,7 +423,7 @@ impl<'a> Checker<'a> {
         Ok(Some((**default).clone()))
     }
 
-    /// A row of values in a struct with one more element set.
+    /// Returns an array value of a struct with one more element set.
     pub(super) fn row_with(
         &self,
         index: &DefaultIndex,
@@ -444,7 +443,7 @@ impl<'a> Checker<'a> {
             Some(Const::Array(row)) => row,
             _ => Vec::new(),
         };
-        // A fixed array has all its elements, whichever are named.
+        // Fixed arrays always have all elements.
         let len = if matches!(ty, Type::Fixed(..)) { limit } else { number + 1 };
         self.fill(&mut row, len, of, (place.file, index.span))?;
         row[number] = self.default_value(value, of, place)?;
@@ -463,7 +462,7 @@ impl<'a> Checker<'a> {
                 if (low..=high).contains(&number) {
                     return Ok(Const::Int(number));
                 }
-                // Hexadecimal digits are the bits of the number.
+                // Hexadecimal literals specify the bit pattern.
                 if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
                     return Ok(Const::Int(number - (1 << num.bits())));
                 }

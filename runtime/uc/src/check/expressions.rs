@@ -1,4 +1,4 @@
-//! Expressions: names, and which form leads to which rule.
+//! Expressions: name resolution, and dispatch to the rule of each form.
 
 use std::fmt;
 use std::rc::Rc;
@@ -12,8 +12,8 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// An expression with a value. `want` is the type that it is for, as far as that is known: it decides what a number or a name
-    /// of an entry means, and no more.
+    /// Checks an expression that must have a value. The expected type `want` only affects the type of number literals and the
+    /// enum of entry names.
     pub(super) fn value(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
         let found = self.expr(value, want)?;
         if found.ty == Type::Nothing {
@@ -25,7 +25,7 @@ impl Body<'_, '_> {
 
     pub(super) fn expr(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
         let span = value.span;
-        // What becomes an optional value is one of what it holds.
+        // For an expected optional, the content type is expected.
         let want = match want {
             Some(Type::Optional(of)) => Some(&**of),
             want => want,
@@ -89,7 +89,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Tells that there is no object here if there is none.
+    /// Reports an error if there is no `self` object.
     pub(super) fn needs_object(&self, span: Span, what: impl fmt::Display) -> Found<()> {
         if !self.is_static && !self.only_constants {
             return Ok(());
@@ -98,7 +98,7 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-static", span, message)))
     }
 
-    /// A name by itself.
+    /// Resolves an unqualified name.
     fn name(&self, name: &Ident, want: Option<&Type>) -> Found<Expr> {
         let (span, line) = (name.span, self.line(name.span));
         if let Some(local) = get_caseless(&self.locals, &name.text) {
@@ -200,7 +200,7 @@ impl Body<'_, '_> {
         self.checker.near(name, names.into_iter()).map(str::to_owned)
     }
 
-    /// The entry of that name of the enum that is wanted, or of the one enum that has it.
+    /// Resolves an entry of the expected enum, or of the only enum with an entry of this name.
     fn entry(&self, name: &Ident, want: Option<&Type>, span: Span) -> Option<Found<Expr>> {
         if let Some(Type::Enum(path, _)) = want
             && let Some(found) = self.checker.enumeration(path)
@@ -227,7 +227,6 @@ impl Body<'_, '_> {
         Some(Ok(self.known(Const::Int(count.entries.len() as i128), Type::INT, span)))
     }
 
-    /// The entry of an enum.
     pub(super) fn entry_of(&self, path: &Path, name: &Ident, span: Span) -> Found<Expr> {
         let Some(found) = self.checker.enumeration(path) else { return Err(Told) };
         if let Some((entry, number)) = found.entry(&name.text) {
@@ -275,7 +274,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: ty.clone(), line: self.line(span) })
     }
 
-    /// The class default object of a class, or of the class of an object, to which a delegate binds a static function.
+    /// Returns the class default object of a class, or of the class of an object; delegates bind static functions to it.
     fn default_object(&self, of: Option<Expr>, span: Span) -> Expr {
         let of = of.unwrap_or_else(|| self.self_class(span));
         let line = of.line;
@@ -371,9 +370,9 @@ impl Body<'_, '_> {
         let hint = first.as_ref().ok().map(|first| first.ty.clone());
         let second = self.value(other, want.or(hint.as_ref()));
         let (condition, first, second) = (condition?, first?, second?);
-        // The one that becomes the other, or both what is wanted.
+        // Chooses the expected type if both convert to it, otherwise the type that the other converts to.
         let to = match want {
-            // Of numbers the wider one decides, whatever the result is for.
+            // For numbers the wider kind wins regardless of the expected type.
             Some(want)
                 if !matches!(want, Type::Num(_))
                     && self.checker.implicit(&first.ty, want).is_some()
@@ -399,7 +398,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// Constants that every class has.
+/// Constants that exist in every class.
 fn built_in(name: &str) -> Option<Const> {
     Some(match &*lower(name, &mut [0; 64]) {
         "index_none" => Const::Int(-1),
@@ -409,12 +408,12 @@ fn built_in(name: &str) -> Option<Const> {
     })
 }
 
-/// Returns whether the language itself knows the value of a call before the script runs.
+/// Returns true for built-in calls that are evaluated at compile time.
 fn is_known_call(name: &str) -> bool {
     ["arraycount", "enumcount", "nameof"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Whether the form of an expression may be known before the script runs.
+/// Returns true if the syntax of the expression allows a constant.
 fn may_be_constant(value: &ast::Expr) -> bool {
     use ast::ExprKind as E;
     match &value.kind {

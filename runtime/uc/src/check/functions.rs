@@ -1,4 +1,4 @@
-//! Functions before their bodies: signatures, words, and what they override.
+//! Function signatures, specifiers and overrides; bodies are checked later.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::hash::HashSet;
 use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
 use crate::parse::PARAM_WORDS;
 
-/// A function of the package whose body is still to be checked.
+/// A function of the package with an unchecked body.
 pub(super) struct FuncWork<'a> {
     pub(super) ast: &'a ast::Function,
     pub(super) symbol: Rc<FuncSym>,
@@ -24,7 +24,7 @@ pub(super) struct FuncWork<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Parameters, each with how it is written.
+    /// Resolves parameters; returns each with its syntax node.
     pub(super) fn params_of<'p>(&self, params: &'p [ast::Param], work: &Work<'_>) -> Vec<(ParamSym, &'p ast::Param)> {
         let mut found: Vec<(ParamSym, &'p ast::Param)> = Vec::new();
         let mut seen = HashSet::default();
@@ -75,11 +75,11 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// The type of a result; an error when it is not known, which was told.
+    /// Resolves the type of a result. `Err` means unknown and already reported.
     pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Told> {
         match result {
             None => Ok(None),
-            // As old files have it: `function void F()`.
+            // Old files write `function void F()`.
             Some(TypeRef { kind: ast::TypeKind::Named(names), .. }) if names.len() == 1 && names[0].is("void") => {
                 Ok(None)
             }
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A parameter without the value for when it is left away.
+    /// Builds a parameter without its default.
     pub(super) fn plain_param(&self, symbol: &ParamSym, written: &ast::Param, file: usize) -> hir::Param {
         hir::Param {
             name: symbol.name.clone(),
@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
                 "bool8" => flags.bool8 = true,
                 "bool32" => flags.bool32 = true,
                 "native" | "intrinsic" => {
-                    // It is known all the same, so that calls of it are not told too.
+                    // The function is declared anyway to avoid follow-up errors at its calls.
                     let message =
                         format!("`{}` is `native`: native functions are not declared by scripts", found.name.text);
                     let error = Diagnostic::error("uc-native", place, message);
@@ -229,7 +229,7 @@ impl<'a> Checker<'a> {
             let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
-        // As the interface spells it that asks for it: reflection compares to the letter.
+        // Takes the spelling of the interface function, since reflection compares case-sensitively.
         let asked = if is_delegate { None } else { self.asked_for(&work.path, &name) };
         let name = asked.unwrap_or(name);
         let path: Path = format!("{}:{name}", work.path).into();
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
         symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
         symbol.result_unknown = result.is_err();
         symbol.result = result.unwrap_or_default();
-        // As the language has it: the result is an object of the class that the first parameter says.
+        // A `coerce` function returns an object of the class passed as first argument.
         let is_coerced = found.modifiers.iter().any(|modifier| modifier.word.is("coerce"));
         let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));
         symbol.result_by = (is_coerced && by_class && matches!(symbol.result, Some(Type::Object(_)))).then_some(0);
@@ -287,7 +287,7 @@ impl<'a> Checker<'a> {
             }
             self.report(error);
         };
-        // Reflection has one function of a name in a chain of classes.
+        // Reflection allows only one function per name in a class chain.
         if above.access == Access::Private {
             refuse("that one is private".to_owned(), "take another name");
             return;
@@ -318,7 +318,7 @@ impl<'a> Checker<'a> {
         symbol.name = above.name.clone();
         symbol.path = format!("{}:{}", work.path, above.name).into();
         symbol.first = above.first.clone();
-        // What is optional above can be left away in calls by way of this class too.
+        // Parameters that are optional in the overridden function are optional here too.
         for (param, above) in symbol.params.iter_mut().zip(&above.params) {
             param.optional |= above.optional;
             param.coerce |= above.coerce;
@@ -328,7 +328,7 @@ impl<'a> Checker<'a> {
         made.symbol = Rc::new(symbol);
     }
 
-    /// Whether a class is one of this package, or one that another package of scripts declares.
+    /// Returns true for classes of this package and of other script packages.
     fn is_of_script(&self, class: &str) -> bool {
         class.strip_prefix("/Script/").and_then(|path| path.split_once('.')).is_some_and(|(of, _)| of == self.package)
             || self
@@ -337,10 +337,10 @@ impl<'a> Checker<'a> {
                 .is_some_and(|found| found.origin == alcedo_reflect::origin::Origin::Script)
     }
 
-    /// Whether the function takes and gives what the other does; tells if not.
+    /// Compares the signatures and reports a mismatch.
     fn same_signature(&self, made: &FuncWork<'a>, above: &FuncSym, at: At) -> bool {
         let (Some(found), Some(wanted)) = (made.symbol.signature(), above.signature()) else {
-            // A type is not known, which was told.
+            // A type is unknown and already reported.
             return false;
         };
         if found == wanted {

@@ -1,9 +1,9 @@
-//! Messages that a file would show again and again: one for each thing, with the lines where it occurs.
+//! Merges repeated messages of a file into one per subject, with the lines of all occurrences.
 
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
 
-/// Ids of messages that are told once a file for each thing that they name.
+/// Ids of messages that are reported once per file and subject.
 const ONCE: &[&str] = &[
     "uc-macro",
     "uc-exec",
@@ -16,12 +16,12 @@ const ONCE: &[&str] = &[
     "uc-function-word",
 ];
 
-/// Lines that a message lists.
+/// Maximum number of lines listed in a message.
 const MOST_LINES: usize = 12;
 
-/// The messages, sorted by file and place, with those that say the same of the same thing told once.
+/// Merges repeated messages; the input is sorted by file and offset.
 pub(super) fn gathered(messages: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    // Where macros decide what is read, both ways stand in the text.
+    // Files with `` `if `` contain both branches of a condition.
     let chosen: HashSet<usize> = messages
         .iter()
         .filter(|message| message.id == "uc-macro" && message.message.to_ascii_lowercase().contains("`` `if ``"))

@@ -1,4 +1,4 @@
-//! Interfaces: those that the package declares, and whether classes have what the ones they implement ask for.
+//! Interfaces of the package, and checks that classes implement the functions of their interfaces.
 
 use std::rc::Rc;
 
@@ -12,17 +12,16 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Path, Type};
 use crate::parse::in_dots;
 
-/// An interface of the package, as far as it is known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InterfaceSym {
-    /// Those that it extends, itself or by another.
+    /// Direct and indirect bases.
     pub(crate) bases: Vec<Path>,
-    /// Its functions in order, those of its bases first.
+    /// Functions in order, inherited ones first.
     pub(crate) functions: Vec<Rc<FuncSym>>,
 }
 
 impl<'a> Checker<'a> {
-    /// The interfaces of the package, once all types have names.
+    /// Declares the interfaces of the package. All type names must be declared before.
     pub(super) fn declare_interfaces(&self, works: &[Work<'a>]) -> Vec<hir::Interface> {
         let mut open: Vec<(&Work<'a>, Vec<Path>)> = works.iter().map(|work| (work, self.bases_of(work))).collect();
         let mut made = Vec::new();
@@ -45,7 +44,7 @@ impl<'a> Checker<'a> {
         made
     }
 
-    /// What an interface says it extends; `Interface` is what none extends.
+    /// Resolves the bases of an interface; `Interface` is the root and counts as no base.
     fn bases_of(&self, work: &Work<'a>) -> Vec<Path> {
         let Some(base) = &work.head.base else { return Vec::new() };
         let last = &base[base.len() - 1];
@@ -93,7 +92,7 @@ impl<'a> Checker<'a> {
                     continue;
                 }
                 Item::Struct(_) | Item::Enum(_) => continue,
-                // Interfaces of native code have empty ones.
+                // Native interfaces have empty blocks.
                 Item::Defaults(found) if found.lines.is_empty() => continue,
                 Item::Defaults(found) => found.span,
                 Item::Var(found) => found.span,
@@ -104,7 +103,7 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-interface", (work.file, at), message);
             self.report(error.hint("functions, structs and enums do"));
         }
-        // As a part of this interface, each has a path in it.
+        // Inherited functions get paths in this interface.
         let own = |found: &Rc<FuncSym>| {
             let path: Path = format!("{}:{}", work.path, found.name).into();
             Rc::new(FuncSym { path: path.clone(), first: path, owner: work.path.clone(), ..(**found).clone() })
@@ -125,7 +124,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A function that an interface has of another.
     fn inherited(&self, found: &FuncSym, work: &Work<'a>) -> hir::InterfaceFunction {
         let line = self.line((work.file, work.head.name.span));
         let param = |param: &super::symbols::ParamSym| hir::Param {
@@ -204,7 +202,6 @@ impl<'a> Checker<'a> {
         Some(made)
     }
 
-    /// The interface of a path, with its functions in order.
     fn interface_of(&self, path: &str) -> InterfaceSym {
         if let Some(own) = self.own_interfaces.borrow().get(path) {
             return own.clone();
@@ -217,7 +214,7 @@ impl<'a> Checker<'a> {
         InterfaceSym { bases: Vec::new(), functions: functions.collect() }
     }
 
-    /// The interfaces that a class says it implements, each with those that it extends before it.
+    /// Resolves the interfaces that a class implements; bases come before each interface.
     pub(super) fn interfaces_of(&self, work: &Work<'a>) -> Vec<Path> {
         let mut found: Vec<Path> = Vec::new();
         for modifier in work.head.modifiers.iter().filter(|modifier| modifier.word.is("implements")) {
@@ -254,14 +251,14 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// The function of that name that an interface of the class asks for, as the interface spells it.
+    /// Returns the name of the required interface function, as spelled in the interface.
     pub(super) fn asked_for(&self, class: &str, name: &str) -> Option<String> {
         let class = self.class(class)?;
         let interfaces = self.interfaces.borrow();
         class.interfaces.iter().find_map(|path| Some(interfaces.get(path)?.get(name)?.name.clone()))
     }
 
-    /// Whether the class has every function of its interfaces.
+    /// Checks that the class has every function of its interfaces.
     pub(super) fn check_interfaces(&self, work: &Work<'a>, interfaces: &[Path]) {
         if self.is_broken(&work.path) {
             return;
@@ -283,7 +280,8 @@ impl<'a> Checker<'a> {
                     Some(found) if found.signature().is_some_and(|found| found != signature) => {
                         format!("`{function}` takes and gives other types than `{function}` of `{name}`")
                     }
-                    // Reflection compares to the letter; one of the class itself is spelled as the interface has it.
+                    // Reflection compares names case-sensitively. Functions of the class itself already have the spelling of the
+                    // interface.
                     Some(found) if found.name != *function => {
                         format!("`{class}` has `{}`, which `{name}` spells `{function}`", found.name)
                     }

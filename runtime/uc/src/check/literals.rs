@@ -1,4 +1,4 @@
-//! Values that are written out: numbers, texts, names, classes, objects, vectors.
+//! Literals: numbers, strings, names, classes, objects, vectors.
 
 use super::body::{Body, as_const};
 use super::{Found, TypeSym};
@@ -6,7 +6,7 @@ use crate::ast::{self, Ident, Prefix};
 use crate::hir::{Const, Expr, ExprKind, Num, Type};
 use crate::source::Span;
 
-/// Whether it is a number that is written out, with or without a sign.
+/// Returns true for number literals, with or without a sign.
 pub(super) fn is_number(value: &ast::Expr) -> bool {
     match &value.kind {
         ast::ExprKind::Int(..) | ast::ExprKind::Float(..) => true,
@@ -15,7 +15,7 @@ pub(super) fn is_number(value: &ast::Expr) -> bool {
     }
 }
 
-/// Whether it is a number with a fraction that is written out.
+/// Returns true for floating-point literals.
 pub(super) fn is_fraction(value: &ast::Expr) -> bool {
     match &value.kind {
         ast::ExprKind::Float(..) => true,
@@ -25,12 +25,11 @@ pub(super) fn is_fraction(value: &ast::Expr) -> bool {
 }
 
 impl Body<'_, '_> {
-    /// A known value.
     pub(super) fn known(&self, value: Const, ty: Type, span: Span) -> Expr {
         Expr { kind: ExprKind::Const(value), ty, line: self.line(span) }
     }
 
-    /// A whole number: of the kind that is wanted, if it fits; else an `int`, if it fits; else an `i64`.
+    /// Types an integer literal as the first that fits of: the expected kind, `int`, `i64`, `u64`.
     pub(super) fn whole(
         &self,
         text: &str,
@@ -61,7 +60,7 @@ impl Body<'_, '_> {
         if i32::try_from(value).is_ok() {
             return Ok(self.known(Const::Int(value), Type::INT, span));
         }
-        // Hexadecimal digits are the bits of an `int`.
+        // Hexadecimal literals specify the bit pattern of an `int`.
         if is_hex && !negative && u32::try_from(value).is_ok() {
             return Ok(self.known(Const::Int(i128::from(value as u32 as i32)), Type::INT, span));
         }
@@ -73,7 +72,7 @@ impl Body<'_, '_> {
         Err(too_large())
     }
 
-    /// A number with a fraction: an `f64` where that is wanted, else a `float`.
+    /// Types a floating-point literal: `f64` if expected, else `float`.
     pub(super) fn fraction(&self, value: f64, want: Option<&Type>, span: Span) -> Found<Expr> {
         if let Some(Type::Num(Num::F64)) = want {
             return Ok(self.known(Const::Float(value), Type::Num(Num::F64), span));

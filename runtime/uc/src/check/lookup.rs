@@ -1,4 +1,4 @@
-//! Finding classes, structs, enums and their members by name or path.
+//! Lookup of classes, structs, enums and their members by name or path.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Checker<'_> {
-    /// Whether a type of reflection is of the package that is checked, as it was before.
+    /// Returns true for a reflected type of an earlier version of the checked package.
     fn is_replaced(&self, origin: Origin, package: &str) -> bool {
         origin == Origin::Script && package == self.package
     }
@@ -54,7 +54,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a name stands for: the last of the names, in the package that the one before says, if it says one.
+    /// Resolves the last name as a type; the name before it, if any, is its package.
     pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<TypeSym>> {
         let last = names.last()?;
         let table = self.type_names.borrow();
@@ -67,18 +67,18 @@ impl Checker<'_> {
         let package_of = |path: &str| path.trim_start_matches("/Script/").split('.').next().unwrap_or("").to_owned();
         let in_package = |symbol: &&TypeSym, package: &str| package_of(&path_of(symbol)).eq_ignore_ascii_case(package);
         if let [.., qualifier, _] = names {
-            // `Package.Type`; or `Class.Type`, which names it in the package all the same.
+            // `Package.Type`. In `Class.Type` the class is ignored and the type is resolved by its own name below.
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
                 return Some(Ok(exact.clone()));
             }
-            // Of a package that is not there, no type is.
+            // The qualifier is neither a package nor a known type.
             if !table.contains_key(&qualifier.text.to_ascii_lowercase())
                 && !qualifier.text.eq_ignore_ascii_case(self.package)
             {
                 return None;
             }
         }
-        // Those of the package come before all others.
+        // Types of the checked package take precedence.
         if let Some(own) = found.iter().find(|symbol| in_package(symbol, self.package)) {
             return Some(Ok(own.clone()));
         }
@@ -95,7 +95,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The class of names, which has to be there.
+    /// Resolves names to a class, or reports an error.
     pub(super) fn class_named(&self, names: &[Ident], file: usize) -> Found<Path> {
         match self.type_named(names, file) {
             Some(Ok(TypeSym::Class(path))) => Ok(path),
@@ -109,13 +109,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Tells once a file that a name of a type is not known.
+    /// Reports an unknown type name, once per file.
     pub(super) fn unknown_type(&self, what: &str, names: &[Ident], file: usize) -> super::Told {
         let Some(last) = names.last() else { return super::Told };
         if !self.told.borrow_mut().insert((file, last.text.to_ascii_lowercase())) {
             return super::Told;
         }
-        // The file that should declare it has no class that can be read, which has a message.
+        // Skips files whose class declaration could not be parsed; their error is already reported.
         let is_lost = |(file, source): (&crate::ast::File, &crate::source::Source)| {
             file.class.is_none() && source.stem().eq_ignore_ascii_case(&last.text)
         };
@@ -147,12 +147,11 @@ impl Checker<'_> {
         self.report(error)
     }
 
-    /// The description of the module with errors that declares a name.
+    /// Returns the description of the module with errors that declares the name.
     pub(super) fn refused(&self, name: &str) -> Option<&String> {
         self.options.refused.get(&name.to_ascii_lowercase())
     }
 
-    /// The class of a path.
     pub(super) fn class(&self, path: &str) -> Option<Rc<ClassSym>> {
         if let Some(known) = self.classes.borrow().get(path) {
             return known.clone();
@@ -163,7 +162,6 @@ impl Checker<'_> {
         symbol
     }
 
-    /// The struct of a path.
     pub(super) fn structure(&self, path: &str) -> Option<Rc<StructSym>> {
         if let Some(known) = self.structs.borrow().get(path) {
             return known.clone();
@@ -180,12 +178,11 @@ impl Checker<'_> {
         symbol
     }
 
-    /// The enum of a path.
     pub(super) fn enumeration(&self, path: &str) -> Option<Rc<EnumSym>> {
         self.enums.borrow().by_path.get(path).cloned()
     }
 
-    /// The classes from that one to the root, as far as they are known. Circles of them were opened before.
+    /// Returns the known classes from the class to the root. Inheritance cycles were broken before.
     pub(super) fn chain(&self, path: &str) -> Vec<Rc<ClassSym>> {
         self.lineage(path).collect()
     }
@@ -194,23 +191,22 @@ impl Checker<'_> {
         std::iter::successors(self.class(path), |class| self.class(class.base.as_ref()?))
     }
 
-    /// Whether what is not found in the class may be in one that is not known.
+    /// Returns true if a missing member of the class may be declared in an unknown type.
     pub(super) fn is_broken(&self, path: &str) -> bool {
         let is_class = self.class(path).is_some();
         self.lineage(path).any(|class| class.broken) || (!is_class && !self.interfaces.borrow().contains_key(path))
     }
 
-    /// Whether the one class is the other or extends it.
+    /// Returns true if the class is `base` or derived from it.
     pub(super) fn extends(&self, path: &str, base: &str) -> bool {
         self.lineage(path).any(|class| &*class.path == base)
     }
 
-    /// Whether a class of the chain implements the interface.
     pub(super) fn implements(&self, path: &str, interface: &str) -> bool {
         self.lineage(path).any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }
 
-    /// The member of that very name in the chain; else the one whose name is the same without `_`.
+    /// Finds a member in the chain by name; falls back to the name without `_`.
     fn member<T: Clone>(&self, class: &str, name: &str, of: impl Fn(&ClassSym) -> &Named<T>) -> Option<T> {
         let exact = self.lineage(class).find_map(|class| of(&class).exact(name).cloned());
         exact.or_else(|| {
@@ -219,54 +215,48 @@ impl Checker<'_> {
         })
     }
 
-    /// The property that a class or one above it has.
     pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
         self.member(class, name, |class| &class.props).or_else(|| {
-            // That of a delegate, as old files and exported ones name it.
+            // Property of a delegate, as named in old and exported files.
             let inner = name.get(2..name.len().checked_sub(10)?)?;
             let is_one = name.starts_with("__") && name.get(name.len() - 10..)?.eq_ignore_ascii_case("__delegate");
             if is_one { Some(self.find_delegate(class, inner)?.prop.clone()) } else { None }
         })
     }
 
-    /// The function that a class or one above it has.
     pub(super) fn find_function(&self, class: &str, name: &str) -> Option<Rc<FuncSym>> {
         self.member(class, name, |class| &class.funcs)
     }
 
-    /// The delegate that a class or one above it declares.
     pub(super) fn find_delegate(&self, class: &str, name: &str) -> Option<Rc<DelegateSym>> {
         self.member(class, name, |class| &class.delegates)
     }
 
-    /// The delegate of that path, `/Script/Package.Class:Name`.
+    /// Finds a delegate by path, `/Script/Package.Class:Name`.
     pub(super) fn delegate_of_path(&self, path: &str) -> Option<Rc<DelegateSym>> {
         let (class, name) = path.split_once(':')?;
         self.find_delegate(class, name).filter(|found| *found.func.path == *path)
     }
 
-    /// The constant that a class or one above it has.
     pub(super) fn find_const(&self, class: &str, name: &str) -> Option<Rc<ConstSym>> {
         self.member(class, name, |class| &class.consts)
     }
 
-    /// The class of the subobject that a class or one above it has.
+    /// Finds the class of a subobject of the class or its bases.
     pub(super) fn find_subobject(&self, class: &str, name: &str) -> Option<Path> {
         self.member(class, name, |class| &class.subobjects)
     }
 
-    /// The function of an interface.
     pub(super) fn find_interface_function(&self, interface: &str, name: &str) -> Option<Rc<FuncSym>> {
         self.interfaces.borrow().get(interface)?.get(name).cloned()
     }
 
-    /// The static function of a library.
     pub(super) fn find_library_function(&self, name: &str) -> Option<Rc<FuncSym>> {
         let libraries = self.options.libraries.iter();
         libraries.filter_map(|path| self.find_function(path, name)).find(|found| found.is_static)
     }
 
-    /// The three numbers that a struct is, if it is called `Vector` or `Rotator` and has three of one kind.
+    /// Returns the components of a struct that is named `Vector` or `Rotator` and has three numbers of one kind.
     pub(super) fn triple(&self, ty: &Type) -> Option<(Triple, bool)> {
         let Type::Struct(path) = ty else { return None };
         let is_vector = match &*lower(path.rsplit('.').next().unwrap_or(""), &mut [0; 64]) {
@@ -287,7 +277,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The vector or rotator struct that names stand for.
+    /// Resolves a name to a vector or rotator struct.
     pub(super) fn triple_named(&self, name: &str, at: At) -> Option<(Triple, bool)> {
         let ident = Ident { text: name.to_owned(), span: at.1 };
         match self.type_named(&[ident], at.0)? {
@@ -296,7 +286,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a type is of a class that is not known as a whole: whether a value fits it cannot be told then.
+    /// Returns true if the type refers to an incompletely known class; type errors cannot be reported then.
     pub(super) fn is_unsure(&self, ty: &Type) -> bool {
         match ty {
             Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),
@@ -306,7 +296,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The class that every object is of: the root of a chain; what is called `Object` where a class of the chain is not known.
+    /// Returns the root class of the chain, or the class `Object` if a class of the chain is unknown.
     pub(super) fn root_of(&self, class: &str) -> Path {
         let last = self.lineage(class).last();
         if last.as_ref().is_none_or(|last| last.broken) {
@@ -318,7 +308,7 @@ impl Checker<'_> {
         last.map_or_else(|| class.into(), |last| last.path.clone())
     }
 
-    /// What a name stands for if it stands for one thing alone.
+    /// Resolves a type name that is unambiguous; reports no errors.
     fn quiet_type(&self, name: &Ident) -> Option<TypeSym> {
         let table = self.type_names.borrow();
         match table.get(&name.text.to_ascii_lowercase())?.as_slice() {
@@ -327,15 +317,14 @@ impl Checker<'_> {
         }
     }
 
-    /// The name that looks most like that one, for a hint. Only so many are looked for: a text with thousands of mistakes has
-    /// an answer in time too.
+    /// Returns the most similar name, for a hint. The number of searches is limited, which bounds the time for sources with
+    /// thousands of mistakes.
     pub(super) fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
         let left = self.hints.get().checked_sub(1)?;
         self.hints.set(left);
         nearest(name, names)
     }
 
-    /// Names of members that look like that one.
     pub(super) fn similar<'n, T: Clone + 'n>(
         &self,
         name: &str,
@@ -354,7 +343,7 @@ fn shown_type(symbol: &TypeSym) -> String {
     }
 }
 
-/// The name that differs from `name` in at most a third of its letters, if there is one.
+/// Returns the closest name whose edit distance is at most a third of its length.
 fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_ascii_lowercase();
     let most = name.chars().count().min(24) / 3;
@@ -375,7 +364,7 @@ fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n s
     best.map(|(_, name)| name)
 }
 
-/// How many letters have to be added, taken away or replaced.
+/// Returns the edit distance in characters.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,4 +1,4 @@
-//! Variables and delegates: the members of classes and structs that are no functions.
+//! Variables and delegates of classes and structs.
 
 use std::rc::Rc;
 
@@ -15,13 +15,13 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
 use crate::hir::{self, Access, Path, Type, delegate_body, delegate_property};
 
-/// The members of a class of the package, before bodies and defaults are checked.
+/// Members of a class of the package; bodies and defaults are unchecked.
 pub(super) struct Members<'a> {
     pub(super) properties: Vec<hir::Property>,
     pub(super) functions: Vec<FuncWork<'a>>,
 }
 
-/// What the words before a variable's type come to.
+/// Evaluated specifiers of a variable.
 #[derive(Default)]
 struct Words {
     flags: u64,
@@ -32,7 +32,6 @@ struct Words {
 }
 
 impl<'a> Checker<'a> {
-    /// Delegates of all classes: their signatures and their properties.
     pub(super) fn declare_delegates(&self, works: &[Work<'a>], package: &mut hir::Package) {
         let mut open: Vec<(&Work<'a>, &'a ast::Function)> = Vec::new();
         for work in works {
@@ -44,10 +43,10 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        // Those that take delegates come behind the others.
+        // Delegates with delegate parameters come last.
         open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
         for (work, found) in open {
-            // One that a class above has is not declared again: it gets another body.
+            // A delegate of a base class is not declared again; the new body overrides it.
             let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
             if above.is_some() {
                 continue;
@@ -83,7 +82,7 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
         }
         let signature: Option<SignatureText> = func.signature().filter(|signature| {
-            // A delegate has the words of those that it takes.
+            // The description of a delegate type contains the descriptions of its delegate parameters.
             let fits = words_in(signature) <= MOST_WORDS;
             if !fits {
                 let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MOST_WORDS} words");
@@ -119,17 +118,15 @@ impl<'a> Checker<'a> {
         Some(hir)
     }
 
-    /// Changes what is known of a class of the package.
     pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut ClassSym)) {
         if let Some(Some(class)) = self.classes.borrow_mut().get_mut(path) {
             change(Rc::make_mut(class));
         }
     }
 
-    /// Variables and functions of a class.
     pub(super) fn declare_members(&self, work: &Work<'a>) -> Members<'a> {
         let mut properties = Vec::new();
-        // The properties of delegates come first.
+        // Properties of delegates come first.
         if let Some(class) = self.class(&work.path) {
             let mut delegates: Vec<_> =
                 class.delegates.names().filter_map(|name| class.delegates.get(name)).cloned().collect();
@@ -287,7 +284,6 @@ impl<'a> Checker<'a> {
         words
     }
 
-    /// The fields of a struct.
     pub(super) fn fields_of(&self, found: &ast::Struct, file: usize, class: &str, path: &Path) -> Vec<hir::Property> {
         let mut fields: Vec<hir::Property> = Vec::new();
         let mut seen = HashSet::default();
@@ -308,7 +304,7 @@ impl<'a> Checker<'a> {
                             self.report(Diagnostic::error("uc-declared-twice", at, message));
                             continue;
                         }
-                        // Nothing stands for a type that is not known, which was told.
+                        // `Nothing` replaces an unknown type, which is already reported.
                         fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &words, &var.doc, at));
                     }
                 }
@@ -321,7 +317,7 @@ impl<'a> Checker<'a> {
         fields
     }
 
-    /// Tells a second word of who may use what is declared, where it is another one.
+    /// Reports a second access specifier that differs from the first.
     pub(super) fn one_access<'m>(&self, words: impl Iterator<Item = &'m Modifier>, file: usize, id: &'static str) {
         let is_access = |word: &ast::Ident| ["private", "protected", "public"].iter().any(|known| word.is(known));
         let mut found = words.map(|modifier| &modifier.word).filter(|word| is_access(word));
@@ -338,7 +334,6 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-syntax", at, message).hint("declare it in the class"));
     }
 
-    /// A warning that is told once a file.
     pub(super) fn warn_once(&self, file: usize, word: &ast::Ident, id: &'static str, message: &str) {
         if self.told.borrow_mut().insert((file, id.to_owned())) {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());
@@ -346,7 +341,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Words that the type of a delegate may have.
+/// Maximum number of nodes in the description of a delegate type.
 const MOST_WORDS: usize = 1_000;
 
 fn words_in(signature: &SignatureText) -> usize {

@@ -1,5 +1,5 @@
-//! From syntax trees to the checked tree: names are looked up in the package and in live reflection, types are found and
-//! compared, conversions written out. A mistake is told once; what comes of it is not told.
+//! Checks syntax trees and builds the checked tree: resolves names against the package and live reflection, infers and compares
+//! types, inserts conversions. Each mistake is reported once, without follow-up errors.
 
 mod bodies;
 mod body;
@@ -46,27 +46,27 @@ use crate::source::Source;
 pub(crate) use complete::complete_in;
 use symbols::{At, ClassSym, Enums, FuncSym, Named, StructSym};
 
-/// The most messages of a package that are kept.
+/// Maximum number of stored messages of a package.
 const MOST_MESSAGES: usize = 10_000;
 
-/// What a check may be told beside the sources.
+/// Options of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Paths of classes whose static functions are called without naming the class: libraries of the host.
+    /// Paths of host libraries: classes whose static functions can be called without the class name.
     pub libraries: Vec<String>,
-    /// Whether scripts may use every property and function of reflection, and extend every class, whatever its flags say.
+    /// Ignores flags of reflection: scripts can use every property and function and extend every class.
     pub ignore_flags: bool,
-    /// Types and entries of enums that a module with errors declares, in lower case, with a description of that module such as
-    /// "the package `Tale`". Messages name the module and do not deny the type.
+    /// Types and enum entries declared by a module with errors, in lower case, with a description of the module such as "the
+    /// package `Tale`". Messages name the module instead of reporting an unknown type.
     pub refused: std::collections::HashMap<String, String>,
 }
 
 /// A package without errors.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The package.
+    /// Checked tree of the package.
     pub package: hir::Package,
-    /// What in it means less than it says.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -78,11 +78,11 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
     check_parsed(package, sources, Parsed::of(sources), types, options)
 }
 
-/// Checks the files of a package against the types that are found now. Types that scripts declared in a package of that name
-/// before are left out of account: they are what is being replaced. Game thread only, as everything of reflection.
+/// Checks the files of a package against the types that are registered now. Ignores types that scripts declared earlier in a
+/// package of this name, since they are being replaced. Must run on the game thread, like all of reflection.
 ///
 /// # Errors
-/// All messages, warnings too, in order of file and place, when one of them is an error.
+/// Returns all messages including warnings, ordered by file and offset, if any of them is an error.
 pub fn check_parsed(
     package: &str,
     sources: &[Source],
@@ -99,7 +99,7 @@ pub fn check_parsed(
     Ok(Checked { package: checked, warnings: messages })
 }
 
-/// Ids of messages that name what is outside of the language, or means less than it says, whatever types there are.
+/// Ids of messages about unsupported or partly ignored constructs that do not depend on known types.
 const OUTSIDE: &[&str] = &[
     "uc-cpptext",
     "uc-delegate-out",
@@ -125,8 +125,8 @@ const OUTSIDE: &[&str] = &[
     "uc-within",
 ];
 
-/// What the files of a package have that is outside of the language, beside the messages of their syntax, in order of file and
-/// place: all that can be told of them without knowing any type.
+/// Returns the syntax messages and the unsupported constructs of the files of a package, ordered by file and offset, without
+/// knowing any types.
 pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnostic> {
     let Parsed { files, mut messages } = parsed;
     let world = alcedo_reflect::World::new();
@@ -138,7 +138,7 @@ pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnos
     in_order(messages, sources)
 }
 
-/// Messages with their lines, in order of file and place, each once.
+/// Sets line and column, sorts by file and offset, and removes duplicates.
 fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
     let mut messages: Vec<_> = messages.into_iter().map(|message| message.placed(sources)).collect();
     messages.sort_by_key(|message| (message.file, message.span.start, message.span.end));
@@ -146,13 +146,12 @@ fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
     gathered::gathered(messages)
 }
 
-/// What could not be made was told already.
+/// Marker: the failure is already reported.
 #[derive(Debug)]
 pub(crate) struct Told;
 
 pub(crate) type Found<T> = Result<T, Told>;
 
-/// What a name of a type stands for.
 #[derive(Clone, Debug)]
 pub(crate) enum TypeSym {
     Class(hir::Path),
@@ -161,7 +160,7 @@ pub(crate) enum TypeSym {
     Interface(hir::Path),
 }
 
-/// A check that runs.
+/// State of a running check.
 pub(crate) struct Checker<'a> {
     package: &'a str,
     sources: &'a [Source],
@@ -169,41 +168,41 @@ pub(crate) struct Checker<'a> {
     types: &'a Types,
     options: &'a Options,
     messages: RefCell<Vec<Diagnostic>>,
-    /// Where the syntax of each file has errors.
+    /// Offsets of syntax errors by file.
     misread: HashMap<usize, Vec<u32>>,
-    /// Names that are unknown and were told, by file.
+    /// Reported unknown names by file.
     told: RefCell<HashSet<(usize, String)>>,
-    /// What names of types stand for, in lower case; those of the package first.
+    /// Types by name in lower case; types of the package come first.
     type_names: RefCell<HashMap<String, Vec<TypeSym>>>,
     classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
     enums: RefCell<Enums>,
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
-    /// Those of the package, with their functions in order.
+    /// Interfaces of the package, with their functions in order.
     own_interfaces: RefCell<HashMap<hir::Path, interfaces::InterfaceSym>>,
-    /// Signs of operators that classes of the package declare, which is outside.
+    /// Signs of operators that classes of the package declare, which are unsupported.
     own_operators: RefCell<HashSet<String>>,
-    /// Constants that are being evaluated, so that a circle of them is noticed.
+    /// Constants under evaluation, to detect cycles.
     open_consts: RefCell<Vec<At>>,
-    /// Constants that have no value, which was told.
+    /// Constants without a value whose error is already reported.
     wrong_consts: RefCell<HashSet<At>>,
-    /// Values of constants, by the place and the class that they were asked for in, for each type that was wanted.
+    /// Values of constants by location and class of the use, for each expected type.
     known_consts: RefCell<HashMap<(At, String), consts::Known>>,
-    /// Whether a constant was told to be made of too many others.
+    /// True once the nesting limit of constants was reported.
     deep_consts: Cell<bool>,
-    /// For how many names one like it is still looked for.
+    /// Remaining number of similar-name searches.
     hints: Cell<u32>,
-    /// Fields of the structs so far, with those of their bases.
+    /// Number of fields of all structs so far, with inherited ones.
     fields: Cell<usize>,
-    /// Values that the classes and structs so far start with.
+    /// Number of initial values of all classes and structs so far.
     starts: Cell<u64>,
-    /// The place of an error among the messages; beyond them if none is an error.
+    /// Index of the first error in `messages`; beyond the end without errors.
     first_error: Cell<usize>,
-    /// Messages beyond [`MOST_MESSAGES`].
+    /// Number of messages beyond [`MOST_MESSAGES`].
     unlisted: Cell<u64>,
-    /// Limits of totals that are passed, each reported once.
+    /// Exceeded totals; each is reported once.
     passed: RefCell<HashSet<&'static str>>,
-    /// How many elements of arrays that nobody wrote defaults may still have.
+    /// Remaining number of array elements without written defaults.
     unwritten: Cell<u64>,
 }
 
@@ -267,7 +266,7 @@ impl<'a> Checker<'a> {
         Told
     }
 
-    /// Removes the messages behind the first ones.
+    /// Truncates the messages to the given number.
     pub(crate) fn take_back(&self, messages: usize) {
         self.messages.borrow_mut().truncate(messages);
         if self.first_error.get() >= messages {
@@ -275,7 +274,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// All messages in order, and how many are not listed.
+    /// Returns all messages in order, with a count of unlisted ones at the end.
     fn into_messages(self) -> Vec<Diagnostic> {
         let (sources, unlisted) = (self.sources, self.unlisted.get());
         let mut messages = in_order(self.messages.into_inner(), sources);
@@ -288,7 +287,6 @@ impl<'a> Checker<'a> {
         messages
     }
 
-    /// The line of a place.
     pub(crate) fn line(&self, at: At) -> u32 {
         self.sources.get(at.0).map_or(1, |source| source.line(at.1.start))
     }

@@ -1,4 +1,4 @@
-//! Operators: on which types they are, and of which type the result is.
+//! Operators: operand types and result types.
 
 use super::body::Body;
 use super::convert::{Way, converted, is_text};
@@ -8,16 +8,15 @@ use crate::ast::{self, Infix, Prefix};
 use crate::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
 use crate::source::Span;
 
-/// An operator on two types.
 pub(super) struct Operation {
     pub(super) binary: Binary,
-    /// What the operands have to be.
+    /// Required type of the operands.
     pub(super) left: Type,
     pub(super) right: Type,
     pub(super) result: Type,
 }
 
-/// The kind that two numbers become for an operator; `None` for `u64` and a kind with a sign.
+/// Returns the common kind of two numbers; `None` for `u64` with a signed kind.
 pub(super) fn promoted(one: Num, other: Num) -> Option<Num> {
     use Num as N;
     if one == N::F64 || other == N::F64 {
@@ -36,7 +35,6 @@ pub(super) fn promoted(one: Num, other: Num) -> Option<Num> {
     })
 }
 
-/// The number that a type is to operators.
 fn number_of(ty: &Type) -> Option<Num> {
     match ty {
         Type::Num(num) | Type::Enum(_, num) => Some(*num),
@@ -45,7 +43,7 @@ fn number_of(ty: &Type) -> Option<Num> {
 }
 
 impl Body<'_, '_> {
-    /// What an operator is on two types, by the rules of the language; conversions to text, `&&` and `||` left out.
+    /// Resolves an operator on two types, except string conversions, `&&` and `||`.
     pub(super) fn operation(&self, op: Infix, left: &Type, right: &Type) -> Option<Operation> {
         use Infix as I;
         let simple = match op {
@@ -180,7 +178,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// On what two values are compared, and what they have to be for it.
+    /// Returns the comparison operand and the required types of both sides.
     fn equality(&self, left: &Type, right: &Type) -> Option<(Operand, Type, Type)> {
         let both = |on, ty: &Type| Some((on, ty.clone(), ty.clone()));
         if number_of(left).is_some() && number_of(right).is_some() {
@@ -266,7 +264,7 @@ impl Body<'_, '_> {
         }
         let (left, right) = self.operands(op, one, other, want)?;
         let line = self.line(span);
-        // A delegate and none.
+        // Comparison of a delegate with `none`.
         if matches!(op, Infix::Eq | Infix::Ne) {
             let bound = match (&left.ty, &right.ty) {
                 (Type::Delegate(..), Type::None) => Some(left.clone()),
@@ -304,7 +302,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Both operands; a number that is written out becomes of the kind of the other, and a name an entry of its enum.
+    /// Checks both operands. Number literals take the kind of the other operand, names resolve in its enum.
     fn operands(&self, op: Infix, one: &ast::Expr, other: &ast::Expr, want: Option<&Type>) -> Found<(Expr, Expr)> {
         let shifts = matches!(op, Infix::Shl | Infix::Shr | Infix::Ushr);
         let numeric = |found: &Found<Expr>| match found {
@@ -313,8 +311,8 @@ impl Body<'_, '_> {
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
             Err(Told) => None,
         };
-        // What the result is for decides nothing of the operands: `7 / 2` is 3 for a `float` too. But a fraction that is written out
-        // for a `double` is one from the start.
+        // The expected type does not affect operands: `7 / 2` is 3 even for a `float`. Exception: float literals are `f64` if a
+        // `double` is expected.
         let want = want.filter(|want| **want == Type::Num(Num::F64));
         let want_of = |value: &ast::Expr| if is_fraction(value) { want } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
@@ -335,7 +333,7 @@ impl Body<'_, '_> {
         Ok((left?, right?))
     }
 
-    /// A value as text, whatever it is.
+    /// Converts any value to a string.
     pub(super) fn text_operand(&self, value: &ast::Expr) -> Found<Expr> {
         let found = self.value(value, None)?;
         if found.ty == Type::None {
@@ -348,7 +346,7 @@ impl Body<'_, '_> {
     }
 
     fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Told {
-        // One that a class declares is outside, which was told.
+        // Operators declared by classes are unsupported, which is already reported.
         let is_declared = self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(op.sign()));
         if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
             return Told;
@@ -480,7 +478,7 @@ impl Body<'_, '_> {
                 make(Unary::BitNot(num), found, ty)
             }
             _ => {
-                // What has no sign becomes a kind that has one.
+                // Unsigned kinds are widened to signed kinds.
                 let num = match num {
                     Num::U32 => Num::I64,
                     Num::U64 => return Err(refused(self)),

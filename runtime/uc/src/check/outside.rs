@@ -1,16 +1,16 @@
-//! What is recognized and outside of the language, and words that say nothing here. Each is named with its place.
+//! Unsupported constructs and specifiers without effect; each is reported with its location.
 
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
 use crate::parse::{VAR_WORDS, directive_outside, macro_outside};
 
-/// Words of a variable that mean nothing here or what is handled elsewhere.
+/// Returns true for variable specifiers that have no effect or are handled elsewhere.
 pub(super) fn is_var_word(word: &str) -> bool {
     VAR_WORDS.contains(&word)
 }
 
-/// Words of a class that are for editors, for native code and for saving.
+/// Class specifiers for editors, native code and serialization.
 const CLASS_WORDS: &[&str] = &[
     "abstract",
     "final",
@@ -58,7 +58,6 @@ const CLASS_WORDS: &[&str] = &[
 ];
 
 impl Checker<'_> {
-    /// A declaration that is outside.
     pub(super) fn outside_item(&self, found: &Outside, file: usize) {
         let at = (file, found.span);
         let error = |id, message: String| Diagnostic::error(id, at, message);
@@ -84,7 +83,6 @@ impl Checker<'_> {
         self.report(told);
     }
 
-    /// The words behind a class.
     pub(super) fn class_words(&self, head: &ClassHead, file: usize) {
         for Modifier { word, argument } in &head.modifiers {
             let at = (file, word.span);
@@ -112,7 +110,6 @@ impl Checker<'_> {
         }
     }
 
-    /// A word before the name of a struct.
     pub(super) fn struct_word(&self, word: &Modifier, file: usize) {
         const WORDS: &[&str] = &[
             "native",

@@ -1,5 +1,4 @@
-//! Members: properties of objects, fields of structs, elements, defaults, `Class` and `Length`; and which of them can be
-//! written to.
+//! Member access: properties, fields, elements, defaults, `Class` and `Length`; and checks for writable places.
 
 use super::body::Body;
 use super::symbols::{At, PropSym, get_caseless};
@@ -10,7 +9,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// A value without messages, to look at its type before it is known how it is used.
+    /// Checks an expression without reporting messages, to find its type before its use is known.
     pub(super) fn value_quietly(&self, value: &ast::Expr) -> Found<Expr> {
         let (messages, told) = (self.checker.messages.borrow().len(), self.checker.told.borrow().clone());
         let found = self.value(value, None);
@@ -63,7 +62,7 @@ impl Body<'_, '_> {
         self.member_of(base, name, want, span)
     }
 
-    /// Whether a name is that of a local, a property or a constant, and so no type.
+    /// Returns true if the name denotes a local, property or constant, and so not a type.
     pub(super) fn is_value_name(&self, name: &str) -> bool {
         get_caseless(&self.locals, name).is_some()
             || get_caseless(&self.consts, name).is_some()
@@ -72,15 +71,13 @@ impl Body<'_, '_> {
             || self.checker.find_const(&self.class, name).is_some()
     }
 
-    /// Whether a name is that of a variable that holds an entry of an enum: no member can stand behind it, so that the enum
-    /// itself is meant where one has the same name.
+    /// Returns true for variables of an enum type. They have no members, so `name.x` refers to an enum of the same name.
     fn is_enum_value(&self, name: &str) -> bool {
         let local = get_caseless(&self.locals, name).map(|local| local.ty.clone());
         let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
         matches!(ty, Some(Some(Type::Enum(..))))
     }
 
-    /// The member of a value.
     pub(super) fn member_of(&self, base: Expr, name: &Ident, want: Option<&Type>, span: Span) -> Found<Expr> {
         let line = self.line(name.span);
         match base.ty.clone() {
@@ -128,7 +125,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The property of an object of a class; of `self` without one.
+    /// Resolves a property of an object; `None` is `self`.
     fn property_of(
         &self,
         object: Option<Expr>,
@@ -151,7 +148,7 @@ impl Body<'_, '_> {
         if let Some(found) = self.object_word(object.clone().unwrap_or_else(|| self.self_object(span)), class, name) {
             return found;
         }
-        // A function as the value of a delegate.
+        // Function used as the value of a delegate.
         if matches!(want, Some(Type::Delegate(..)))
             && let Some(found) = self.checker.find_function(class, &name.text)
         {
@@ -174,7 +171,7 @@ impl Body<'_, '_> {
         Err(self.report(error))
     }
 
-    /// `Outer` and `Name` of an object, by the functions of the host's library; nothing where it has none.
+    /// Resolves `Outer` and `Name` of an object through functions of the host library; `None` without such a library.
     pub(super) fn object_word(&self, object: Expr, class: &Path, name: &Ident) -> Option<Found<Expr>> {
         let function = match &*lower(&name.text, &mut [0; 64]) {
             "outer" => "outer_of",
@@ -191,7 +188,7 @@ impl Body<'_, '_> {
         };
         let callee = Callee::Static { class: None, path: found.path.clone() };
         let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards: Vec::new() })), ty, line };
-        // What `within` says of its class.
+        // Casts to the class that `within` specifies.
         let within = self.checker.chain(class).iter().find_map(|class| class.within.clone());
         Some(Ok(match within.filter(|_| name.is("outer")) {
             Some(of) => {
@@ -201,7 +198,7 @@ impl Body<'_, '_> {
         }))
     }
 
-    /// A property, if it may be read here.
+    /// Builds a property access, or reports missing read access.
     pub(super) fn property(&self, object: Option<Expr>, found: &PropSym, at: At) -> Found<Expr> {
         if !self.may(found.read, &found.owner) {
             return Err(self.refused(found, found.read, at));
@@ -216,7 +213,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty, line: self.checker.line(at) })
     }
 
-    /// Whether code of this class may use what is declared so in that class.
+    /// Returns true if code of this class has access to a member of `owner`.
     pub(super) fn may(&self, access: Access, owner: &str) -> bool {
         match access {
             Access::Public => true,
@@ -236,17 +233,15 @@ impl Body<'_, '_> {
         self.report(error)
     }
 
-    /// `self`.
     pub(super) fn self_object(&self, span: Span) -> Expr {
         Expr { kind: ExprKind::SelfObject, ty: Type::Object(self.class.clone()), line: self.line(span) }
     }
 
-    /// The class of the object that the function runs for.
     pub(super) fn self_class(&self, span: Span) -> Expr {
         Expr { kind: ExprKind::SelfClass, ty: Type::Class(self.class.clone()), line: self.line(span) }
     }
 
-    /// The class that an expression before `.default` or `.static` means.
+    /// Resolves the class of an expression before `.default` or `.static`.
     pub(super) fn class_of(&self, of: &ast::Expr) -> Found<(Expr, Path)> {
         let base = self.value(of, None)?;
         match base.ty.clone() {
@@ -313,7 +308,7 @@ impl Body<'_, '_> {
                 let found = self.coerced(found, &key, self.at(index.span))?;
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
-            // `x[0]` is `x` itself, as the language has it of every variable.
+            // `x[0]` is `x` for any variable.
             ty => {
                 let message = format!("`{ty}` has no elements: `[…]` cannot stand behind it");
                 Err(self.report(self.error("uc-no-array", span, message)))
@@ -321,7 +316,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Whether the expression is a `const` parameter, or lies in one.
+    /// Returns true if the expression is a `const` parameter or a part of one.
     pub(super) fn is_in_const_param(&self, place: &Expr) -> bool {
         match &place.kind {
             ExprKind::Local(id) => self.const_params.contains_key(&id.0),
@@ -330,7 +325,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Whether the expression can be written to; tells why not.
+    /// Checks that the expression is writable; reports the reason if not.
     pub(super) fn check_place(&self, place: &Expr, span: Span) -> Found<()> {
         let mut at = place;
         loop {

@@ -8,7 +8,7 @@ use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Un
 use crate::source::Span;
 
 impl Body<'_, '_> {
-    /// Statements; those with errors, which were told, are left out.
+    /// Checks statements; omits those with errors, which are already reported.
     pub(super) fn block(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
         let is_kept =
             |statement: &&ast::Stmt| !matches!(statement.kind, ast::StmtKind::Local(..) | ast::StmtKind::Empty);
@@ -35,7 +35,7 @@ impl Body<'_, '_> {
         self.report(self.error(id, span, message).hint(hint))
     }
 
-    /// What a statement does; nothing for declarations.
+    /// Checks a statement; returns `None` for declarations.
     fn statement(&mut self, statement: &ast::Stmt) -> Found<Option<StmtKind>> {
         let span = statement.span;
         Ok(Some(match &statement.kind {
@@ -142,7 +142,6 @@ impl Body<'_, '_> {
         told.map_or(Ok(found), Err)
     }
 
-    /// A value that is `true` or `false`.
     pub(super) fn condition(&self, value: &ast::Expr) -> Found<Expr> {
         let found = self.value(value, Some(&Type::Bool))?;
         self.coerced(found, &Type::Bool, self.at(value.span))
@@ -197,7 +196,7 @@ impl Body<'_, '_> {
                         Ok(found) => {
                             if let ExprKind::Const(known) = &found.kind {
                                 let key = match known {
-                                    // There is one zero.
+                                    // Treats 0.0 and -0.0 as equal.
                                     Const::Float(number) => format!("{:?}", number + 0.0),
                                     known => format!("{known:?}"),
                                 };
@@ -227,7 +226,7 @@ impl Body<'_, '_> {
             let message = format!("a `switch` cannot compare values of `{}`", value.ty);
             return Err(self.report(self.error("uc-operator-types", value_span, message)));
         };
-        // What is compared has the type of the operation; arms too.
+        // The value and the arms are converted to the operand type.
         let to = operation.left.clone();
         let widen = |expr: Expr| match self.checker.implicit(&expr.ty, &to) {
             Some(way) => super::convert::converted(expr, way, &to),
@@ -251,7 +250,7 @@ impl Body<'_, '_> {
                 Err(self.report(self.error("uc-return", span, message)))
             }
             (Some(value), None) => {
-                // A call without a result may stand there.
+                // `return` may be followed by a call without a result.
                 let found = self.expr(value, None)?;
                 if found.ty == Type::Nothing && matches!(found.kind, ExprKind::Call(_)) {
                     let line = found.line;
@@ -269,7 +268,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// An expression where a statement stands: what it does has to matter.
+    /// Checks an expression statement, which must have an effect.
     fn expression_statement(&mut self, value: &ast::Expr) -> Found<StmtKind> {
         let mut inner = value;
         while let ast::ExprKind::Paren(of) = &inner.kind {
@@ -337,7 +336,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// Whether statements end with a result on every way.
+/// Returns true if every path through the statements returns.
 pub(super) fn returns(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StmtKind::Return(_) => true,
@@ -355,7 +354,7 @@ pub(super) fn returns(statements: &[Stmt]) -> bool {
     })
 }
 
-/// Whether a `break` leaves what is around these statements.
+/// Returns true if a `break` leaves the statement that encloses these statements.
 fn breaks(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StmtKind::Break => true,

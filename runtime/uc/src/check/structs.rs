@@ -1,4 +1,4 @@
-//! Structs of the package: their fields, what they begin with, and circles of them.
+//! Structs of the package: fields, defaults, and cycles.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::hash::HashMap;
 use crate::hir::{self, Access, Path, Type};
 
 impl Checker<'_> {
-    /// The structs of the package with their fields, what is held before what holds it.
+    /// Declares the structs of the package with their fields, dependencies first.
     pub(super) fn structs_of(&self, all: &[(usize, Path, &ast::Struct)]) -> Vec<hir::Struct> {
         let mut made: Vec<(hir::Struct, At)> = Vec::new();
         for (file, class, found) in all {
@@ -62,7 +62,7 @@ impl Checker<'_> {
         done
     }
 
-    /// Orders structs behind their bases and the structs that their fields hold; reports circles and cuts them.
+    /// Orders structs after their bases and the structs of their fields; reports and breaks cycles.
     fn in_dependency_order(&self, open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
         let numbers: HashMap<Path, usize> =
             open.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
@@ -112,13 +112,14 @@ impl Checker<'_> {
         done
     }
 
-    /// The nearest of those structs above one; a struct of reflection may extend one of the package as it was before.
+    /// Returns the nearest base that is in `numbers`. A reflected struct may extend an earlier version of a struct of the
+    /// package.
     fn nearest_base(&self, structure: &hir::Struct, numbers: &HashMap<Path, usize>) -> Option<usize> {
         let above = |path: &Path| self.structure(path)?.base.clone();
         std::iter::successors(structure.base.clone(), above).find_map(|path| numbers.get(&path).copied())
     }
 
-    /// Cuts and reports the base of structs that extend more than [`DEEPEST_EXTENSION`] others.
+    /// Reports and removes the base of structs with more than [`DEEPEST_EXTENSION`] bases.
     fn cut_deep_bases(&self, made: &mut [(hir::Struct, At)]) {
         let bases: HashMap<Path, Path> =
             made.iter().filter_map(|(found, _)| Some((found.path.clone(), found.base.clone()?))).collect();
@@ -131,7 +132,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns whether a struct is among the first bases of itself; such a circle has a report of its own.
+    /// Returns true if a struct is among its own bases; cycles are reported separately.
     fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
         let above = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
         above.take(DEEPEST_EXTENSION).any(|path| *path == structure.path)
@@ -169,7 +170,7 @@ impl Checker<'_> {
         let mut values = 0;
         for field in &fields {
             let Some(ty) = &field.ty else { continue };
-            // Told once: what holds a struct that is too large may hold it.
+            // Counts a too large struct as one value, so that structs that contain it are not reported too.
             if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
                 values = 1;
                 break;
@@ -181,7 +182,7 @@ impl Checker<'_> {
     }
 }
 
-/// Adds the structs of those paths that a value of the type contains.
+/// Adds the indices of the listed structs that a value of the type contains.
 fn add_held(ty: &Type, numbers: &HashMap<Path, usize>, held: &mut BTreeSet<usize>) {
     match ty {
         Type::Struct(path) => held.extend(numbers.get(path)),

@@ -1,4 +1,4 @@
-//! Subobjects that a class has by its defaults, and those that would have no end.
+//! Subobjects declared in defaults, and detection of infinite nesting.
 
 use super::Checker;
 use super::TypeSym;
@@ -10,10 +10,10 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
 use crate::hir::{self, Path};
 
-/// A class whose objects bring objects of another: by extending it, or by a subobject that stands at that place.
+/// A class whose objects the class contains: its base, or the class of a subobject declared at the location.
 type Brings = (Path, Option<At>);
 
-/// A class that is being looked at: what it brings, and how much of that was looked at.
+/// A class under examination: contained classes, and the index of the next one.
 struct Open {
     class: Path,
     brings: Vec<Brings>,
@@ -21,7 +21,6 @@ struct Open {
 }
 
 impl<'a> Checker<'a> {
-    /// The name and class of an object that is declared in defaults.
     pub(super) fn subobject_head(&self, object: &DefaultObject, file: usize, of: &str) -> Option<(String, Path)> {
         let name = object.name.as_ref()?;
         match &object.class {
@@ -48,7 +47,7 @@ impl<'a> Checker<'a> {
             }
         }
         let inherited = object.class.is_none();
-        // A new subobject is a member of the class.
+        // A new subobject becomes a member of the class.
         let members = self.chain(place.of);
         let member = members.iter().find(|class| {
             super::types::taken(&class.props, &name.text)
@@ -99,10 +98,10 @@ impl<'a> Checker<'a> {
         Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
     }
 
-    /// Tells subobjects that have an object of the class that they are in again, in them: such an object would have no end.
+    /// Reports subobjects that directly or indirectly contain an object of their own class, which would nest infinitely.
     pub(super) fn endless_subobjects(&self, works: &[Work<'a>]) {
         let own: HashMap<&str, &Work<'a>> = works.iter().map(|work| (&*work.path, work)).collect();
-        // Whether all of a class was looked at; it is being looked at otherwise.
+        // True once all of a class is examined; false during the examination.
         let mut seen: HashMap<Path, bool> = HashMap::default();
         for work in works {
             if seen.contains_key(&work.path) {
@@ -130,7 +129,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The last of the open classes brings an object of one of them.
+    /// Reports the cycle if the last open class contains an object of an open class.
     fn endless(&self, open: &[Open], class: &Path) {
         let Some(from) = open.iter().position(|open| open.class == *class) else { return };
         let circle = &open[from..];
@@ -143,7 +142,7 @@ impl<'a> Checker<'a> {
         self.report(error.hint("make the object in a function, by `new`"));
     }
 
-    /// What an object of the class brings.
+    /// Returns the classes whose objects an object of the class contains.
     fn brings(&self, path: &str, own: &HashMap<&str, &Work<'a>>) -> Vec<Brings> {
         let Some(class) = self.class(path) else { return Vec::new() };
         let mut brings: Vec<Brings> = class.base.iter().map(|base| (base.clone(), None)).collect();

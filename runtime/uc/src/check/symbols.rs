@@ -1,5 +1,5 @@
-//! What names mean: members of classes and structs, in one form for those that reflection has and those that the package
-//! declares. Names are found in whatever case they are written; those of reflection also without their `_`.
+//! Symbol tables: members of classes and structs, uniform for reflection and the package. Lookups ignore case; lookups of
+//! reflected names also ignore `_`.
 
 use std::rc::Rc;
 
@@ -11,21 +11,21 @@ use crate::hir::{Access, Const, Num, Path, Type};
 use crate::source::Span;
 use crate::token::lower;
 
-/// Classes, or structs, that extend one another in a row.
+/// Maximum depth of inheritance of classes and structs.
 pub(super) const DEEPEST_EXTENSION: usize = 256;
 
-/// The key of a property's metadata that says that it has so many elements.
+/// Metadata key for the element count of a fixed array property.
 pub(crate) const ARRAY_DIM: &str = "array_dim";
 
-/// A place in the sources: the number of the file, and where in it.
+/// Location in the sources: index of the file, and span.
 pub(crate) type At = (usize, Span);
 
-/// Things by name.
+/// Case-insensitive map by name.
 #[derive(Clone, Debug)]
 pub(crate) struct Named<T> {
-    /// By the name in lower case; the name as it is declared.
+    /// Key: name in lower case. Value: declared name and entry.
     exact: HashMap<String, (String, T)>,
-    /// Without `_`; `None` where two are the same then.
+    /// Key: name without `_`, in lower case; `None` if ambiguous.
     squashed: HashMap<String, Option<T>>,
 }
 
@@ -35,18 +35,18 @@ impl<T> Default for Named<T> {
     }
 }
 
-/// The value of a name in a map by names in lower case. Allocates for long names only.
+/// Looks up a name in a map with lower-case keys. Allocates for long names only.
 pub(crate) fn get_caseless<'m, T>(map: &'m HashMap<String, T>, name: &str) -> Option<&'m T> {
     if map.is_empty() { None } else { map.get(&*lower(name, &mut [0; 64])) }
 }
 
-/// A name without `_`, in lower case.
+/// Returns the name in lower case without `_`.
 pub(crate) fn squash(name: &str) -> String {
     name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
 }
 
 impl<T: Clone> Named<T> {
-    /// By the very name, in whatever case.
+    /// Looks up the name, ignoring case.
     pub(crate) fn exact(&self, name: &str) -> Option<&T> {
         get_caseless(&self.exact, name).map(|(_, what)| what)
     }
@@ -55,7 +55,7 @@ impl<T: Clone> Named<T> {
         self.exact(name).or_else(|| if self.squashed.is_empty() { None } else { self.squashed(&squash(name)) })
     }
 
-    /// By the name that [`squash`] returns.
+    /// Looks up a name that [`squash`] returned.
     pub(crate) fn squashed(&self, squashed: &str) -> Option<&T> {
         self.squashed.get(squashed)?.as_ref()
     }
@@ -64,37 +64,32 @@ impl<T: Clone> Named<T> {
         self.exact.insert(name.to_ascii_lowercase(), (name.to_owned(), what));
     }
 
-    /// A name of reflection.
+    /// Adds a reflected name, which is also found without `_`.
     pub(crate) fn insert_reflected(&mut self, name: &str, what: T) {
         let key = name.to_ascii_lowercase();
         self.exact.entry(key).or_insert_with(|| (name.to_owned(), what.clone()));
         self.squashed.entry(squash(name)).and_modify(|known| *known = None).or_insert(Some(what));
     }
 
-    /// The names as they are declared.
     pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
         self.exact.values().map(|(name, _)| name)
     }
 }
 
-/// A property of a class or a field of a struct.
 #[derive(Clone, Debug)]
 pub(crate) struct PropSym {
     pub(crate) name: String,
-    /// `None` when it has none that is known, which was told.
+    /// `None` if the type is unknown and already reported.
     pub(crate) ty: Option<Type>,
-    /// Path of the class or struct that declares it.
     pub(crate) owner: Path,
     pub(crate) read: Access,
     pub(crate) write: Access,
-    /// Whether scripts may read it at all.
     pub(crate) readable: bool,
-    /// Whether scripts may write it at all, and why not.
+    /// Error message if scripts cannot write the property.
     pub(crate) writable: Result<(), &'static str>,
     pub(crate) at: Option<At>,
 }
 
-/// A parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct ParamSym {
     pub(crate) name: String,
@@ -102,70 +97,58 @@ pub(crate) struct ParamSym {
     pub(crate) out: bool,
     pub(crate) optional: bool,
     pub(crate) coerce: bool,
-    /// Whether the function says that it does not change it.
+    /// True if the function declares the parameter `const`.
     pub(crate) is_const: bool,
 }
 
-/// What a wildcard parameter takes.
+/// Type constraint of a wildcard parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wild {
-    /// Any struct.
     Struct,
-    /// Any array.
     Array,
-    /// Any set.
     Set,
-    /// Any map.
     Map,
-    /// Anything. Of a set or map beside it, an element, a key or a value, as the name of the parameter says.
+    /// Any type. If the function also has a set or map parameter: its element, key or value, as the parameter name specifies.
     Any,
-    /// What the elements of the array are.
+    /// Element type of the array.
     Element,
-    /// An array of what the elements of the array are.
+    /// Array with the same element type.
     SameArray,
 }
 
-/// A function.
 #[derive(Clone, Debug)]
 pub(crate) struct FuncSym {
     pub(crate) name: String,
-    /// Where it was declared.
     pub(crate) path: Path,
-    /// Path of the class.
     pub(crate) owner: Path,
     pub(crate) params: Vec<ParamSym>,
     pub(crate) result: Option<Type>,
-    /// Whether the type of the result is not known, which was told.
+    /// True if the type of the result is unknown and already reported.
     pub(crate) result_unknown: bool,
-    /// The parameter that is a class, of which the result is an object.
+    /// Index of the class parameter that determines the class of the returned object.
     pub(crate) result_by: Option<usize>,
     pub(crate) is_static: bool,
-    /// Whether the nearest override is called.
+    /// True if calls dispatch to the nearest override.
     pub(crate) is_virtual: bool,
     pub(crate) is_final: bool,
-    /// Whether scripts may call it.
     pub(crate) callable: bool,
     pub(crate) access: Access,
-    /// The path of what it overrides, the first in the chain.
+    /// Path of the first overridden declaration in the chain.
     pub(crate) first: Path,
-    /// What its parameters take, where the caller decides.
+    /// Type constraints of wildcard parameters.
     pub(crate) wild: Vec<Option<Wild>>,
     pub(crate) wild_result: Option<Wild>,
     pub(crate) at: Option<At>,
 }
 
-/// A delegate that a class declares.
 #[derive(Clone, Debug)]
 pub(crate) struct DelegateSym {
     pub(crate) name: String,
     pub(crate) func: Rc<FuncSym>,
-    /// Its property.
     pub(crate) prop: Rc<PropSym>,
-    /// The path of its body.
     pub(crate) body: Option<Path>,
 }
 
-/// A constant of a class.
 #[derive(Clone, Debug)]
 pub(crate) struct ConstSym {
     pub(crate) value: Rc<ast::Expr>,
@@ -173,47 +156,44 @@ pub(crate) struct ConstSym {
     pub(crate) at: At,
 }
 
-/// A class.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassSym {
     pub(crate) path: Path,
     pub(crate) name: String,
     pub(crate) base: Option<Path>,
-    /// The class that its objects lie in one of: `within X`.
+    /// Required class of the outer object: `within X`.
     pub(crate) within: Option<Path>,
-    /// Whether a class of its chain is not known, so that what is not found may be there.
+    /// True if a class of the chain is unknown, so missing members may be declared there.
     pub(crate) broken: bool,
     pub(crate) is_final: bool,
     pub(crate) is_abstract: bool,
-    /// Why scripts may not extend it.
+    /// Reason why scripts cannot extend the class.
     pub(crate) closed: Option<&'static str>,
     pub(crate) props: Named<Rc<PropSym>>,
-    /// How many values its variables and those of the classes of the package above have, with all elements of fixed arrays.
+    /// Number of values of its properties and those of its bases in the package, with all elements of fixed arrays.
     pub(crate) values: u64,
     pub(crate) funcs: Named<Rc<FuncSym>>,
     pub(crate) delegates: Named<Rc<DelegateSym>>,
     pub(crate) consts: Named<Rc<ConstSym>>,
     pub(crate) interfaces: Vec<Path>,
-    /// Subobjects by name, with their class.
+    /// Classes of subobjects by name.
     pub(crate) subobjects: Named<Path>,
 }
 
-/// A struct.
 #[derive(Clone, Debug)]
 pub(crate) struct StructSym {
     pub(crate) base: Option<Path>,
-    /// All fields, those of the bases first.
+    /// All fields, inherited ones first.
     pub(crate) fields: Vec<Rc<PropSym>>,
     pub(crate) by_name: Named<Rc<PropSym>>,
-    /// How many values it has, with all elements of fixed arrays and all fields of structs in it.
+    /// Number of values, with all elements of fixed arrays and fields of nested structs.
     pub(crate) values: u64,
-    /// What its fields begin with, where the package says it.
+    /// Defaults of fields that the package specifies.
     pub(crate) defaults: HashMap<String, Rc<Const>>,
-    /// Whether it may have fields that are not known.
+    /// True if the struct may have unknown fields.
     pub(crate) broken: bool,
 }
 
-/// An enum.
 #[derive(Clone, Debug)]
 pub(crate) struct EnumSym {
     pub(crate) path: Path,
@@ -224,7 +204,6 @@ pub(crate) struct EnumSym {
 }
 
 impl EnumSym {
-    /// The entry of that name.
     pub(crate) fn entry(&self, name: &str) -> Option<&(String, i128)> {
         self.entries.iter().find(|(entry, _)| entry.eq_ignore_ascii_case(name)).or_else(|| {
             let wanted = squash(name);
@@ -233,7 +212,8 @@ impl EnumSym {
         })
     }
 
-    /// Whether the name is what stands for the number of entries: the name of the enum, or what all entries begin with, and `_MAX`.
+    /// Returns true if the name denotes the number of entries: the enum name, or the common prefix of all entries, followed by
+    /// `_MAX`.
     pub(crate) fn is_count(&self, name: &str) -> bool {
         let Some(before) = name
             .len()
@@ -250,11 +230,10 @@ impl EnumSym {
     }
 }
 
-/// All enums.
 #[derive(Debug, Default)]
 pub(crate) struct Enums {
     pub(crate) by_path: HashMap<Path, Rc<EnumSym>>,
-    /// By the names of entries and of the number of entries, without `_`. Those of the package come first.
+    /// Enums by entry name and by name of the entry count, without `_`. Enums of the package come first.
     called: HashMap<String, Vec<Rc<EnumSym>>>,
 }
 
@@ -274,7 +253,7 @@ impl Enums {
         }
     }
 
-    /// The enums that have an entry of that name, or whose number of entries is called so.
+    /// Returns the enums with an entry or an entry count of this name.
     pub(crate) fn called(&self, name: &str) -> Vec<Rc<EnumSym>> {
         let called = self.called.get(&squash(name)).into_iter().flatten();
         called.filter(|found| found.entry(name).is_some() || found.is_count(name)).cloned().collect()
@@ -282,7 +261,7 @@ impl Enums {
 }
 
 impl FuncSym {
-    /// A function of that class without name, parameters and result.
+    /// Creates a function without name, parameters and result.
     pub(crate) fn bare(owner: &Path) -> Self {
         Self {
             name: String::new(),
@@ -304,7 +283,7 @@ impl FuncSym {
         }
     }
 
-    /// The signature, as the words of delegates have it.
+    /// Returns the signature in the format of delegate types.
     pub(crate) fn signature(&self) -> Option<SignatureText> {
         let words = |ty: &Option<Type>| ty.as_ref()?.words();
         let arguments = self.params.iter().map(|param| words(&param.ty)).collect::<Option<Vec<_>>>()?;

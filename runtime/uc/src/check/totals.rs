@@ -7,20 +7,20 @@ use super::symbols::At;
 use crate::ast::{self, Item};
 use crate::diagnostic::Diagnostic;
 
-/// Types that a package declares: classes, interfaces, structs and enums.
+/// Maximum number of types in a package: classes, interfaces, structs and enums.
 const MOST_TYPES: usize = 16_384;
 
-/// Members that the types of a package declare: items of classes and interfaces, fields, and entries of enums.
+/// Maximum number of members of the types of a package: items of classes and interfaces, fields, and enum entries.
 const MOST_MEMBERS: usize = 262_144;
 
-/// Fields of all structs of a package, each struct with those of its bases.
+/// Maximum number of fields of all structs of a package, with inherited fields counted per struct.
 const MOST_FIELDS: usize = 262_144;
 
-/// Values of the variables of all classes and structs of a package, counted as for one class.
+/// Maximum number of initial values of all classes and structs of a package, with inherited values counted per type.
 const MOST_STARTS: usize = 1 << 23;
 
 impl Checker<'_> {
-    /// Checks how much the package declares. Reports the first type beyond a limit.
+    /// Checks the number of declarations. Reports the first type beyond a limit.
     pub(super) fn is_within_totals<'w>(
         &self,
         classes: impl Iterator<Item = &'w Work<'w>>,
@@ -44,7 +44,7 @@ impl Checker<'_> {
         true
     }
 
-    /// Adds the fields of a struct, with those of its bases; reports the first that are too many.
+    /// Adds the fields of a struct with inherited ones; reports the first excess.
     pub(super) fn add_fields(&self, fields: usize, at: At) -> bool {
         let total = self.fields.get().saturating_add(fields);
         self.fields.set(total);
@@ -52,7 +52,7 @@ impl Checker<'_> {
             || self.too_much("fields of the structs of a package, with those of their bases", MOST_FIELDS, at)
     }
 
-    /// Adds the values that a class or struct starts with; reports the first that are too many.
+    /// Adds the initial values of a class or struct; reports the first excess.
     pub(super) fn add_starts(&self, values: u64, at: At) {
         let total = self.starts.get().saturating_add(values);
         self.starts.set(total);
@@ -61,7 +61,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports, once for each limit, that it is passed; returns `false`.
+    /// Reports an exceeded limit, once per limit; returns `false`.
     pub(super) fn too_much(&self, what: &'static str, most: usize, at: At) -> bool {
         if self.passed.borrow_mut().insert(what) {
             let error = Diagnostic::error("uc-too-much", at, format!("with this, the {what} are more than {most}"));

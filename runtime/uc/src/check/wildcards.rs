@@ -1,4 +1,4 @@
-//! Arguments, in the order of the parameters; and wildcards, whose types the arguments decide.
+//! Arguments in parameter order, and wildcards, whose types the arguments determine.
 
 use super::body::Body;
 use super::symbols::{FuncSym, Wild};
@@ -10,11 +10,11 @@ use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
 
-/// Arguments that were checked already, by their place.
+/// Arguments that are already checked, by index.
 type Seen = HashMap<usize, Found<Expr>>;
 
 impl Body<'_, '_> {
-    /// The arguments, what the wildcards are, and the type of a result that they decide.
+    /// Checks the arguments; returns them with the types of the wildcards and the result type that they determine.
     pub(super) fn arguments(
         &self,
         found: &FuncSym,
@@ -40,7 +40,7 @@ impl Body<'_, '_> {
             let one = match (arg, wild) {
                 (None, _) if param.optional => Ok(Arg::Skipped),
                 (None, _) => {
-                    // One message for all that are missing.
+                    // Reports all missing arguments in one message.
                     if told.is_none() {
                         let message = format!(
                             "`{}` takes {}: `{}` is missing",
@@ -80,7 +80,7 @@ impl Body<'_, '_> {
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
             (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
-            // A struct as the first one given; without any, the vector of the host.
+            // The result has the type of the first wildcard, or of the host's vector without one.
             (Some(Wild::Struct), _) => match wildcards.first() {
                 Some(first) => Some(first.ty.clone()),
                 None => self.checker.triple_named("Vector", self.at(span)).map(|(of, _)| Type::Struct(of.path)),
@@ -90,8 +90,8 @@ impl Body<'_, '_> {
         Ok((made, wildcards, result))
     }
 
-    /// What the elements are: of the first array among the arguments whose type is known. Arrays, sets and maps among the
-    /// arguments are checked here, once: what they are decides of the others.
+    /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments here, once,
+    /// since their types determine those of the rest.
     fn element_of(&self, found: &FuncSym, args: &Args, seen: &mut Seen) -> Found<Option<Type>> {
         let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
@@ -110,7 +110,8 @@ impl Body<'_, '_> {
         Ok(element)
     }
 
-    /// An argument that may be anything: as an element, key or value of the set or map beside it, where it becomes one by itself.
+    /// Checks a wildcard argument of any type. Converts it implicitly to the element, key or value type of the set or map
+    /// argument, if there is one.
     fn any_argument(&self, found: &FuncSym, at: usize, arg: &ast::Expr, seen: &mut Seen) -> Found<Expr> {
         let param = &found.params[at];
         let name = param.name.to_ascii_lowercase();
@@ -191,7 +192,7 @@ impl Body<'_, '_> {
         Ok(value)
     }
 
-    /// Whether a function may write to what it is given for a wildcard: a fixed array would get another length.
+    /// Rejects fixed arrays for writable wildcards, since the function could change the length.
     fn check_wild_place(&self, found: &FuncSym, at: usize, value: &Expr, span: Span) -> Found<()> {
         self.check_place(value, span)?;
         let Type::Fixed(of, _) = &value.ty else { return Ok(()) };

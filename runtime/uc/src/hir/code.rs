@@ -1,4 +1,4 @@
-//! Statements and expressions as the tree has them.
+//! Statements and expressions of the checked tree.
 
 use super::operators::{Binary, Conversion, Intrinsic, Operand, Unary};
 use super::types::Type;
@@ -7,74 +7,74 @@ use super::{Const, LocalId, Path};
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {
-    /// What it does.
+    /// Kind of statement.
     pub kind: StmtKind,
-    /// Its line in the file of the class.
+    /// Line in the file of the class.
     pub line: u32,
 }
 
-/// What a statement does.
+/// Kinds of statements.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
-    /// An expression, whose value is dropped.
+    /// Evaluates an expression and drops its value.
     Expr(Expr),
-    /// `place = value`. Both have the same type. The place is found first, then the value is evaluated, then it is stored.
+    /// `place = value`, of the same type. The place is resolved first, then the value is evaluated and stored.
     Assign(Expr, Expr),
-    /// `array.Length = n`, the array and an `int`. Less than zero is zero.
+    /// `array.Length = n`: the array and an `int`. Negative values count as zero.
     SetLength(Expr, Expr),
     /// `if`. The condition is a `bool`.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
-    /// `while`; also the `do … while`s, whose body comes first. The body is left by `continue` to the condition.
+    /// `while` and `do … while`. `continue` jumps to the condition.
     While {
-        /// Whether the body runs before the condition is asked for the first time.
+        /// True if the body runs once before the first check of the condition.
         body_first: bool,
-        /// The condition, a `bool`. `until` is turned around already. `do { … }` without either has `true`.
+        /// The condition, a `bool`. `until` is negated already. `do { … }` without a condition has `true`.
         condition: Expr,
         /// The body.
         body: Vec<Stmt>,
     },
-    /// `for`. `continue` goes to the step.
+    /// `for`. `continue` jumps to the step.
     For {
-        /// Before the loop.
+        /// Statements before the loop.
         init: Vec<Stmt>,
         /// The condition, a `bool`.
         condition: Expr,
-        /// After each round.
+        /// Statements after each iteration.
         step: Vec<Stmt>,
         /// The body.
         body: Vec<Stmt>,
     },
-    /// `foreach Array(element, index)`: the elements of a dynamic or fixed array, from the first on, copied into a place one after
-    /// the other. The length is asked in each round.
+    /// `foreach Array(element, index)`: copies the elements of a dynamic or fixed array in order into a place. The length is read
+    /// again in each iteration.
     ForEach {
-        /// The array: a place, or a value that is kept for the loop.
+        /// The array: a place, or a value that is kept during the loop.
         array: Box<Expr>,
-        /// Where each element goes: of the type of the elements, after `convert`.
+        /// Target place of the element, of the element type after `convert`.
         element: Box<Expr>,
-        /// How an element becomes what the place holds.
+        /// Conversion from the element type to the type of the target place.
         convert: Option<Conversion>,
-        /// Where the index goes, an `int`.
+        /// Target place of the index, an `int`.
         index: Option<Box<Expr>>,
         /// The body.
         body: Vec<Stmt>,
     },
-    /// `switch`. The value is evaluated once; the first arm with an equal value is entered, and execution runs on into the next
-    /// arm, until a `break`.
+    /// `switch`. The value is evaluated once; the first arm with an equal value is entered, and execution falls through to the
+    /// next arms until `break`.
     Switch {
-        /// What is compared.
+        /// Value to compare.
         value: Expr,
-        /// The operation that compares, [`Op::Eq`](super::Op::Eq) of the type of the value.
+        /// Operand type of the comparison, which is [`Op::Eq`](super::Op::Eq) on the type of the value.
         compare: Operand,
-        /// The arms in order; `default` is the last that is tried wherever it stands.
+        /// Arms in order; `default` is tried last wherever it is written.
         arms: Vec<Arm>,
     },
-    /// `break`, of the nearest loop or `switch`.
+    /// `break` of the nearest loop or `switch`.
     Break,
-    /// `continue`, of the nearest loop.
+    /// `continue` of the nearest loop.
     Continue,
-    /// `return`; the value has the type of the result. Without one in a function with a result it gives the zero value.
+    /// `return`; the value has the type of the result. Without a value, a function with a result returns the zero value.
     Return(Option<Expr>),
-    /// `assert(condition)`: an error of the script unless it is true.
+    /// `assert(condition)`: raises a script error if the condition is false.
     Assert(Expr),
     /// Statements in braces.
     Block(Vec<Stmt>),
@@ -83,112 +83,112 @@ pub enum StmtKind {
 /// An arm of a `switch`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arm {
-    /// The value; `None` for `default`.
+    /// Value; `None` for `default`.
     pub value: Option<Expr>,
-    /// What follows.
+    /// Statements of the arm.
     pub body: Vec<Stmt>,
-    /// Its line.
+    /// Line of the arm.
     pub line: u32,
 }
 
 /// An expression.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Kind of expression.
     pub kind: ExprKind,
-    /// The type of its value.
+    /// Type of the value.
     pub ty: Type,
-    /// Its line in the file of the class.
+    /// Line in the file of the class.
     pub line: u32,
 }
 
-/// What an expression is.
+/// Kinds of expressions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
-    /// A value that is known. Structs are complete here, and arrays do not occur.
+    /// A constant. Structs have all fields here; arrays do not occur.
     Const(Const),
-    /// `vect(…)` or `rot(…)`: the three values, for a [`Triple`](super::Triple).
+    /// `vect(…)` or `rot(…)`: the three components of a [`Triple`](super::Triple).
     Triple([f64; 3]),
     /// A parameter or local. A place.
     Local(LocalId),
-    /// The object that the function runs for. Not in static functions.
+    /// The `self` object. Does not occur in static functions.
     SelfObject,
-    /// The class of the object that a function runs for; in a static function the class that it was called on.
+    /// Class of the `self` object; in a static function the class on which it was called.
     SelfClass,
-    /// The class of an object: `x.Class`. None for none.
+    /// Class of an object: `x.Class`. `None` for no object.
     ClassOf(Box<Expr>),
-    /// A property of an object, or of the object itself. A place. Of none, reading gives the zero value and writing does
-    /// nothing; the log tells of either, with the calls that led there.
+    /// Property of an object. A place. On `None`, reads return the zero value and writes do nothing; both are logged with the
+    /// script call stack.
     Property {
-        /// The object; `None` is the object itself.
+        /// The object; `None` for `self`.
         object: Option<Box<Expr>>,
-        /// The path of the class that declares the property.
+        /// Path of the class that declares the property.
         owner: Path,
-        /// The property.
+        /// Property name.
         name: String,
     },
-    /// A property of the class default object of a class. Not a place for assignments, but for reading by address.
+    /// Property of a class default object. Readable by address, but not assignable.
     DefaultProperty {
         /// The class, of type [`Type::Class`].
         class: Box<Expr>,
-        /// The path of the class that declares the property.
+        /// Path of the class that declares the property.
         owner: Path,
-        /// The property.
+        /// Property name.
         name: String,
     },
-    /// A field of a struct. A place if the struct is one; otherwise it is taken out of a value.
+    /// Field of a struct. A place if the struct is a place; otherwise it is extracted from a value.
     Field {
         /// The struct.
         base: Box<Expr>,
-        /// The path of its type.
+        /// Path of the struct type.
         structure: Path,
-        /// The field, which may be one of a struct that it extends.
+        /// Field name; the field may be inherited.
         field: String,
     },
-    /// An element of a dynamic or fixed array, whose type says which. A place if the array is one. The index is an `int`. Outside of
-    /// a dynamic array, reading gives the zero value and writing grows the array (not below zero); outside of a fixed one the
-    /// access is an error of the script.
+    /// Element of a dynamic or fixed array. A place if the array is a place. The index is an `int`. Out of range of a dynamic
+    /// array, reads return the zero value and writes grow the array (except at negative indices); out of range of a fixed array,
+    /// any access is a script error.
     Index(Box<Expr>, Box<Expr>),
     /// A call.
     Call(Box<Call>),
-    /// An operation that the language has on arrays, maps, sets and delegates. The first operand is what it works on, a place for
-    /// those that change it.
+    /// Built-in operation on arrays, maps, sets and delegates. The first operand is the receiver, which is a place if the
+    /// operation changes it.
     Intrinsic(Intrinsic, Vec<Expr>),
-    /// An operator with one operand.
+    /// Unary operator.
     Unary(Unary, Box<Expr>),
-    /// An operator with two operands, both evaluated, the left one first.
+    /// Binary operator; both operands are evaluated, left before right.
     Binary(Binary, Box<Expr>, Box<Expr>),
-    /// `a && b`: the second is not evaluated when the first is false.
+    /// `a && b`; `b` is not evaluated if `a` is false.
     And(Box<Expr>, Box<Expr>),
-    /// `a || b`: the second is not evaluated when the first is true.
+    /// `a || b`; `b` is not evaluated if `a` is true.
     Or(Box<Expr>, Box<Expr>),
-    /// `c ? a : b`: one of the two is evaluated.
+    /// `c ? a : b`; only one of `a` and `b` is evaluated.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `place += value` and the like. The place is found once, then the value is evaluated. The value of the expression is
-    /// what the place holds then.
+    /// Compound assignment such as `place += value`. The place is resolved once, before the value is evaluated. The result is the
+    /// new value of the place.
     Compound(Box<Compound>),
-    /// `++` and `--`. The value is what the place held before, or holds after.
+    /// `++` and `--`. The result is the old or the new value.
     Step {
         /// The place, of a number type.
         place: Box<Expr>,
-        /// Whether one is added or taken away. Whole numbers wrap.
+        /// True to increment, false to decrement. Integers wrap.
         up: bool,
-        /// Whether the value of the expression is what was there before: `i++`.
+        /// True if the result is the old value: `i++`.
         post: bool,
     },
-    /// A value of another type, which always succeeds.
+    /// Infallible conversion to another type.
     Convert(Conversion, Box<Expr>),
-    /// An object or class seen as one of another class: none, if it is not one.
+    /// Checked cast of an object or class; the result is `None` if the check fails.
     Cast(Cast, Box<Expr>),
     /// `new(outer, name) class(template)`.
     New(Box<New>),
-    /// A function of an object, for a delegate. Of none, nothing is bound.
+    /// Function of an object, for a delegate. On `None` the delegate is unbound.
     FunctionOf {
-        /// The object; `None` is the object itself.
+        /// The object; `None` for `self`.
         object: Option<Box<Expr>>,
-        /// The path of the class that declares the function.
+        /// Path of the class that declares the function.
         owner: Path,
-        /// The function.
+        /// Function name.
         name: String,
     },
 }
@@ -196,15 +196,15 @@ pub enum ExprKind {
 /// A compound assignment: `place = narrow(op(widen(place), value))`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Compound {
-    /// What is changed.
+    /// The place to change.
     pub place: Expr,
-    /// How what it holds becomes the left operand.
+    /// Conversion of the old value to the type of the left operand.
     pub widen: Option<Conversion>,
     /// The operator.
     pub op: Binary,
     /// The right operand.
     pub value: Expr,
-    /// How the value of the operator becomes what the place holds.
+    /// Conversion of the result to the type of the place.
     pub narrow: Option<Conversion>,
 }
 
@@ -213,75 +213,75 @@ pub struct Compound {
 pub struct New {
     /// The class, of type [`Type::Class`].
     pub class: Expr,
-    /// What the object belongs to; none is the object itself.
+    /// Owner of the object; `None` for `self`.
     pub outer: Option<Expr>,
-    /// Its name, a `string` or a `name`.
+    /// Name, a `string` or a `name`.
     pub name: Option<Expr>,
-    /// The object whose values it starts with.
+    /// Object whose values are copied to the new object.
     pub template: Option<Expr>,
 }
 
-/// What a cast asks.
+/// Check that a cast performs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// Whether the object is of that class.
+    /// The object is of the class.
     Object(Path),
-    /// Whether the class is that class or extends it.
+    /// The class is the given class or derived from it.
     Class(Path),
-    /// Whether the class of the object implements that interface.
+    /// The class of the object implements the interface.
     Interface(Path),
 }
 
 /// A call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// What is called.
+    /// Function to call.
     pub callee: Callee,
-    /// The arguments in the order of the parameters, one for each.
+    /// Arguments, one per parameter, in order.
     pub args: Vec<Arg>,
-    /// The wildcards of a `custom_thunk` function, by the place of the parameter; empty for all others.
+    /// Wildcards of a `custom_thunk` function, with parameter indices; empty for other functions.
     pub wildcards: Vec<Wildcard>,
 }
 
-/// What is called. `path` is where the function was declared that the checker found: `/Script/Package.Class:name`.
+/// Function to call. `path` names the declaration that the checker found: `/Script/Package.Class:name`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Callee {
-    /// The function of that name that the class of the object has.
+    /// Dispatches by name on the class of the object.
     Virtual {
-        /// The object; `None` is the object itself.
+        /// The object; `None` for `self`.
         object: Option<Box<Expr>>,
-        /// The function.
+        /// Path of the function.
         path: Path,
     },
-    /// That very function: a `final` or `private` one, one that reflection has and that is no event, and what `super` leads to.
+    /// Calls exactly this function: `final` or `private`, a reflected function that is not an event, or the target of `super`.
     Final {
-        /// The object; `None` is the object itself.
+        /// The object; `None` for `self`.
         object: Option<Box<Expr>>,
-        /// The function.
+        /// Path of the function.
         path: Path,
     },
-    /// A static function: the one of that name that the class has.
+    /// Calls a static function by name on a class.
     Static {
-        /// The class that it is called on, of type [`Type::Class`]; `None`: that of the path itself, for functions of libraries
-        /// and for `super`.
+        /// Class of the call, of type [`Type::Class`]; `None` for the class in the path, for library functions and `super`.
         class: Option<Box<Expr>>,
-        /// The function.
+        /// Path of the function.
         path: Path,
     },
-    /// A function of an interface, on an object of whatever class implements it.
+    /// Calls an interface function on an object of any implementing class.
     Interface {
         /// The object, of type [`Type::Interface`].
         object: Box<Expr>,
-        /// The function of the interface.
+        /// Path of the interface function.
         path: Path,
     },
-    /// What a delegate calls. With nothing bound, `fallback` runs, or nothing, which gives the zero value.
+    /// Calls the bound function of a delegate. An unbound delegate runs `fallback`; without a fallback the result is the zero
+    /// value.
     Delegate {
         /// The delegate.
         delegate: Box<Expr>,
-        /// The object whose function `fallback` is; `None` is the object itself.
+        /// Object that `fallback` is called on; `None` for `self`.
         object: Option<Box<Expr>>,
-        /// The path of the [`delegate_body`](super::delegate_body), if there is one.
+        /// Path of the [`delegate_body`](super::delegate_body), if present.
         fallback: Option<Path>,
     },
 }
@@ -289,31 +289,31 @@ pub enum Callee {
 /// An argument.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Arg {
-    /// A value of the type of the parameter.
+    /// Value of the type of the parameter.
     Value(Expr),
-    /// A place of the very type of the parameter, which the call writes to.
+    /// Place of exactly the type of the parameter, which the call writes to.
     Out(Expr),
-    /// A place of another type, for an `out` parameter: copied in through the first conversion, and back through the second.
+    /// Place of another type, for an `out` parameter: the first conversion applies on copy-in, the second on copy-out.
     OutConverted(Expr, Conversion, Conversion),
-    /// An optional parameter that was left away.
+    /// Omitted optional argument.
     Skipped,
-    /// The argument for a wildcard: a place, or a value, whose type is that of the [`Wildcard`].
+    /// Argument of a wildcard parameter: a place or value of the type in [`Wildcard`].
     Wildcard(Expr),
 }
 
-/// What a wildcard parameter is in one call.
+/// Type of a wildcard parameter in one call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Wildcard {
-    /// The place of the parameter.
+    /// Index of the parameter.
     pub param: u32,
-    /// The type of the argument.
+    /// Type of the argument.
     pub ty: Type,
-    /// Whether the call writes to it.
+    /// True if the call writes to the argument.
     pub out: bool,
 }
 
 impl Expr {
-    /// Whether the expression names memory that can be written to.
+    /// Returns true if the expression names writable memory.
     pub fn is_place(&self) -> bool {
         match &self.kind {
             ExprKind::Local(_) | ExprKind::Property { .. } => true,

@@ -1,16 +1,15 @@
-//! What a checked package is: every name resolved, every type known, every conversion written out, every operator a typed
-//! one. Bytecode is made of this tree and of nothing else; whoever does so needs no lookup by name except of what reflection
-//! finds by path.
+//! Checked tree of a package: names are resolved, types are known, conversions are explicit, operators are typed. The bytecode
+//! compiler uses only this tree; its only lookups by name are those of reflection by path.
 //!
-//! Rules that hold for every tree that [`check`](crate::check) gives back:
+//! Invariants of every tree that [`check`](crate::check) returns:
 //!
-//! - Names of members are spelled as reflection spells them (or as this package declares them), whatever the spelling in the
-//!   text: so `find_property(name)` and `find_function(name)` find them as they are.
-//! - Types of this package and types of reflection are both named by path. [`Type::words`] gives the words that
+//! - Member names have the spelling of reflection (or of the declaration in this package), so that `find_property(name)` and
+//!   `find_function(name)` find them.
+//! - Types of this package and of reflection are both named by path. [`Type::words`] returns the description that
 //!   [`PropertyType::resolve`](alcedo_reflect::property::PropertyType::resolve) reads, once the package is declared.
-//! - The type of an expression is exact: where a value of another type is needed, an [`ExprKind::Convert`] or a
-//!   [`ExprKind::Cast`] stands around it. Both operands of a [`Binary`] have the type of the operation.
-//! - An expression is a place if [`Expr::is_place`] says so; what is assigned to, and what an `out` argument is, always is one.
+//! - Types of expressions are exact: an [`ExprKind::Convert`] or [`ExprKind::Cast`] wraps a value of another type. Both operands
+//!   of a [`Binary`] have the type of the operation.
+//! - Assignment targets and `out` arguments are places: [`Expr::is_place`] returns true for them.
 
 mod code;
 mod operators;
@@ -22,125 +21,125 @@ pub use code::{Arg, Arm, Call, Callee, Cast, Compound, Expr, ExprKind, New, Stmt
 pub use operators::{Binary, Conversion, Intrinsic, Op, Operand, Unary};
 pub use types::{Num, Triple, Type};
 
-/// The path of a type, `/Script/Package.Name`, or of a delegate of a class, `/Script/Package.Class:Name`.
+/// Path of a type, `/Script/Package.Name`, or of a delegate of a class, `/Script/Package.Class:Name`.
 pub type Path = Rc<str>;
 
-/// A package, checked as a whole.
+/// A checked package.
 #[derive(Clone, Debug, Default)]
 pub struct Package {
-    /// Its name, without `/Script/`.
+    /// Name without `/Script/`.
     pub name: String,
-    /// The files, as they were named in their [`Source`](crate::Source). [`Class::file`] counts in here.
+    /// File names as in [`Source`](crate::Source). [`Class::file`] is an index into this list.
     pub files: Vec<String>,
-    /// The enums of all classes.
+    /// Enums of all classes.
     pub enums: Vec<Enum>,
-    /// The structs of all classes, what is held or extended before what holds or extends it.
+    /// Structs of all classes; dependencies (bases and types of fields) come first.
     pub structs: Vec<Struct>,
-    /// The delegates of all classes.
+    /// Delegates of all classes.
     pub delegates: Vec<Delegate>,
-    /// The interfaces, one before those that extend it.
+    /// Interfaces; bases come first.
     pub interfaces: Vec<Interface>,
-    /// The classes, a base before what extends it.
+    /// Classes; bases come first.
     pub classes: Vec<Class>,
-    /// Paths of types and entries of enums, each with its earlier names, with commas between. Those of properties are in
+    /// Paths of types and enum entries, each with its earlier names, separated by commas. Earlier names of properties are in
     /// [`Property::meta`].
     pub earlier_names: Vec<(String, String)>,
 }
 
-/// An interface. Reflection knows of no interfaces that extend others: an interface has the functions of those that it extends, and
-/// a class that implements it implements them too.
+/// An interface. Reflection has no inheritance of interfaces: an interface contains the functions of its bases, and a class that
+/// implements it lists the bases too.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interface {
-    /// Its path.
+    /// Path of the interface.
     pub path: Path,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: String,
-    /// Its file, by its place in [`Package::files`].
+    /// Index of the file in [`Package::files`].
     pub file: u32,
-    /// Its functions in order, those of what it extends first.
+    /// Functions in order, inherited ones first.
     pub functions: Vec<InterfaceFunction>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// The line of `interface`.
+    /// Line of `interface`.
     pub line: u32,
 }
 
-/// A function of an interface, which has no body. Its path is `/Script/Package.Interface:name`. Classes that implement the interface
-/// have one of the very name.
+/// A function of an interface, without a body. Its path is `/Script/Package.Interface:name`. Implementing classes have a function
+/// with exactly this name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InterfaceFunction {
-    /// Its name.
+    /// Function name.
     pub name: String,
-    /// What it takes.
+    /// Parameters.
     pub params: Vec<Param>,
-    /// What it gives.
+    /// Type of the result.
     pub result: Option<Type>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// The line in its file.
+    /// Line in the file.
     pub line: u32,
 }
 
-/// An enum. Its numbers are `u8`, from zero on, without gaps. It ends with no hidden entry.
+/// An enum. Numbers are `u8`, start at zero and have no gaps; a hidden last entry is never added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Enum {
-    /// Its path.
+    /// Path of the enum.
     pub path: Path,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: String,
-    /// Its entries in order; the number of each is its place.
+    /// Entries in order; the number of an entry is its index.
     pub entries: Vec<String>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// The line in the file of its class.
+    /// Line in the file of the class.
     pub line: u32,
 }
 
 /// A struct.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Struct {
-    /// Its path.
+    /// Path of the struct.
     pub path: Path,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: String,
-    /// The struct that it extends.
+    /// Base struct.
     pub base: Option<Path>,
-    /// Its own fields in order.
+    /// Own fields in order.
     pub fields: Vec<Property>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// The line in the file of its class.
+    /// Line in the file of the class.
     pub line: u32,
 }
 
-/// What a `delegate` declares as a type: the signature. Its path is `/Script/Package.Class:Name`; reflection's
-/// [`DelegateDecl`](alcedo_reflect::decl::DelegateDecl) has the class beside it. The property that holds the function to be
-/// called is one of [`Class::properties`], named [`delegate_property`]; the body, if the text has one, is one of
-/// [`Class::functions`], named [`delegate_body`], and runs when nothing is bound.
+/// Signature that a `delegate` declares as a type. Its path is `/Script/Package.Class:Name`; reflection's
+/// [`DelegateDecl`](alcedo_reflect::decl::DelegateDecl) stores the class separately. [`Class::properties`] contains the property
+/// with the bound function, named [`delegate_property`]. If the source has a body, [`Class::functions`] contains it, named
+/// [`delegate_body`]; it runs if no function is bound.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delegate {
-    /// Its path.
+    /// Path of the delegate.
     pub path: Path,
-    /// The path of its class.
+    /// Path of the class.
     pub class: Path,
-    /// Its name in the class.
+    /// Name in the class.
     pub name: String,
-    /// What it takes.
+    /// Parameters.
     pub params: Vec<Param>,
-    /// What it gives.
+    /// Type of the result.
     pub result: Option<Type>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// The line in the file of its class.
+    /// Line in the file of the class.
     pub line: u32,
 }
 
-/// The name of the property that holds what the delegate of that name calls.
+/// Returns the name of the property that holds the bound function of a delegate.
 pub fn delegate_property(delegate: &str) -> String {
     format!("__{delegate}__Delegate")
 }
 
-/// The name of the function that runs when nothing is bound to the delegate of that name.
+/// Returns the name of the function that runs if the delegate is unbound.
 pub fn delegate_body(delegate: &str) -> String {
     format!("__{delegate}__Default")
 }
@@ -148,43 +147,43 @@ pub fn delegate_body(delegate: &str) -> String {
 /// A class.
 #[derive(Clone, Debug)]
 pub struct Class {
-    /// Its path.
+    /// Path of the class.
     pub path: Path,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: String,
-    /// The path of its base class.
+    /// Path of the base class.
     pub base: Path,
-    /// What is said of it beside.
+    /// Class specifiers.
     pub flags: ClassFlags,
-    /// The C library that it is bound to: `DLLBind(Name)`.
+    /// C library of the class: `DLLBind(Name)`.
     pub dll_bind: Option<String>,
-    /// The paths of the interfaces that it implements.
+    /// Paths of the implemented interfaces.
     pub interfaces: Vec<Path>,
-    /// Its file, by its place in [`Package::files`].
+    /// Index of the file in [`Package::files`].
     pub file: u32,
-    /// Its own properties in order. Their defaults are in [`Class::defaults`].
+    /// Own properties in order. Defaults are in [`Class::defaults`].
     pub properties: Vec<Property>,
-    /// Its constants in order, for tools: they are written out wherever they are used.
+    /// Constants in order, for tools; their uses are replaced by their values.
     pub consts: Vec<NamedConst>,
-    /// Its own functions in order.
+    /// Own functions in order.
     pub functions: Vec<Function>,
-    /// Objects that every object of the class has of its own: `Begin Object Class=… Name=…`.
+    /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,
-    /// What `defaultproperties` says, in order, of own and inherited properties. It is for the class default object, after its
-    /// base's values were taken over.
+    /// Lines of `defaultproperties` in order, for own and inherited properties. They apply to the class default object after the
+    /// values of the base are copied.
     pub defaults: Vec<Default>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// The line of `class`.
+    /// Line of `class`.
     pub line: u32,
 }
 
-/// What is said of a class.
+/// Class specifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClassFlags {
-    /// `abstract`: only classes that extend it have objects.
+    /// `abstract`: only derived classes have objects.
     pub is_abstract: bool,
-    /// It has `DLLBind` or is marked `final`: no class extends it.
+    /// `final` or `DLLBind`: the class cannot be extended.
     pub is_final: bool,
     /// `transient`.
     pub transient: bool,
@@ -195,209 +194,208 @@ pub struct ClassFlags {
 /// A property of a class or a field of a struct.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Property {
-    /// Its name.
+    /// Property name.
     pub name: String,
-    /// Its type.
+    /// Property type.
     pub ty: Type,
-    /// Bits of [`alcedo_abi::kinds::property_flags`]. Scripts may always read and write it.
+    /// Bits of [`alcedo_abi::kinds::property_flags`]. Scripts have read and write access to every property.
     pub flags: u64,
-    /// What else is said: `category`, `config`, `localized`, and what `<…|…>` behind it says.
+    /// Further metadata: `category`, `config`, `localized`, and the contents of `<…|…>` after the name.
     pub meta: Vec<(String, String)>,
-    /// The default of a field (`structdefaultproperties`); properties of classes have theirs in [`Class::defaults`].
+    /// Default of a struct field (`structdefaultproperties`); defaults of class properties are in [`Class::defaults`].
     pub default: Option<Const>,
-    /// Whether code of other classes may use it.
+    /// Access from other classes.
     pub access: Access,
-    /// Whether nothing but defaults changes it: `const`.
+    /// `const`: only defaults can change the property.
     pub is_const: bool,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// The line in its file.
+    /// Line in the file.
     pub line: u32,
 }
 
-/// Who may use a member. It is checked already; this is for tools.
+/// Access to a member. The checker has verified it already; tools use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Access {
-    /// Everyone.
+    /// All classes.
     #[default]
     Public,
-    /// The class and what extends it.
+    /// The class and its derived classes.
     Protected,
-    /// The class.
+    /// The class only.
     Private,
 }
 
-/// A constant that has a name.
+/// A named constant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NamedConst {
-    /// Its name.
+    /// Name of the constant.
     pub name: String,
-    /// Its value.
+    /// Value of the constant.
     pub value: Const,
 }
 
-/// A value that is known when the text is checked.
+/// A compile-time value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Const {
     /// `true`, `false`.
     Bool(bool),
-    /// A whole number. It fits the type that it is for.
+    /// Integer within the range of its type.
     Int(i128),
-    /// A number with a fraction. For an `f32` it is what that `f32` is.
+    /// Floating-point number. An `f32` value is rounded to `f32`.
     Float(f64),
-    /// Text, of whichever of the text types.
+    /// Value of any of the string types.
     Text(String),
     /// A name.
     Name(String),
-    /// An entry of an enum: its path, the entry's name and number.
+    /// Enum entry: path of the enum, name and number of the entry.
     Enum(Path, String, i128),
-    /// A class, by its path.
+    /// Class by path.
     Class(Path),
-    /// An object that is not of this package, by class and name as they are written: `Texture'Pkg.Name'`.
+    /// Object outside of the package, by class and name as written: `Texture'Pkg.Name'`.
     Object(Path, String),
-    /// A subobject of the class that the default is for, by its name.
+    /// Subobject of the class that owns the default, by name.
     Subobject(String),
-    /// No object, no class, nothing bound.
+    /// No object, no class, or an unbound delegate.
     None,
-    /// A struct: the fields that are said; all others are as the struct's defaults.
+    /// Struct: listed fields; the rest have the defaults of the struct.
     Struct(Vec<(String, Self)>),
-    /// A row of values, of a dynamic or fixed array, or of a set; of a map, rows of a key and a value.
+    /// Elements of a dynamic or fixed array or of a set; of a map, pairs of key and value, each an array.
     Array(Vec<Self>),
-    /// A function of the object itself, for a delegate: the name.
+    /// Name of a function of the object itself, for a delegate.
     Function(String),
-    /// A function of the object that the object of these defaults belongs to.
+    /// Name of a function of the owner of the object, for a delegate.
     OwnerFunction(String),
 }
 
-/// One line of `defaultproperties`.
+/// A line of `defaultproperties`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Default {
-    /// The path of the class that declares the property.
+    /// Path of the class that declares the property.
     pub owner: Path,
-    /// The property.
+    /// Property name.
     pub property: String,
-    /// What is done.
+    /// Operation on the property.
     pub action: DefaultAction,
-    /// The line in its file.
+    /// Line in the file.
     pub line: u32,
 }
 
-/// What one line of `defaultproperties` does to its property.
+/// Operation of one line of `defaultproperties`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DefaultAction {
-    /// The property becomes that.
+    /// Assigns the value.
     Set(Const),
-    /// One element of an array becomes that; a dynamic array that is too short grows with zeros.
+    /// Assigns one element; a dynamic array that is too short grows with zero values.
     SetElement(u32, Const),
-    /// A dynamic array gets one more.
+    /// Appends an element to a dynamic array.
     Add(Const),
-    /// A dynamic array loses every element equal to that.
+    /// Removes all elements equal to the value from a dynamic array.
     Remove(Const),
-    /// A dynamic array loses one element.
+    /// Removes the element at an index from a dynamic array.
     RemoveIndex(u32),
-    /// A dynamic array loses all.
+    /// Removes all elements from a dynamic array.
     Empty,
 }
 
-/// An object that every object of a class has of its own.
+/// An object that each object of a class owns.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Subobject {
-    /// Its name in its owner.
+    /// Name in its owner.
     pub name: String,
-    /// The path of its class.
+    /// Path of its class.
     pub class: Path,
-    /// Whether it changes a subobject that a base class has under that name, and makes none.
+    /// True if a base class creates the subobject and this entry only changes its defaults.
     pub inherited: bool,
-    /// What its properties begin with.
+    /// Initial values of its properties.
     pub defaults: Vec<Default>,
-    /// The line in its file.
+    /// Line in the file.
     pub line: u32,
 }
 
 /// A function.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name. An override is spelled as what it overrides.
+    /// Function name. An override has the spelling of the overridden function.
     pub name: String,
-    /// What it is.
+    /// Function specifiers.
     pub flags: FunctionFlags,
-    /// Who may call it.
+    /// Access of callers.
     pub access: Access,
-    /// What it takes. Parameters are the first locals: parameter 0 is [`LocalId`] 0.
+    /// Parameters, which are the first locals: parameter 0 is [`LocalId`] 0.
     pub params: Vec<Param>,
-    /// What it gives.
+    /// Type of the result.
     pub result: Option<Type>,
-    /// What it overrides: the path of the function that was declared first in the chain, `/Script/Package.Class:name`. It may
-    /// be an event of a native class or of a plugin's, or a function of a script class.
+    /// Path of the overridden function that was declared first in the chain, `/Script/Package.Class:name`: an event of a native
+    /// or plugin class, or a function of a script class.
     pub overrides: Option<Path>,
-    /// The function that `super` leads to: the nearest one above, by its path.
+    /// Path of the nearest overridden function, which `super` calls.
     pub super_function: Option<Path>,
-    /// Locals behind the parameters: the first is [`LocalId`] `params.len()`. Those the checker adds have names in `<>`.
+    /// Locals after the parameters: the first is [`LocalId`] `params.len()`. Names of compiler-generated locals are in `<>`.
     pub locals: Vec<Local>,
-    /// The statements; `None` for a function without a body: `dllimport`, an event that only others implement.
+    /// Statements; `None` for a function without a body: `dllimport`, or an event that only other classes implement.
     pub body: Option<Vec<Stmt>>,
-    /// Key and value, for reflection.
+    /// Metadata for reflection, as key and value.
     pub meta: Vec<(String, String)>,
-    /// The comment before it.
+    /// Comment before the declaration.
     pub doc: String,
-    /// The line of its name.
+    /// Line of the name.
     pub line: u32,
-    /// The line of the closing brace, where a call returns that ran to the end.
+    /// Line of the closing brace, which is the line of the implicit return.
     pub end_line: u32,
 }
 
-/// What a function is.
+/// Function specifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, core::default::Default)]
 pub struct FunctionFlags {
-    /// It takes no object.
+    /// `static`: the function has no `self`.
     pub is_static: bool,
-    /// No class below overrides it, and calls of it are [`Callee::Final`].
+    /// No derived class overrides the function; calls are [`Callee::Final`].
     pub is_final: bool,
-    /// It was written `event`.
+    /// `event`.
     pub is_event: bool,
-    /// `dllimport`: its body is in the library that its class names.
+    /// `dllimport`: the C library of the class contains the body.
     pub dll_import: bool,
-    /// `bool8`: its `bool` result fills one byte in C.
+    /// `bool8`: the `bool` result has one byte in C.
     pub bool8: bool,
-    /// `bool32`: its `bool` result fills four bytes in C.
+    /// `bool32`: the `bool` result has four bytes in C.
     pub bool32: bool,
-    /// It is the body of a delegate; see [`delegate_body`].
+    /// The function is the body of a delegate; see [`delegate_body`].
     pub delegate_body: bool,
-    /// `exec`: a console may call it.
+    /// `exec`: the console can call the function.
     pub exec: bool,
-    /// `singular`: a call while one of the same object runs does nothing.
+    /// `singular`: a nested call on the same object does nothing.
     pub singular: bool,
 }
 
 /// A parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Param {
-    /// Its name.
+    /// Parameter name.
     pub name: String,
-    /// Its type.
+    /// Parameter type.
     pub ty: Type,
-    /// Whether it comes back to the caller.
+    /// `out`: the value is copied back to the caller.
     pub out: bool,
-    /// Whether a caller may leave it away.
+    /// `optional`: the caller can omit the argument.
     pub optional: bool,
-    /// What an optional one is that was left away: evaluated in the called function, in order, before its body. `None` is the
-    /// zero value.
+    /// Default of an optional parameter: evaluated in the called function, in order, before the body. `None` is the zero value.
     pub default: Option<Expr>,
-    /// Whether an argument is turned into text, or whatever the type is, where it would otherwise be refused.
+    /// `coerce`: an argument of another type is converted to the type of the parameter instead of rejected.
     pub coerce: bool,
-    /// The line in its file.
+    /// Line in the file.
     pub line: u32,
 }
 
-/// A local variable. It starts at zero in every call.
+/// A local variable, zero at the start of every call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Local {
-    /// Its name.
+    /// Name of the local.
     pub name: String,
-    /// Its type.
+    /// Type of the local.
     pub ty: Type,
 }
 
-/// A parameter or local, counted from the first parameter on.
+/// Index of a parameter or local, counted from the first parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LocalId(pub u32);

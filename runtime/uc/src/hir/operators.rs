@@ -1,45 +1,45 @@
-//! Operators, conversions, and what containers can do.
+//! Operators, conversions, and operations on containers.
 
 use alcedo_abi::kinds::PropertyKind;
 
 use super::Path;
 use super::types::{Num, Triple, Type};
 
-/// Operations that the language has on containers and delegates. `T` is the type of the elements.
+/// Built-in operations on containers and delegates. `T` is the element type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Intrinsic {
     /// `array.Length` → `int`. Also of fixed arrays, sets and maps.
     Length,
-    /// `array.Add(int n)` → `int`: so many new elements with their defaults behind the last; where the first of them is.
+    /// `array.Add(int n)` → `int`: appends `n` default elements and returns the index of the first.
     ArrayAdd,
-    /// `array.AddItem(T)` → `int`: where it is.
+    /// `array.AddItem(T)` → `int`: index of the new element.
     ArrayAddItem,
-    /// `array.Insert(int at, int n)`: new elements with their defaults.
+    /// `array.Insert(int at, int n)`: inserts `n` default elements.
     ArrayInsert,
-    /// `array.InsertItem(int at, T)` → `int`: where it is.
+    /// `array.InsertItem(int at, T)` → `int`: index of the new element.
     ArrayInsertItem,
-    /// `array.Remove(int at, int n)`. Outside of the array it is an error of the script, and nothing changes.
+    /// `array.Remove(int at, int n)`. Out of range it is a script error and the array is unchanged.
     ArrayRemove,
-    /// `array.RemoveItem(T)` → `int`: how many equal ones were removed.
+    /// `array.RemoveItem(T)` → `int`: number of removed elements.
     ArrayRemoveItem,
-    /// `array.Find(T)` → `int`: where the first equal one is; -1 without one.
+    /// `array.Find(T)` → `int`: index of the first equal element, or -1.
     ArrayFind,
-    /// `array.Find('Field', value)` → `int`: the first whose field is equal. The second operand is the value.
+    /// `array.Find('Field', value)` → `int`: index of the first element whose field equals the second operand, or -1.
     ArrayFindField(String),
-    /// `array.Sort(delegate)`: a delegate `(T, T) -> int` that gives less than zero where the two are the wrong way round. A
-    /// stable sort; the delegate may be called in any order.
+    /// `array.Sort(delegate)`: the delegate `(T, T) -> int` returns a negative number if the two elements are out of order. The
+    /// sort is stable; the order of calls is unspecified.
     ArraySort,
     /// `array.Empty()`.
     ArrayEmpty,
-    /// `map.Find(K)` → `V`: the zero value without one. Also `map[key]` read.
+    /// `map.Find(K)` → `V`: the zero value if the key is absent. Also a read of `map[key]`.
     MapGet,
     /// `map.Set(K, V)`.
     MapSet,
     /// `map.Contains(K)`, `set.Contains(T)` → `bool`.
     Contains,
-    /// `map.Remove(K)`, `set.Remove(T)` → `bool`: whether it was there.
+    /// `map.Remove(K)`, `set.Remove(T)` → `bool`: true if the key was present.
     Remove,
-    /// `set.Add(T)` → `bool`: whether it is new.
+    /// `set.Add(T)` → `bool`: true if the element was absent.
     SetAdd,
     /// `map.Empty()`, `set.Empty()`.
     Empty,
@@ -51,17 +51,17 @@ pub enum Intrinsic {
     SetValues,
     /// `optional.IsSet()` → `bool`.
     OptionalIsSet,
-    /// `optional.Get()` → `T`: the zero value without one.
+    /// `optional.Get()` → `T`: the zero value if unset.
     OptionalGet,
     /// `optional.Reset()`.
     OptionalReset,
-    /// `multicast.Add(delegate)`, each function once.
+    /// `multicast.Add(delegate)`; ignores functions that are already bound.
     MulticastAdd,
     /// `multicast.Remove(delegate)`.
     MulticastRemove,
     /// `multicast.Clear()`.
     MulticastClear,
-    /// Whether a delegate is bound → `bool`: `d != none`.
+    /// `d != none` → `bool`: true if the delegate is bound.
     DelegateIsBound,
 }
 
@@ -70,28 +70,28 @@ pub enum Intrinsic {
 pub enum Unary {
     /// `!`.
     Not,
-    /// `-` of a number: `i32`, `i64`, `f32`, `f64`. Whole numbers wrap.
+    /// `-` of `i32`, `i64`, `f32`, `f64`. Integers wrap.
     Neg(Num),
     /// `~` of `i32`, `u32`, `i64`, `u64`.
     BitNot(Num),
-    /// `-` of each of the three.
+    /// `-` of all three components.
     NegTriple(Triple),
 }
 
 /// An operator with two operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binary {
-    /// Which.
+    /// The operator.
     pub op: Op,
-    /// On what.
+    /// Type of the operands.
     pub on: Operand,
 }
 
 /// The type of the operands of an operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operand {
-    /// Two numbers of that kind: `I32 U32 I64 U64 F32 F64`, narrower ones are widened before. For the shifts the right operand
-    /// is an `i32`.
+    /// Two numbers of kind `I32 U32 I64 U64 F32 F64`; narrower types are widened before. The right operand of a shift is an
+    /// `i32`.
     Num(Num),
     /// Two `bool`s.
     Bool,
@@ -101,59 +101,60 @@ pub enum Operand {
     Name,
     /// Two values of an enum, compared by number.
     Enum(Num),
-    /// Two objects or classes: whether they are the same one. Their types may differ.
+    /// Two objects or classes, compared by identity. Their types may differ.
     Object,
-    /// Two structs of that path: whether all fields are equal.
+    /// Two structs with the path, compared by all fields.
     Struct(Path),
     /// Two triples.
     Triple(Triple),
-    /// A triple and a number of its kind; `f64` for triples of whole numbers.
+    /// A triple and a number of its component kind; `f64` for integer triples.
     TripleScalar(Triple),
     /// A number and a triple.
     ScalarTriple(Triple),
-    /// A vector and a rotator: `>>` turns the vector by it, `<<` turns it back.
+    /// A vector and a rotator: `>>` rotates the vector, `<<` applies the inverse rotation.
     Turned(Triple, Triple),
-    /// Two delegates: whether they call the same function of the same object.
+    /// Two delegates; equal if object and function are equal.
     Delegate,
-    /// Two arrays, sets, maps, or other values of the same type, by the equality of reflection.
+    /// Two arrays, sets, maps, or other values of one type, compared with the equality of reflection.
     Value,
 }
 
-/// Operators with two operands, and what gives which type.
+/// Binary operators with their operand and result types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
-    /// `+`: of whole numbers wrapping; triples; not of texts.
+    /// `+`: wrapping for integers; triples; not for strings.
     Add,
-    /// `-`, as `+`.
+    /// `-`, with the rules of `+`.
     Sub,
-    /// `*`, as `+`; of a triple and a number; of two vectors by component.
+    /// `*`, with the rules of `+`; a triple and a number; two vectors by component.
     Mul,
-    /// `/`: of whole numbers toward zero. By zero: 0, and the log tells it. The smallest number by -1 wraps. Floats as IEEE 754
-    /// says. Of a triple by a number, of two vectors by component.
+    /// `/`: integers round toward zero. Integer division by zero yields 0 and is logged. The smallest number divided by -1 wraps.
+    /// Floats follow IEEE 754. Also a triple by a number, and two vectors by component.
     Div,
-    /// `%`: the remainder of `/`, with the sign of the left. By zero: 0, and the log tells it. Floats as `fmod`.
+    /// `%`: remainder of `/` with the sign of the left operand. An integer zero divisor yields 0 and is logged. Floats follow
+    /// `fmod`.
     Rem,
     /// `**`: floats.
     Pow,
-    /// `<<`: whole numbers; of the right operand as many low bits count as the left has places (5 or 6).
+    /// `<<` of integers; the shift count uses the low 5 or 6 bits of the right operand, by the width of the left.
     Shl,
-    /// `>>`: the sign moves in, for signed numbers.
+    /// `>>`: arithmetic shift for signed numbers.
     Shr,
-    /// `>>>`: zeros move in.
+    /// `>>>`: logical shift.
     Ushr,
-    /// `&` of whole numbers.
+    /// `&` of integers.
     BitAnd,
-    /// `|` of whole numbers.
+    /// `|` of integers.
     BitOr,
-    /// `^` of whole numbers.
+    /// `^` of integers.
     BitXor,
     /// `^^` of two `bool`s → `bool`.
     Xor,
-    /// `==` → `bool`. Text to the letter; floats as IEEE 754.
+    /// `==` → `bool`. Strings are case-sensitive; floats follow IEEE 754.
     Eq,
     /// `!=` → `bool`.
     Ne,
-    /// `<` → `bool`: numbers, text (by code points), enums.
+    /// `<` → `bool`: numbers, strings (by code points), enums.
     Lt,
     /// `<=` → `bool`.
     Le,
@@ -161,73 +162,73 @@ pub enum Op {
     Gt,
     /// `>=` → `bool`.
     Ge,
-    /// `~=` → `bool`: floats that differ by less than 0.0001; texts that are the same but for upper and lower case.
+    /// `~=` → `bool`: floats that differ by less than 0.0001; strings that are equal ignoring case.
     Near,
-    /// `$` → `string`: one text behind the other.
+    /// `$` → `string`: concatenation.
     Concat,
-    /// `@` → `string`: the same with a space between.
+    /// `@` → `string`: concatenation with a space between.
     ConcatSpaced,
-    /// `-=` of texts → `string`: every occurrence of the right one taken out of the left one.
+    /// `-=` of strings → `string`: the left string without all occurrences of the right.
     TextWithout,
-    /// `Dot` of two vectors → the number of their kind.
+    /// `Dot` of two vectors → a number of their component kind.
     Dot,
     /// `Cross` of two vectors → a vector.
     Cross,
-    /// `ClockwiseFrom` of two `int`s → `bool`: whether the left angle is clockwise from the right one, of 65536 a turn.
+    /// `ClockwiseFrom` of two `int`s → `bool`: true if the left angle is clockwise from the right one; 65536 units per turn.
     ClockwiseFrom,
 }
 
-/// How a value becomes one of another type. None of them fails.
+/// Infallible conversions between types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conversion {
-    /// A number of another kind. Whole to whole keeps the low bits; float to whole rounds toward zero and stops at the ends of
-    /// the range, NaN is 0 (as Rust's `as`).
+    /// Number to another kind, as Rust's `as`: integer to integer keeps the low bits; float to integer rounds toward zero and
+    /// saturates, NaN becomes 0.
     Num(Num, Num),
-    /// An enum to the number that it is, of that kind, or that becomes one of another.
+    /// Enum with numbers of the first kind to a number of the second.
     EnumToNum(Num, Num),
-    /// A number to an enum of that path, with numbers of the second kind. A number without an entry stays one.
+    /// Number to an enum of the path, with numbers of the second kind. A number without an entry is kept.
     NumToEnum(Num, Path, Num),
-    /// A number, whether it is not zero.
+    /// Number to `bool`: true unless zero.
     NumToBool(Num),
-    /// 1 or 0.
+    /// `bool` to 1 or 0.
     BoolToNum(Num),
-    /// Whole numbers as digits, floats with four digits behind the point, `f64` and `f32` alike (`%.4f`, as UnrealScript 3);
-    /// `True` and `False`; names; enums by the name of the entry; objects by their name, `None` without one; classes by their
-    /// name; vectors and rotators as `x,y,z` with two digits; other structs, containers, delegates as reflection prints them. From
-    /// that type.
+    /// Value of the type to a string. Integers as digits; floats with four decimals, `f64` and `f32` alike (`%.4f`, as
+    /// UnrealScript 3); `bool` as `True` and `False`; names; enums by entry name; objects by name, `None` for no object; classes
+    /// by name; vectors and rotators as `x,y,z` with two decimals; other structs, containers and delegates as reflection prints
+    /// them.
     ToText(Type),
-    /// Text to a value. Numbers as far as the text reads as one (leading spaces left out), else 0; `bool`: "true" in any case, or
-    /// a whole number that is not zero; names; triples as `x,y,z`; enums by the name of an entry, else the zero value. To that type.
+    /// String to a value of the type. Numbers by the longest numeric prefix (leading spaces ignored), else 0; `bool`: "true" in
+    /// any case, or an integer other than zero; names; triples as `x,y,z`; enums by entry name, else the zero value.
     FromText(Type),
-    /// The other text types and `name` to each other and to `string`: from, to. Letters that do not fit become `?`.
+    /// Conversions among string types and `name`: from, to. Unrepresentable characters become `?`.
     Text(Type, Type),
-    /// Whether there is an object, class, interface.
+    /// Object, class or interface to `bool`: true unless `None`.
     ObjectToBool,
-    /// Whether the name is not `None` and not empty.
+    /// Name to `bool`: true unless `None` or empty.
     NameToBool,
-    /// Whether any of the three is not zero.
+    /// Triple to `bool`: true if any component is not zero.
     TripleToBool(Triple),
-    /// A class, seen as an object. The same handle in a host that has classes as objects; see the notes of the machine.
+    /// Class to object. The handle is unchanged in a host whose classes are objects; see the notes of the machine.
     ClassToObject,
-    /// An object as one of a base class, a class as `class<Base>`, `none` as any of them, a delegate as another of the same
-    /// signature: nothing happens.
+    /// No operation at run time: object to a base class, class to `class<Base>`, delegate to another delegate type with the same
+    /// signature, `none` to any of these.
     Up,
-    /// A struct as the one that it extends: the fields of that one.
+    /// Struct to its base struct; keeps the fields of the base.
     StructUp(Path),
-    /// An object of a class that implements the interface, as that.
+    /// Object to an interface that its class implements.
     ObjectToInterface(Path),
-    /// An interface as the object.
+    /// Interface to its object.
     InterfaceToObject,
-    /// An object as a weak, soft or lazy reference to it, of that kind.
+    /// Object to a weak, soft or lazy reference of the kind.
     ToReference(PropertyKind, Path),
-    /// A weak, soft or lazy reference as the object, if it is there.
+    /// Weak, soft or lazy reference to its object, or `None` if the object is not available.
     FromReference(PropertyKind),
-    /// A value as an optional one.
+    /// Value to an optional.
     ToOptional,
-    /// A vector as the rotator that looks along it.
+    /// Vector to the rotator that points along it.
     VectorToRotator(Triple, Triple),
-    /// A rotator as the vector of length 1 along it.
+    /// Rotator to the unit vector along it.
     RotatorToVector(Triple, Triple),
-    /// A triple as one of another struct of the same three names, whose numbers are of another kind.
+    /// Triple to another struct with the same component names but numbers of another kind.
     Triple(Triple, Triple),
 }

@@ -1,4 +1,4 @@
-//! `defaultproperties`: one property a line, with or without a semicolon, values without quotes where names are meant.
+//! `defaultproperties`: one property per line, with an optional semicolon; names may be unquoted.
 
 use super::expressions::{fraction, whole};
 use super::{Failed, Parser, Read, directive_outside, macro_outside};
@@ -14,7 +14,7 @@ impl Parser<'_> {
         Ok(Defaults { span: word.span, word, lines })
     }
 
-    /// Lines up to the brace that closes, or up to `End Object`.
+    /// Parses lines up to the closing brace or `End Object`.
     fn default_lines(&mut self, open: Token, in_object: bool) -> Read<Vec<DefaultLine>> {
         let mut lines = Vec::new();
         loop {
@@ -57,8 +57,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes behind the line that begins with that token, and behind the lines on which its parentheses are still open; or before the
-    /// brace that closes. Where a parenthesis is not closed at all, the line ends where the text of it was read to.
+    /// Skips the line that starts with the token, and further lines while its parentheses are open; stops before the closing
+    /// brace. If a parenthesis is never closed, skips to the end of the line that the parser reached.
     fn skip_line(&mut self, start: Token) {
         let reached = self.tokens.peek(0).span.start.max(self.last_end);
         self.tokens.go_to(start.span.start as usize);
@@ -190,7 +190,7 @@ impl Parser<'_> {
         Ok(DefaultObject { class, name, others, lines, span })
     }
 
-    /// `X`, `Pkg.X`, `class'Pkg.X'`: the last name.
+    /// Parses `X`, `Pkg.X` or `class'Pkg.X'`; returns the last name.
     fn last_of_path(&mut self, what: &str) -> Read<Ident> {
         if self.is_word(0, "class") && self.peek_kind(1) == Kind::Quoted {
             self.next();
@@ -270,7 +270,7 @@ impl Parser<'_> {
                 V::Name(text[1..text.len() - 1].trim().to_owned())
             }
             Kind::ParenOpen => self.default_group()?,
-            // `{( … )}` is what `( … )` is.
+            // `{( … )}` equals `( … )`.
             Kind::BraceOpen => {
                 self.next();
                 let inner = self.value_in_group()?;
@@ -280,7 +280,7 @@ impl Parser<'_> {
             Kind::Word => {
                 let names = self.dotted("a value")?;
                 let quoted = self.peek();
-                // `Texture'Pkg.Name'`, also with the package of the class before it.
+                // `Texture'Pkg.Name'`, optionally with the package of the class.
                 if quoted.kind == Kind::Quoted && !quoted.on_new_line {
                     self.next();
                     let inner = self.text(quoted);
@@ -348,10 +348,10 @@ impl Parser<'_> {
         Ok(if is_struct { DefaultValueKind::Struct(fields) } else { DefaultValueKind::Array(values) })
     }
 
-    /// A value in parentheses, which may stand on a line of its own.
+    /// Parses a value in parentheses, which may be on a line of its own.
     fn value_in_group(&mut self) -> Read<DefaultValue> {
         if self.peek().on_new_line && !matches!(self.peek().kind, Kind::Comma | Kind::ParenClose | Kind::BraceClose) {
-            // The line break before it is left out.
+            // Ignores the line break.
             let token = self.peek();
             self.tokens.go_to(token.span.start as usize);
         }

@@ -1,5 +1,4 @@
-//! Expressions. Operators bind as the language's own declarations number them, which is not as in C: `$` binds more weakly
-//! than `==`.
+//! Expressions. Precedence follows the language's own declarations and differs from C: `$` binds more weakly than `==`.
 
 use super::statements::STATEMENTS;
 use super::{DEEPEST_EXPRESSION, Parser, Read};
@@ -8,7 +7,7 @@ use crate::source::Span;
 use crate::token::{Kind, Token, lower};
 
 impl Parser<'_> {
-    /// An expression, or `place = expression`.
+    /// Parses an expression or `place = expression`.
     pub(super) fn assignment(&mut self) -> Read<Expr> {
         let target = self.expression()?;
         if self.peek().kind != Kind::Assign {
@@ -26,7 +25,6 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Assign(Box::new(target), Box::new(value)), span, depth })
     }
 
-    /// An expression.
     pub(super) fn expression(&mut self) -> Read<Expr> {
         self.deeper(|parser| {
             let condition = parser.infix(u8::MAX)?;
@@ -40,7 +38,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `condition ? one : other`. What an assigning operator assigns is all that stands behind it: `a += b ? c : d`.
+    /// Builds `condition ? one : other`. An assigning operator takes the whole conditional as its right operand: `a += b ? c :
+    /// d`.
     fn conditional(&mut self, condition: Expr, one: Expr, other: Expr) -> Read<Expr> {
         let span = condition.span.to(other.span);
         let depth = condition.depth.max(one.depth).max(other.depth);
@@ -56,7 +55,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A node above others of that depth.
+    /// Builds a node above children of the depth; reports excessive depth.
     fn node(&mut self, kind: ExprKind, span: Span, depth: u32) -> Read<Expr> {
         if depth >= DEEPEST_EXPRESSION {
             let message = format!("this expression is more than {DEEPEST_EXPRESSION} operators deep");
@@ -66,7 +65,7 @@ impl Parser<'_> {
         Ok(Expr { kind, span, depth: depth + 1 })
     }
 
-    /// An expression of operators that bind at most so weakly.
+    /// Parses an expression of operators with at most this precedence number.
     fn infix(&mut self, weakest: u8) -> Read<Expr> {
         let mut left = self.prefix()?;
         loop {
@@ -247,7 +246,7 @@ impl Parser<'_> {
         self.node(ExprKind::Index(Box::new(of), Box::new(index)), span, depth)
     }
 
-    /// `(a, , b)`: what is left away is `None`.
+    /// Parses `(a, , b)`; an omitted argument is `None`.
     fn arguments(&mut self) -> Read<Vec<Option<Expr>>> {
         self.expect(Kind::ParenOpen, "`(`", "before the arguments")?;
         let mut args = Vec::new();
@@ -426,7 +425,7 @@ impl Parser<'_> {
         self.node(ExprKind::New(args, Box::new(class), template), span, deepest)
     }
 
-    /// A text without its quotes, its escapes resolved.
+    /// Returns a string without quotes and with escapes resolved.
     pub(super) fn unescape(&mut self, token: Token) -> String {
         let text = self.text(token);
         let inner = &text[1..text.len() - 1];
@@ -443,7 +442,7 @@ impl Parser<'_> {
                 Some((_, 'r')) => found.push('\r'),
                 Some((_, plain @ ('\\' | '"' | '\''))) => found.push(plain),
                 Some((_, other)) => {
-                    // As the language has it: the sign itself.
+                    // The language keeps the character itself.
                     let start = token.span.start as usize + 1 + at;
                     let span = Span::new(start, start + 1 + other.len_utf8());
                     let error = self.error(
@@ -466,12 +465,11 @@ fn is_prefix(kind: Kind) -> bool {
     matches!(kind, Kind::Not | Kind::Minus | Kind::Plus | Kind::Tilde | Kind::PlusPlus | Kind::MinusMinus)
 }
 
-/// Whether an expression is a macro that stands alone at the end of its line, as `` `endif `` does: what follows is not of it.
+/// Returns true for a macro at the end of its line, such as `` `endif ``; the next line does not continue the expression.
 fn ends_with_line(of: &Expr, next: Token) -> bool {
     matches!(of.kind, ExprKind::Macro(..)) && next.on_new_line
 }
 
-/// The value of a whole number, if it fits.
 pub(crate) fn whole(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -479,7 +477,6 @@ pub(crate) fn whole(text: &str) -> Option<u64> {
     }
 }
 
-/// The value of a number with a fraction.
 pub(super) fn fraction(text: &str) -> f64 {
     text.trim_end_matches(['f', 'F']).parse().unwrap_or(0.0)
 }

@@ -1,4 +1,4 @@
-//! Functions, operators, and states, which begin with the same words.
+//! Functions, operators and states, which share their specifiers.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ impl Parser<'_> {
             }
             if self.is_one_of(0, FUNCTION_WORDS) {
                 let word = self.modifier()?;
-                // `private{private}`, as exported headers have it.
+                // Exported headers write `private{private}`.
                 if self.peek().kind == Kind::BraceOpen {
                     self.skip_braces()?;
                 }
@@ -45,14 +45,14 @@ impl Parser<'_> {
             "delegate" => FunctionKind::Delegate,
             _ => FunctionKind::Operator,
         };
-        // Some write them behind: `function static …`, `event simulated …`.
+        // Specifiers may follow the keyword: `function static …`, `event simulated …`.
         while self.is_one_of(0, FUNCTION_WORDS) && self.peek_kind(1) == Kind::Word {
             modifiers.push(self.modifier()?);
         }
         let names_now = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
         let result = match kind {
             _ if names_now => None,
-            // The sign may begin with `<`.
+            // The sign of an operator may begin with `<`.
             FunctionKind::Operator if !self.generic_ahead() => {
                 let name = self.ident("a type")?;
                 Some(TypeRef { span: name.span, kind: TypeKind::Named(vec![name]) })

@@ -1,15 +1,15 @@
-//! Declarations: the class, variables, structs, enums, constants, functions, and what is recognized and outside.
+//! Declarations: class, variables, structs, enums, constants, functions, and unsupported constructs.
 
 use super::{Failed, Parser, Read};
 use crate::ast::{ClassHead, Const, Expr, File, Ident, Item, Modifier, Outside, OutsideKind, Var, VarName};
 use crate::source::Span;
 use crate::token::{Kind, Token};
 
-/// Words before a parameter's type.
+/// Specifiers before a parameter's type.
 pub(crate) const PARAM_WORDS: &[&str] =
     &["out", "ref", "optional", "coerce", "const", "skip", "init", "editconst", "export"];
 
-/// Words before the type of a variable.
+/// Specifiers before the type of a variable.
 pub(crate) const VAR_WORDS: &[&str] = &[
     "config",
     "globalconfig",
@@ -64,7 +64,7 @@ pub(crate) const VAR_WORDS: &[&str] = &[
     "editinlinenew",
 ];
 
-/// Words before `function`, `event`, `delegate`, `state` and the operators.
+/// Specifiers before `function`, `event`, `delegate`, `state` and the operators.
 pub(crate) const FUNCTION_WORDS: &[&str] = &[
     "native",
     "intrinsic",
@@ -136,7 +136,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes a token if nothing was taken since `before`, so that every loop ends.
+    /// Consumes a token if none was consumed since `before`, which guarantees termination of loops.
     pub(super) fn go_on_from(&mut self, before: u32) {
         if self.peek().span.start == before && self.peek().kind != Kind::End {
             self.next();
@@ -182,7 +182,6 @@ impl Parser<'_> {
         Ok(Modifier { word, argument })
     }
 
-    /// Names with dots between.
     pub(super) fn dotted(&mut self, what: &str) -> Read<Vec<Ident>> {
         let mut names = vec![self.ident(what)?];
         while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
@@ -192,7 +191,7 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Declarations up to the end, or the head of a class. Whether there is something else.
+    /// Parses declarations up to the end or a class header. Returns true if part of the text could not be parsed.
     fn items_into(&mut self, items: &mut Vec<Item>) -> bool {
         let mut is_partial = false;
         loop {
@@ -224,8 +223,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes to where the next declaration may begin: behind a semicolon or a block, or before a word at the start of a line that
-    /// begins one.
+    /// Skips to the next possible start of a declaration: after a semicolon or block, or before a declaration keyword at the
+    /// start of a line.
     fn skip_declaration(&mut self) {
         loop {
             let token = self.peek();
@@ -237,7 +236,7 @@ impl Parser<'_> {
                 }
                 Kind::BraceOpen => {
                     let _ = self.skip_braces();
-                    // What is behind on the line belongs to it, up to its semicolon.
+                    // The rest of the line up to its semicolon is skipped too.
                     if self.peek().on_new_line || self.begins_declaration() {
                         return;
                     }
@@ -256,10 +255,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a word stands here that begins a declaration and no statement.
+    /// Returns true if the next tokens begin a declaration and cannot begin a statement.
     pub(super) fn begins_declaration(&mut self) -> bool {
         let behind = self.peek_kind(1);
-        // A variable may be called `Event`: a word has to stand behind what begins a declaration.
+        // A variable may be named `Event`, so the declaration keyword must precede another identifier.
         (self.is_one_of(0, &["function", "event", "struct", "enum", "const", "state", "delegate"])
             && behind == Kind::Word)
             || (self.is_word(0, "var") && matches!(behind, Kind::Word | Kind::ParenOpen))
@@ -312,7 +311,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Tells that a token begins no declaration; not of what stands behind on its line and begins none either.
+    /// Reports a token that begins no declaration; suppresses further reports until an identifier starts a line.
     pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
         let behind_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
         if behind_macro
@@ -360,7 +359,7 @@ impl Parser<'_> {
     fn var(&mut self) -> Read<Var> {
         let start = self.next();
         let mut doc = self.doc(start);
-        // `var{private}`, as exported headers have it.
+        // Exported headers write `var{private}`.
         if self.peek().kind == Kind::BraceOpen {
             self.skip_braces()?;
         }
@@ -374,7 +373,7 @@ impl Parser<'_> {
         while self.take(Kind::Comma).is_some() {
             names.push(self.var_name("the name of the variable")?);
         }
-        // A comment for editors: `var int X "text";`.
+        // Editor comment: `var int X "text";`.
         if let Some(comment) = self.take(Kind::Text)
             && doc.is_empty()
         {
@@ -384,14 +383,14 @@ impl Parser<'_> {
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }
 
-    /// Whether what stands behind `n` tokens can be a type and a name: then the word before it is none of the two.
+    /// Returns true if a type and a name may follow after `n` tokens; then the token before them is a specifier.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
         let behind = self.peek_kind(n + 1);
         matches!(behind, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
             || (behind == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
-    /// Whether a word stands here that is no type, since a type and a name stand behind it on the line.
+    /// Returns true if the next identifier cannot be a type, since a type and a name follow on the line.
     pub(super) fn is_odd_word(&mut self) -> bool {
         const TYPES: &[&str] = &[
             "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set",
@@ -417,7 +416,7 @@ impl Parser<'_> {
                 Kind::ParenOpen | Kind::BraceOpen => true,
                 _ => false,
             };
-            // A word that is not known, before what can only be a type and a name.
+            // Unknown specifier, followed by what can only be a type and a name.
             let odd = !known && self.is_odd_word();
             if !(known && goes_on || odd) {
                 return Ok(modifiers);
@@ -435,7 +434,6 @@ impl Parser<'_> {
         }
     }
 
-    /// The number of elements in brackets, where there are some.
     pub(super) fn dim(&mut self) -> Read<Option<Expr>> {
         if self.take(Kind::BracketOpen).is_none() {
             return Ok(None);
@@ -445,10 +443,10 @@ impl Parser<'_> {
         Ok(Some(dim))
     }
 
-    /// A name with brackets behind it, and with `<…>`.
+    /// Parses a name with its optional array size and `<…>`.
     pub(super) fn var_name(&mut self, what: &str) -> Read<VarName> {
         let (name, dim) = (self.ident(what)?, self.dim()?);
-        // `pointer X{FVoid}`: the type of C++, of which native code alone knows.
+        // `pointer X{FVoid}`: a C++ type, which only native code uses.
         if self.peek().kind == Kind::BraceOpen && !self.peek().on_new_line {
             self.skip_cpp_braces()?;
         }
@@ -466,7 +464,6 @@ impl Parser<'_> {
     }
 }
 
-/// Names with dots between, as text.
 pub(crate) fn in_dots(names: &[Ident]) -> String {
     names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(".")
 }

@@ -5,19 +5,19 @@ use crate::ast::{Arm, DoEnd, Expr, ExprKind, Stmt, StmtKind, VarName};
 use crate::source::Span;
 use crate::token::{Kind, Token, lower};
 
-/// Words that begin a statement.
+/// Keywords that begin a statement.
 pub(super) const STATEMENTS: &[&str] =
     &["if", "while", "do", "for", "foreach", "switch", "return", "break", "continue", "local"];
 
 impl Parser<'_> {
-    /// `{ … }` of a function, and its last brace.
+    /// Parses `{ … }` of a function; returns the statements and the span of the closing brace.
     pub(super) fn body(&mut self) -> Read<(Vec<Stmt>, Span)> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let body = self.statements(open)?;
         Ok((body, Span { start: self.last_end.saturating_sub(1), end: self.last_end }))
     }
 
-    /// Statements up to the brace that closes, which is taken.
+    /// Parses statements up to and including the closing brace.
     fn statements(&mut self, open: Token) -> Read<Vec<Stmt>> {
         let begin = self.statements.len();
         let read = self.rest_of_block(open);
@@ -25,7 +25,7 @@ impl Parser<'_> {
         read.map(|()| statements)
     }
 
-    /// Pushes the statements up to the brace that closes, which is taken, to those of the blocks around it.
+    /// Appends the statements of a block to the parser's list; consumes the closing brace.
     fn rest_of_block(&mut self, open: Token) -> Read<()> {
         loop {
             let token = self.peek();
@@ -65,7 +65,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes behind the next semicolon or block, or before the brace that closes.
+    /// Skips past the next semicolon or block, or to the closing brace.
     pub(super) fn skip_statement(&mut self) {
         loop {
             let token = self.peek();
@@ -135,7 +135,7 @@ impl Parser<'_> {
             "switch" => self.switch_statement(),
             "local" => self.local_statement(),
             "const" if behind == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
-            // Functions and variables may be called `Stop`.
+            // Functions and variables may be named `Stop`.
             "break" | "continue" | "stop" if word != "stop" || behind == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
@@ -194,7 +194,7 @@ impl Parser<'_> {
         let value = self.assignment()?;
         let span = value.span;
         if matches!(value.kind, ExprKind::Macro(..)) {
-            // The text of a macro ends as it likes.
+            // The semicolon after a macro is optional.
             self.take(Kind::Semicolon);
         } else {
             self.expect(Kind::Semicolon, "`;`", "behind the statement")?;
@@ -215,7 +215,6 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// A block, or one statement.
     fn inner_body(&mut self) -> Read<Vec<Stmt>> {
         match self.statement()? {
             Stmt { kind: StmtKind::Block(body), .. } => Ok(body),
@@ -337,7 +336,7 @@ impl Parser<'_> {
 
     fn local_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
-        // Words that say something of variables of a class say nothing of these.
+        // Class variable specifiers have no effect on locals.
         while self.is_one_of(0, super::items::VAR_WORDS)
             && self.peek_kind(1) == Kind::Word
             && self.type_and_name_ahead(1)

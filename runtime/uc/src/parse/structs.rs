@@ -1,4 +1,4 @@
-//! Structs and enums, which are declared in a class, in one another, or where they are used.
+//! Structs and enums: declared in a class, nested, or inline.
 
 use super::{Failed, Parser, Read};
 use crate::ast::{Enum, Modifier, Struct, VarName};
@@ -60,7 +60,7 @@ impl Parser<'_> {
         Ok(Struct { modifiers: words, name, meta, base, items, is_partial, doc, span })
     }
 
-    /// Goes behind the next semicolon, or before the brace that closes.
+    /// Skips past the next semicolon, or to the closing brace.
     fn skip_declaration_in_braces(&mut self) {
         loop {
             match self.peek().kind {

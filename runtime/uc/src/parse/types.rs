@@ -1,4 +1,4 @@
-//! Types as they are written, and what stands between `<` and `>` behind names.
+//! Types, and metadata between `<` and `>` after names.
 
 use super::items::VAR_WORDS;
 use super::{Parser, Read};
@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::token::Kind;
 
 impl Parser<'_> {
-    /// What stands between `<` and `>`, which is no text of the language.
+    /// Parses metadata between `<` and `>`, which is free text.
     pub(super) fn meta(&mut self) -> Read<Option<String>> {
         let open = self.peek();
         if !matches!(open.kind, Kind::Lt | Kind::Le | Kind::Shl) {
@@ -24,12 +24,12 @@ impl Parser<'_> {
         Ok(Some(words.join(" ")))
     }
 
-    /// Whether a type stands here that has types between `<` and `>`.
+    /// Returns true if the next tokens begin a type with type arguments.
     pub(super) fn generic_ahead(&mut self) -> bool {
         self.peek_kind(1) == Kind::Lt && self.is_one_of(0, &["array", "class", "map", "set", "delegate", "optional"])
     }
 
-    /// `[32]` behind `string`, as the first Unreal had it.
+    /// Parses `[32]` after `string`, from the first Unreal.
     fn text_length(&mut self) -> Read<()> {
         let open = self.next();
         let _ = self.expression()?;
@@ -90,7 +90,7 @@ impl Parser<'_> {
         Ok(TypeRef { kind: TypeKind::Named(names), span })
     }
 
-    /// A type between `<` and `>`; words of editors before it say nothing here.
+    /// Parses a type argument; skips editor specifiers before it.
     pub(super) fn inner_type(&mut self) -> Read<TypeRef> {
         while self.is_one_of(0, VAR_WORDS) && self.peek_kind(1) == Kind::Word {
             self.next();
@@ -99,7 +99,7 @@ impl Parser<'_> {
     }
 }
 
-/// Where what stands between `<` and `>` ends: a `>` in a text on one line does not end it.
+/// Returns the end of metadata; a `>` inside a string on one line does not end it.
 fn end_of_meta(rest: &str) -> Option<usize> {
     let mut in_text = false;
     for (at, letter) in rest.char_indices() {

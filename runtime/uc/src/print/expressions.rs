@@ -1,9 +1,8 @@
-//! Expressions as text. Parentheses are in the tree, so none are added.
+//! Prints expressions. Parentheses are part of the tree, so none are added.
 
 use crate::ast::{Expr, ExprKind, Prefix};
 use crate::parse::in_dots;
 
-/// A text between quotes.
 pub(super) fn quoted(text: &str) -> String {
     let mut found = String::with_capacity(text.len() + 2);
     found.push('"');
@@ -26,7 +25,6 @@ fn list(args: &[Option<Expr>]) -> String {
     text.join(", ")
 }
 
-/// An expression as text.
 pub(super) fn expression(of: &Expr) -> String {
     match &of.kind {
         ExprKind::Int(text, _) | ExprKind::Float(text, _) => text.clone(),
@@ -64,7 +62,7 @@ pub(super) fn expression(of: &Expr) -> String {
                 Prefix::Up => "++",
                 Prefix::Down => "--",
             };
-            // `- -a` is no `--a`, and `! ~a` no sign of its own.
+            // The space keeps `- -a` from being read as `--a` and `! ~a` as one operator.
             let apart = inner.starts_with(['-', '+', '~', '=', '!']);
             if apart { format!("{sign} {inner}") } else { format!("{sign}{inner}") }
         }

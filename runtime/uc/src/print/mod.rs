@@ -1,4 +1,4 @@
-//! A syntax tree as text again, in one form: what is printed is read as the same tree and printed the same.
+//! Prints a syntax tree in a normal form: parsing the output yields the same tree and the same output.
 
 mod expressions;
 mod statements;
@@ -10,7 +10,7 @@ use crate::ast::{
 use crate::parse::in_dots;
 use expressions::{expression, quoted};
 
-/// The text of a file. Comments are gone, but for those that document a declaration.
+/// Prints a file. Only comments that document a declaration are kept.
 pub fn print(file: &File) -> String {
     let mut printer = Printer { text: String::new(), indent: 0 };
     if let Some(class) = &file.class {

@@ -1,4 +1,4 @@
-//! Statements as text.
+//! Prints statements.
 
 use super::expressions::expression;
 use super::{Printer, type_ref, var_names};
