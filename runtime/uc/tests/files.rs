@@ -43,7 +43,10 @@ fn files_of_a_large_package_keep_their_order_and_messages() {
     let broken = [3, 40, 69];
     let source = |at: usize| {
         let end = if broken.contains(&at) { "var int ;\n" } else { "var int Last;\n" };
-        alcedo_uc::Source::new(&format!("C{at}.uc"), format!("class C{at} extends Base;\n// {}\n{end}", "long ".repeat(1_000)))
+        alcedo_uc::Source::new(
+            &format!("C{at}.uc"),
+            format!("class C{at} extends Base;\n// {}\n{end}", "long ".repeat(1_000)),
+        )
     };
     let sources: Vec<_> = (0..70).map(source).collect();
     let parsed = alcedo_uc::Parsed::of(&sources);

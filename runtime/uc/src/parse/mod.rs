@@ -86,7 +86,9 @@ impl Parsed {
         let own = shares.next();
         let (files, messages): (_, Vec<_>) = thread::scope(|scope| {
             // A share whose thread the system refuses is parsed here.
-            let begin = |parse| thread::Builder::new().name("alcedo-parse".into()).spawn_scoped(scope, parse).map_err(|_| parse);
+            let begin = |parse| {
+                thread::Builder::new().name("alcedo-parse".into()).spawn_scoped(scope, parse).map_err(|_| parse)
+            };
             let others: Vec<_> = shares.map(begin).collect();
             let own: Vec<_> = own.into_iter().flat_map(|parse| parse()).collect();
             let others = others.into_iter().flat_map(|other| match other {
