@@ -17,8 +17,8 @@ pub struct PluginPart {
     pub word: u64,
     /// Plugin part of the most derived class.
     part: *mut (),
-    /// Id of that class, as wide as the other fields: copying a struct with padding right after writing it causes a
-    /// store-forwarding stall, twice in each construction.
+    /// Id of that class, as wide as the other fields: copying a struct with padding right after writing it stalls the
+    /// processor, and each construction copies this twice.
     class: u64,
 }
 
@@ -118,7 +118,7 @@ impl HotColumns {
     pub fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
         // The none handle and empty slots both have serial zero.
         let entry = self.entries.get(object.index())?;
-        // One comparison and one register test: every call runs this.
+        // Only a comparison and a register test, because every call runs this.
         if entry.serial == object.serial() && !object.is_none() { Some(entry) } else { None }
     }
 
@@ -131,7 +131,7 @@ impl HotColumns {
         (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)
     }
 
-    /// Returns the conjugate number of an object; zero if the handle is stale or there is no conjugate.
+    /// Returns the conjugate number of an object; zero if the handle is stale or the object has no conjugate.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> u64 {
         self.find(object).and_then(|_| self.words.get(object.index())).unwrap_or_default()
@@ -166,7 +166,7 @@ impl HotColumns {
     /// Replaces the plugin part of an object.
     ///
     /// # Panics
-    /// If there is no such slot.
+    /// If the slot does not exist.
     pub(super) fn put_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) {
         self.put_part(object.index(), object.serial(), plugin_part);
     }

@@ -42,7 +42,7 @@ pub trait NativeValue: HostValue {
     /// Complete type in reflection syntax.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// For an enum: the kind of its underlying integer, and whether that is a byte.
+    /// For an enum: the kind of its underlying integer, and whether all its numbers fit a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
 
@@ -471,15 +471,15 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
     #[doc(hidden)]
     fn from_slots(slots: &[Slot]) -> Option<Self::Read>;
 
-    /// Machine words of a direct call.
+    /// Machine words that a direct call passes.
     #[doc(hidden)]
     type Bits: DirectBits;
 
-    /// Returns the machine words of the slots; `None` if there are too few slots.
+    /// Returns the slots as machine words; `None` if there are too few slots.
     #[doc(hidden)]
     fn bits_of(slots: &[Slot]) -> Option<Self::Bits>;
 
-    /// Converts the machine words of a direct call to the arguments; `None` if a parameter does not fit a slot.
+    /// Converts machine words to the arguments of a direct call; `None` if a parameter does not fit a slot.
     #[doc(hidden)]
     fn of_bits(bits: Self::Bits) -> Option<Self::Seen>;
 }

@@ -182,7 +182,7 @@ impl Objects {
         Some(self.columns.find(object)?.memory)
     }
 
-    /// Returns the conjugate number of the object; zero if there is no conjugate.
+    /// Returns the conjugate number of the object; zero if the object has none.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
         self.ask(object, |tenant| tenant.seen().plugin_part.word)
