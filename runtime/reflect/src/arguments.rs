@@ -110,8 +110,8 @@ impl<'a> Argument<'a> {
     /// Creates an argument: a value of the type of `property`, at `at`.
     ///
     /// # Safety
-    /// Requires the conditions of [`PtrMut::new`] for the time that [`Steps`] specifies, or until the call with this argument returns. Several
-    /// arguments of one call may share a location if all of them are only read.
+    /// Requires the conditions of [`PtrMut::new`] for the time that [`Steps`] specifies, or until the call with this
+    /// argument returns. Several arguments of one call may share a location if all of them are only read.
     #[inline]
     pub unsafe fn new(property: &'a Property, at: *mut u8) -> Self {
         Self { property, at }
