@@ -126,7 +126,7 @@ pub trait NativeResult: Sized + 'static {
     /// Stores the value as the result of the call.
     ///
     /// # Errors
-    /// As for [`Frame::give_result`].
+    /// Returns the errors of [`Frame::give_result`].
     fn give(self, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
     /// Takes the result out of a parameter block after the call.
@@ -289,12 +289,12 @@ pub trait NativeParam: Sized {
     /// Takes the argument from a frame.
     ///
     /// # Errors
-    /// As for [`Frame::take`].
+    /// Returns the errors of [`Frame::take`].
     fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
     /// Writes the out value back to the frame.
     ///
     /// # Errors
-    /// As for [`Frame::give_out`].
+    /// Returns the errors of [`Frame::give_out`].
     fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError>;
     /// Stores the argument in a parameter block.
     ///
@@ -403,13 +403,13 @@ pub trait NativeParams: Sized {
     /// Takes the arguments from a frame.
     ///
     /// # Errors
-    /// As for [`Frame::take`].
+    /// Returns the errors of [`Frame::take`].
     fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
 
     /// Writes the out values back to the frame.
     ///
     /// # Errors
-    /// As for [`Frame::give_out`].
+    /// Returns the errors of [`Frame::give_out`].
     fn give(kept: Self::Kept, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
     /// Stores the arguments in a parameter block.

@@ -494,7 +494,7 @@ impl Objects {
     /// Returns the mark that identifies a delegate property during a call. Assigns the mark of `fresh` if there is none.
     ///
     /// # Errors
-    /// As for [`Objects::read_value`].
+    /// Returns the errors of [`Objects::read_value`].
     #[inline]
     pub fn delegate_mark(
         &self,

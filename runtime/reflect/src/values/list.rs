@@ -9,27 +9,27 @@
 macro_rules! each_kind {
     ([$($then:tt)+] $given:tt) => {
         $($then)+! { $given
-            /// One byte, unsigned.
+            /// Unsigned integer of one byte.
             U8 [] () => U8(u8), integers::U8;
-            /// Two bytes, unsigned.
+            /// Unsigned integer of two bytes.
             U16 [] () => U16(u16), integers::U16;
-            /// Four bytes, unsigned.
+            /// Unsigned integer of four bytes.
             U32 [] () => U32(u32), integers::U32;
-            /// Eight bytes, unsigned.
+            /// Unsigned integer of eight bytes.
             U64 [] () => U64(u64), integers::U64;
-            /// One byte, signed.
+            /// Signed integer of one byte.
             I8 [] () => I8(i8), integers::I8;
-            /// Two bytes, signed.
+            /// Signed integer of two bytes.
             I16 [] () => I16(i16), integers::I16;
-            /// Four bytes, signed.
+            /// Signed integer of four bytes.
             I32 [] () => I32(i32), integers::I32;
-            /// Eight bytes, signed.
+            /// Signed integer of eight bytes.
             I64 [] () => I64(i64), integers::I64;
-            /// Four bytes, IEEE 754.
+            /// IEEE 754 number of four bytes.
             F32 [] () => F32(f32), floats::F32;
-            /// Eight bytes, IEEE 754.
+            /// IEEE 754 number of eight bytes.
             F64 [] () => F64(f64), floats::F64;
-            /// One byte, 0 or 1.
+            /// Boolean: one byte, 0 or 1.
             Bool [] () => Bool(bool), boolean::Bool;
             /// UTF-8 string owned by the host. Its kind is `PropertyKind::STRING`.
             Text [] () => Text(String), text::Text;
