@@ -50,7 +50,6 @@ pub unsafe trait Steps<'a> {
     fn result(&mut self) -> Option<Argument<'a>>;
 }
 
-/// Source of the arguments.
 pub(crate) enum Source<'a> {
     /// Block with the layout of the function.
     Block(View<'a>),
@@ -208,7 +207,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the location of the result.
     #[inline]
     pub(crate) fn result(&mut self, function: &'a Function, result: &'a Property) -> Result<Argument<'a>, CallError> {
         match self {

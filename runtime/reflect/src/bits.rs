@@ -7,13 +7,11 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Checks that the bit is set.
     #[inline]
     pub(super) fn get(&self, index: u32) -> bool {
         self.words.get(index as usize / 64).is_some_and(|word| word >> (index % 64) & 1 != 0)
     }
 
-    /// Sets or clears the bit.
     #[inline]
     pub(super) fn put(&mut self, index: u32, value: bool) {
         let at = index as usize / 64;
@@ -41,7 +39,6 @@ impl Bits {
         is_new
     }
 
-    /// Reserves the bits below `len`.
     pub(super) fn reserve(&mut self, len: u32) {
         let words = (len as usize).div_ceil(64);
         if words > self.words.len() {

@@ -53,7 +53,6 @@ mod counting {
         static LIVE: Cell<isize> = const { Cell::new(0) };
     }
 
-    /// Adds `change` to the number of live allocations.
     #[inline]
     pub(crate) fn count(change: isize) {
         LIVE.set(LIVE.get() + change);

@@ -12,7 +12,6 @@ use crate::storage::{Storage, View};
 pub struct Body {
     pub(super) class: Rc<Class>,
     pub(super) storage: Storage,
-    /// Data of higher layers about the plugin part.
     pub(super) plugin_part: PluginPart,
     /// Number of classes of the chain, from the root, whose construction has run.
     pub(super) constructed: usize,

@@ -99,9 +99,7 @@ pub struct Class {
 pub(super) struct ConstructionPlan {
     /// True if any class has a constructor, which observes the object before its values are copied.
     pub(super) has_constructors: bool,
-    /// True if any class has a PostInitProperties.
     pub(super) has_post_init: bool,
-    /// Number of dynamic classes.
     pub(super) dynamic: u64,
 }
 
@@ -110,7 +108,6 @@ pub(super) struct Members {
     pub(super) schema: Rc<Schema>,
     /// End of the last property in bytes; properties of a derived class start there.
     pub(super) end: usize,
-    /// Ids of the classes from the root to this one.
     pub(super) chain: Vec<ClassId>,
     /// Classes from the root to the base.
     pub(super) bases: Vec<Rc<Class>>,
@@ -118,7 +115,6 @@ pub(super) struct Members {
     pub(super) has_plugin_part: bool,
     /// True if a class of the chain is declared by a module.
     pub(super) needs_module: bool,
-    /// True if a class of the chain has subobjects.
     pub(super) has_subobjects: bool,
     pub(super) properties: FxHashMap<Rc<str>, Rc<Property>>,
     pub(super) functions: FxHashMap<Rc<str>, Rc<Function>>,

@@ -267,11 +267,9 @@ fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
 struct Constructor<'a> {
     world: &'a World,
     hooks: &'a dyn ConstructionHooks,
-    /// Class that the caller requested.
     asked: &'a Rc<Class>,
 }
 
-/// Object to be created.
 struct Order<'a> {
     class: &'a Rc<Class>,
     name: Option<Name>,
@@ -544,7 +542,6 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Counts an object and its subobjects as constructed.
     fn count(&self, new_object: &NewObject) {
         let counters = &self.world.counters;
         match self.world.objects.flags(new_object.object) {

@@ -53,7 +53,6 @@ type Index = HashTable<Found>;
 
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    /// Hash of the key when it was inserted.
     hash: u64,
     at: u32,
 }

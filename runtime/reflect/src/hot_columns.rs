@@ -102,7 +102,6 @@ impl HotColumns {
         self.head.get().ends
     }
 
-    /// Returns the number of slots.
     pub(super) fn len(&self) -> u32 {
         self.entries.count()
     }
@@ -143,7 +142,6 @@ impl HotColumns {
         self.entries.at(index).cast_const()
     }
 
-    /// Adds an empty slot.
     pub(super) fn add(&self) {
         self.entries.push();
         self.parts.push();
@@ -152,13 +150,11 @@ impl HotColumns {
         self.with_head(|head| Directory { entries, len, ..head });
     }
 
-    /// Fills a slot.
     pub(super) fn put(&self, index: u32, entry: DirectoryEntry, plugin_part: PluginPart) {
         self.entries.set(index, entry);
         self.put_part(index, entry.serial, plugin_part);
     }
 
-    /// Empties a slot.
     pub(super) fn clear(&self, index: u32) {
         self.put(index, NOBODY, PluginPart::NONE);
     }

@@ -56,7 +56,6 @@ pub(crate) struct Marker {
     asked: Bits,
     /// True while a hook runs, and the number of objects that hooks have created.
     born_in_hooks: (bool, u32),
-    /// Classes by id.
     classes: Numbered<Rc<MarkClass>>,
     /// References found in the current batch, to be queued in `open`.
     found: Vec<ObjectHandle>,

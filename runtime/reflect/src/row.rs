@@ -8,7 +8,6 @@ use std::ptr;
 /// Growable array of plain values. Game thread only.
 #[derive(Debug)]
 pub struct Row<T: Copy + 'static> {
-    /// Value of new entries.
     fresh: T,
     /// Existing entries, a prefix of `room`. Copies of both slices do not leave this file, so they end before the allocation
     /// is freed.
@@ -62,7 +61,6 @@ impl<T: Copy + 'static> Row<T> {
         self.entries.set(entries);
     }
 
-    /// Allocates room for at least one more entry.
     #[cold]
     fn grow(&self) -> &'static [Cell<T>] {
         const { assert!(size_of::<T>() != 0, "an entry has bytes") };
@@ -78,7 +76,6 @@ impl<T: Copy + 'static> Row<T> {
         room
     }
 
-    /// Frees all entries.
     fn free(&self) {
         self.entries.set(&[]);
         let gone = self.room.replace(&[]);

@@ -25,7 +25,6 @@ pub(super) struct Tenant {
     pub(super) flags: u32,
     /// Order of creation, from 1.
     pub(super) construction: u64,
-    /// Default subobjects, in order of creation.
     pub(super) subobjects: Vec<(Rc<str>, ObjectHandle)>,
 }
 
@@ -58,7 +57,6 @@ struct Slot {
 }
 
 impl Tenant {
-    /// Returns the current body.
     #[inline]
     pub(super) fn seen(&self) -> &Body {
         self.staged.as_deref().unwrap_or(&self.body)
@@ -77,7 +75,6 @@ impl Slots {
         Self { columns, slots: Vec::new(), free: Vec::new(), last_serial, occupied, count: 0, related }
     }
 
-    /// Returns the handle of the next tenant.
     pub(super) fn next(&self) -> ObjectHandle {
         match self.free.last() {
             Some(index) => ObjectHandle::new(*index, self.slots[*index as usize].serial),
@@ -203,12 +200,10 @@ impl Slots {
         self.count
     }
 
-    /// Returns the number of slots.
     pub(super) fn len(&self) -> u32 {
         self.columns.len()
     }
 
-    /// Returns the slots with valid handles.
     pub(super) fn occupied(&self) -> &Bits {
         &self.occupied
     }

@@ -17,7 +17,6 @@ use crate::marker::RootSource;
 pub struct CallStack {
     /// Objects with the serial of their call.
     held: RefCell<Vec<(u64, ObjectHandle)>>,
-    /// Serial of the last call.
     last: Cell<u64>,
     /// Other executors of calls, which report the objects they hold.
     sources: RefCell<Vec<Weak<dyn RootSource>>>,
@@ -46,7 +45,6 @@ impl Default for Room {
 pub struct Held<'a> {
     stack: &'a CallStack,
     call: u64,
-    /// Number of objects that the call holds.
     count: usize,
 }
 
@@ -110,7 +108,6 @@ impl CallStack {
         sources.push(source);
     }
 
-    /// Calls `visit` for each held object.
     pub(super) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         self.held.borrow().iter().for_each(|(_call, object)| visit(*object));
         self.sources.borrow().iter().filter_map(Weak::upgrade).for_each(|source| source.each_object(visit));

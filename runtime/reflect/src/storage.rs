@@ -25,12 +25,10 @@ pub struct Schema {
     align: usize,
     /// Offsets and types, sorted by offset; without overlaps.
     fields: Vec<(usize, PropertyType)>,
-    /// Indices of the fields whose values own memory.
     owning: Box<[usize]>,
     references: References,
     /// True if any value names an object, strongly or not.
     names_objects: bool,
-    /// Allocator for memory of this layout.
     pool: Pool,
 }
 
@@ -311,7 +309,6 @@ impl<'a> View<'a> {
         Ok((to, unsafe { Ptr::new(from, &one.ty) }))
     }
 
-    /// Returns a property for access as a Rust type.
     #[inline]
     fn typed<'p, T: FrameValue>(self, property: &'p Property) -> Result<Mut<'p, T::Kind>, CallError>
     where

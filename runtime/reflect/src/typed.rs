@@ -45,7 +45,6 @@ pub(crate) trait OfKind: Sized {
         Self::of(ty).is_some()
     }
 
-    /// Returns the type for error messages.
     fn describe() -> Cow<'static, str>;
 
     /// Reads the value. The caller has checked the type.

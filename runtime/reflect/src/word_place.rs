@@ -50,7 +50,6 @@ impl Place {
         (is_there && property.ty.kind() == kind).then_some(Self { class: class.id, offset: property.offset, kind })
     }
 
-    /// Reads the value from an object's entry.
     #[inline]
     fn read<T: FrameValue>(&self, entry: &DirectoryEntry) -> Option<T> {
         let kind = <T as OfKind>::IN_SLOT?;
@@ -73,7 +72,6 @@ impl Place {
         <T as OfKind>::from_slot(Slot::from_bits(SlotType::of_kind(kind)?, bits))
     }
 
-    /// Overwrites the value in an object's entry.
     #[inline]
     fn write<T: FrameValue>(&self, entry: &DirectoryEntry, value: T) -> Result<(), T> {
         let Some(kind) = <T as OfKind>::IN_SLOT.filter(|kind| *kind == self.kind && entry.class == self.class) else {
@@ -112,14 +110,12 @@ impl<T: FrameValue> WordPlace<T> {
     }
 }
 
-/// Number of classes in the cache.
 const CLASSES: usize = 4;
 
 /// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. Independent of the Rust
 /// type. Game thread only.
 #[derive(Debug)]
 pub struct WordPlaces {
-    /// Epoch of the lookup.
     looked: Cell<u64>,
     /// Cache entries, indexed by class id.
     places: [Cell<Option<Place>>; CLASSES],
@@ -132,7 +128,7 @@ impl Default for WordPlaces {
 }
 
 impl Clone for WordPlaces {
-    /// Returns an empty cache.
+    /// Returns an empty cache; entries are not copied.
     fn clone(&self) -> Self {
         Self::new()
     }

@@ -163,7 +163,6 @@ impl Objects {
         }
     }
 
-    /// Passes the mark in progress, if any, to `look`.
     pub(crate) fn with_marker<T>(&self, look: impl FnOnce(&mut Marker) -> T) -> Option<T> {
         self.marker.borrow_mut().as_mut().map(look)
     }
@@ -270,7 +269,6 @@ mod tests {
         assert_eq!(unreachable(&world, &nobody), Ok(vec![second]), "a derived class refers to what its base does");
     }
 
-    /// Creates one more object of the class.
     fn create(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
         let class = world.objects.class(object).expect("it is alive");
         world.objects.allocate(&class, None, ObjectHandle::NONE, 0);

@@ -11,7 +11,6 @@ use crate::path::short;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StepError(Box<StepFacts>);
 
-/// Details of a failed step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StepFacts {
     /// Path of the class whose code failed, if the hook runs code of several classes.

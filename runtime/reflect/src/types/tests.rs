@@ -312,7 +312,6 @@ fn an_event_leads_to_the_nearest_override() {
     );
 }
 
-/// Returns a script class.
 fn script(name: &str, base: &str, functions: Vec<FunctionDecl>) -> ClassDecl {
     with_functions(ClassDecl::new("Game", name, base, Origin::Script), functions)
 }

@@ -55,7 +55,6 @@ pub(super) fn map_objects<K: Rowed<Raw = MapRaw>>(at: Mut<'_, K>, map: &mut dyn 
     }
 }
 
-/// Overwrites all rows.
 pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     at: Mut<'_, K>,
     entries: impl Iterator<Item = (&'v Value, Option<&'v Value>)>,

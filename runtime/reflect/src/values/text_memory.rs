@@ -12,7 +12,6 @@ use super::ptr::{Begins, Mut, Ref};
 use crate::block;
 use crate::held;
 
-/// Passes the bytes of a string to `look`.
 fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, look: impl FnOnce(&[u8]) -> T) -> T {
     // SAFETY: the pointer was promised a value that begins with a `TextRaw`, by the promise of `Begins`, and that is not
     // written until `look` returns. Only `text_assign_raw` sets a length, together with that many bytes.
@@ -34,12 +33,10 @@ pub(crate) fn ansi_read<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>) -> String
     with_bytes(at, |bytes| bytes.iter().copied().map(char::from).collect())
 }
 
-/// Compares the bytes of two strings.
 pub(crate) fn text_equal<K: Kind<Raw: Begins<TextRaw>>>(one: Ref<'_, K>, two: Ref<'_, K>) -> bool {
     with_bytes(one, |one| with_bytes(two, |two| one == two))
 }
 
-/// Feeds a string to `hasher`.
 pub(crate) fn text_hash<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     with_bytes(at, |bytes| {
         hasher.write_usize(bytes.len()); // so that the boundary between two texts in a row counts
@@ -47,7 +44,6 @@ pub(crate) fn text_hash<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>, hasher: &
     });
 }
 
-/// Overwrites a string with a copy of `text`.
 pub(crate) fn text_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: &str) {
     assign(at, text.as_bytes());
 }
@@ -59,7 +55,6 @@ pub(crate) fn ansi_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: 
     assign(at, &bytes);
 }
 
-/// Overwrites a string with a copy of another.
 pub(crate) fn text_copy<K: Kind<Raw: Begins<TextRaw>>>(to: &Mut<'_, K>, from: Ref<'_, K>) {
     with_bytes(from, |bytes| assign(to, bytes));
 }
@@ -69,7 +64,6 @@ pub(crate) fn text_destroy<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>) {
     assign(at, &[]);
 }
 
-/// Sets namespace and key of a localized text.
 pub(crate) fn set_names<K: Kind<Raw = LocalTextRaw>>(at: &Mut<'_, K>, namespace: Name, key: Name) {
     let at = at.at().cast::<LocalTextRaw>();
     // SAFETY: the pointer was promised a writable `LocalTextRaw`.
