@@ -97,7 +97,8 @@ impl World {
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
-    /// [`CallError::Signature`] if the property has another type.
+    /// [`CallError::Signature`] if the property has another type, [`CallError::Lent`] while plugin code may write to a
+    /// borrowed slice.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         match self.0.get_known(object, property) {
             Some(value) => Ok(value),
@@ -125,7 +126,8 @@ impl World {
     /// Returns the value of a property of any type.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
+    /// [`CallError::Lent`] while plugin code may write to a borrowed slice.
     pub fn read(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, CallError> {
         self.0.objects.read_value(object, property)
     }
@@ -178,7 +180,8 @@ impl Core {
         Err(CallError::WrongClass { place, handle: object, found, wanted })
     }
 
-    /// Reads the property at its cached offset; `None` if the offset is not cached for the object's class, or outdated.
+    /// Reads the property at its cached offset; `None` if the offset is not cached for the object's class or outdated, or
+    /// while any slice is borrowed.
     #[doc(hidden)]
     #[inline]
     pub fn get_known<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {

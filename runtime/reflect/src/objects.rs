@@ -378,8 +378,8 @@ impl Objects {
         self.store.borrow().roots.clone()
     }
 
-    /// Returns the live objects added to the root set since `before`, and those removed. No slot may have been reused since
-    /// `before`; a shadow reuses none.
+    /// Returns the live objects added to the root set since `before`, and those removed. The slots of roots in `before` must
+    /// not have been reused since; a shadow frees none of them.
     pub fn roots_since(&self, before: &Bits) -> (Vec<ObjectHandle>, Vec<ObjectHandle>) {
         let store = self.store.borrow();
         let living = |index| Some(store.slots.handle(index)).filter(|object| !object.is_none());
@@ -434,7 +434,8 @@ impl Objects {
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
-    /// [`CallError::Signature`] if the property has another type.
+    /// [`CallError::Signature`] if the property has another type, [`CallError::Lent`] while plugin code may write to a
+    /// borrowed slice.
     #[inline]
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<T, CallError> {
         self.with_property(object, name, |view, property| view.get(property))
@@ -453,7 +454,8 @@ impl Objects {
     /// Returns the value of the property with that name.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
+    /// [`CallError::Lent`] while plugin code may write to a borrowed slice.
     #[inline]
     pub fn read_value(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<Value, CallError> {
         self.with_property(object, name, |view, property| view.read(property))
@@ -462,7 +464,8 @@ impl Objects {
     /// Overwrites the value of the property with that name.
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::read_value`], and [`CallError::DuringRebuild`] if it is not the object's turn in a rebuild.
+    /// Returns the errors of [`Objects::may_write`] and [`Objects::read_value`], and [`CallError::Signature`] if the value
+    /// has another type.
     #[inline]
     pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.may_write(object)?;
@@ -473,7 +476,8 @@ impl Objects {
     /// whether writes are allowed.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::Lent`] while plugin code may write to a borrowed
+    /// slice.
     #[inline]
     pub fn with_body_to_write<T>(&self, object: ObjectHandle, change: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
         self.look_again(object);

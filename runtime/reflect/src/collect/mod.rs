@@ -44,7 +44,8 @@ pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectH
     }
 }
 
-/// Starts an incremental mark, unless one is in progress. Every later write is announced first. Call at safe points only.
+/// Starts an incremental mark in normal mode, unless one is in progress. Every later write is announced first. Call at safe
+/// points only.
 pub fn begin(world: &World, others: &dyn RootSource) {
     if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
         return;
