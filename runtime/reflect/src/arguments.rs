@@ -1,5 +1,5 @@
-//! Where the parameters of a call lie: in a block, as its function lays it out, or wherever a script that makes the call says,
-//! one step after the other.
+//! Locations of the arguments of a call: in a parameter block with the layout of the function, or evaluated one by one by a
+//! calling script.
 #![expect(unsafe_code, reason = "the arguments of a call are values at addresses that its caller vouches for")]
 
 use std::fmt;
@@ -18,72 +18,71 @@ use crate::values::ansi_text::AnsiText;
 use crate::values::ptr::{Ptr, PtrMut};
 use crate::values::text::{Text, Utf8Text};
 
-/// An argument: what it is, and where.
+/// Argument of a call: its property and its address.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
     pub(crate) property: &'a Property,
     at: *mut u8,
 }
 
-/// A parameter that was stepped to and is looked at later. Of the frame that gave it out.
+/// Parameter that a frame has stepped to and that is accessed later. Valid for that frame only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param(pub(crate) usize);
 
-/// A caller that evaluates its arguments when they are asked for.
+/// Caller that evaluates its arguments lazily.
 ///
 /// # Safety
-/// What `step` gives out for different parameters lies apart from each other wherever one of them is an out parameter, and
-/// apart from what `result` gives out. A number below the count of the function's parameters gives the same place each time, if nothing
-/// was changed meanwhile. What is given out for a number that `keeper` answers for is valid until anything is changed that
-/// [`LentSlices::allow_change`] guards; for any other, until the call returns.
+/// Results of `step` for different parameters must not overlap if one of them is an out parameter, and never overlap the
+/// result of `result`. A number below the parameter count yields the same address each time, as long as nothing was changed
+/// in between. An argument for which `keeper` returns a counter is valid until any change that [`LentSlices::allow_change`]
+/// guards; any other argument is valid until the call returns.
 pub unsafe trait Steps<'a> {
-    /// Evaluates the argument of that number.
+    /// Evaluates the argument with number `at`.
     ///
     /// # Errors
-    /// What goes wrong in that.
+    /// Returns the error of the evaluation.
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
 
-    /// Where the argument of that number lies in an object, so that others may move it: what keeps them from that.
+    /// Returns the counter that prevents moves, if the argument is stored in an object.
     fn keeper(&self, at: usize) -> Option<&'a LentSlices>;
 
-    /// Where the result is to lie; none for a caller that does not want it.
+    /// Returns the location for the result; `None` if the caller discards the result.
     fn result(&mut self) -> Option<Argument<'a>>;
 }
 
-/// Where the parameters come from.
 pub(crate) enum Source<'a> {
-    /// A block that is laid out as the function says.
+    /// Block with the layout of the function.
     Block(View<'a>),
-    /// A script.
+    /// Script.
     Steps(&'a mut dyn Steps<'a>),
 }
 
-/// A sort of types that a parameter may be of.
+/// Category of parameter types that a thunk accepts.
 pub trait Wanted {
-    /// In words.
+    /// Name of the category in messages.
     const WORDS: &'static str;
 
-    /// Whether a type is of the sort.
+    /// Checks that a type belongs to the category.
     fn is(ty: &PropertyType) -> bool;
 }
 
-/// Any type.
+/// Accepts any type.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyValue {}
 
-/// Any struct.
+/// Accepts any struct.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyStruct {}
 
-/// Any array.
+/// Accepts any array.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyArray {}
 
-/// Any set.
+/// Accepts any set.
 #[derive(Clone, Copy, Debug)]
 pub enum AnySet {}
 
-/// Any map.
+/// Accepts any map.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyMap {}
 
@@ -107,11 +106,11 @@ wanted! {
 }
 
 impl<'a> Argument<'a> {
-    /// An argument that is a value of the type of `property`, at `at`.
+    /// Creates an argument: a value of the type of `property`, at `at`.
     ///
     /// # Safety
-    /// As for [`PtrMut::new`], for as long as [`Steps`] says, or until the call that it is an argument of returns; but where the caller has
-    /// several arguments at one place, all of which are only read, each of them may be read.
+    /// Requires the conditions of [`PtrMut::new`] for the time that [`Steps`] specifies, or until the call with this
+    /// argument returns. Several arguments of one call may share a location if all of them are only read.
     #[inline]
     pub unsafe fn new(property: &'a Property, at: *mut u8) -> Self {
         Self { property, at }
@@ -122,8 +121,8 @@ impl<'a> Argument<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: `new` was promised a value of the type. A frame lends what it makes of this as it is lent itself, so nothing is
-        // written through it meanwhile.
+        // SAFETY: `new` was promised a value of the type. A frame returns the pointer with its own borrow, so no write
+        // happens through the argument during that borrow.
         unsafe { Ptr::new(self.at, &self.property.ty) }
     }
 
@@ -132,17 +131,15 @@ impl<'a> Argument<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: `new` was promised a value of the type, and `Steps` that an out parameter and the result lie apart from all others.
-        // A frame lends what it makes of this as it is lent itself, to be written.
+        // SAFETY: `new` was promised a value of the type, and `Steps` that an out parameter and the result do not overlap
+        // other arguments. A frame returns the pointer with its own exclusive borrow.
         unsafe { PtrMut::new(self.at, &self.property.ty) }
     }
 
-    /// The value.
     pub(crate) fn read(self) -> Value {
         self.ptr().read()
     }
 
-    /// Overwrites the value.
     pub(crate) fn write(self, value: &Value) -> Result<(), CallError> {
         self.ptr_mut().write(value).map_err(|error| CallError::Signature {
             name: self.name(),
@@ -151,7 +148,7 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// Overwrites the value by its Rust type.
+    /// Overwrites the value from its Rust type.
     #[inline]
     pub(crate) fn store<T: FrameValue>(self, value: T) -> Result<(), CallError> {
         match self.ptr_mut().set(value) {
@@ -160,7 +157,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// That its type is of a sort.
+    /// Checks that the type belongs to category `W`.
     pub(crate) fn expect<W: Wanted>(self) -> Result<(), CallError> {
         if W::is(&self.property.ty) { Ok(()) } else { Err(self.mismatch(W::WORDS)) }
     }
@@ -177,7 +174,7 @@ impl<'a> Argument<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The argument of a parameter of `function`.
+    /// Returns the argument of a parameter of `function`.
     #[inline]
     pub(crate) fn argument(
         &mut self,
@@ -192,7 +189,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What keeps an argument where it lies, if that is not certain.
+    /// Returns the counter that prevents moves of an argument, if it needs one.
     #[inline]
     pub(crate) fn keeper(&self, at: usize) -> Option<&'a LentSlices> {
         match self {
@@ -201,7 +198,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A parameter, or the result, of a function without wildcards, in a block.
+    /// Returns a parameter or the result in the block of a function without wildcards.
     #[inline]
     pub(crate) fn plain_argument(&self, function: &Function, param: &'a Property) -> Option<Argument<'a>> {
         match self {
@@ -210,7 +207,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Where the result lies.
     #[inline]
     pub(crate) fn result(&mut self, function: &'a Function, result: &'a Property) -> Result<Argument<'a>, CallError> {
         match self {
@@ -225,7 +221,8 @@ impl<'a> Source<'a> {
 
 #[inline]
 fn in_block<'a>(view: View<'a>, param: &'a Property) -> Argument<'a> {
-    // SAFETY: frames are made of blocks of their own function only, whose properties lie where they say, apart from each other.
+    // SAFETY: a frame is created only from a block of its own function, whose properties are at their offsets and do not
+    // overlap.
     unsafe { Argument::new(param, view.start().wrapping_add(param.offset as usize)) }
 }
 
@@ -239,20 +236,20 @@ fn wildcard_in_block(function: &Function, param: &Property) -> CallError {
 }
 
 impl Ptr<'_> {
-    /// The value by its Rust type; none when it is of another.
+    /// Returns the value as a Rust type; `None` if the type differs.
     #[inline]
     pub fn get<T: FrameValue>(self) -> Option<T> {
-        // What the type carries is looked up once where that is all there is to a match.
+        // With this filter the carried type is looked up only once where it decides the match.
         self.to().filter(|_| T::matches(self.ty())).map(T::load)
     }
 
-    /// How many values there are, in an array, a set or a map; none for all else.
+    /// Returns the number of values in an array, set or map; `None` for other types.
     #[inline]
     pub fn count(self) -> Option<u32> {
         array_ref(self).map(|rows| rows.len()).or_else(|| keyed(self).map(|rows| rows.len()))
     }
 
-    /// How many bytes a text has; none for all else.
+    /// Returns the length of a string in bytes; `None` for other types.
     pub fn text_bytes(self) -> Option<usize> {
         match self.ty() {
             PropertyType::Text => self.to::<Text>().map(|at| at.raw().len),
@@ -264,7 +261,7 @@ impl Ptr<'_> {
 }
 
 impl PtrMut<'_> {
-    /// Overwrites the value by its Rust type; whether it is of that.
+    /// Overwrites the value from a Rust type. Returns false if the type differs.
     #[inline]
     pub fn set<T: FrameValue>(self, value: T) -> bool {
         let place = if T::matches(self.as_ptr().ty()) { self.to() } else { None };

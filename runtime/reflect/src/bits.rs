@@ -1,20 +1,17 @@
-//! One bit for each slot of the store: so many of them stay in the cache that what is asked of every reference of a mark
-//! costs no look into memory.
+//! Bit sets with one bit per slot of the store, small enough that the check of each reference of a mark is a cache hit.
 
-/// Bits by number; those that were never set are not set.
+/// Set of indices.
 #[derive(Clone, Debug, Default)]
 pub struct Bits {
     words: Vec<u64>,
 }
 
 impl Bits {
-    /// Whether the bit is set.
     #[inline]
     pub(super) fn get(&self, index: u32) -> bool {
         self.words.get(index as usize / 64).is_some_and(|word| word >> (index % 64) & 1 != 0)
     }
 
-    /// Sets it or not.
     #[inline]
     pub(super) fn put(&mut self, index: u32, value: bool) {
         let at = index as usize / 64;
@@ -32,7 +29,7 @@ impl Bits {
         self.words[at] = word;
     }
 
-    /// Sets it; whether it was not set before. Without effect, and no, behind the room that was reserved.
+    /// Sets the bit and returns whether it was clear. Does nothing and returns false for a bit outside the reserved range.
     #[inline]
     pub(super) fn take(&mut self, index: u32) -> bool {
         let Some(word) = self.words.get_mut(index as usize / 64) else { return false };
@@ -42,7 +39,6 @@ impl Bits {
         is_new
     }
 
-    /// Room for the bits below `len`.
     pub(super) fn reserve(&mut self, len: u32) {
         let words = (len as usize).div_ceil(64);
         if words > self.words.len() {
@@ -50,12 +46,12 @@ impl Bits {
         }
     }
 
-    /// The numbers of the bits that are set, upwards.
+    /// Iterates over the indices of set bits, in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         self.words.iter().enumerate().flat_map(|(at, word)| ones(at, *word))
     }
 
-    /// The numbers of the bits that are set here and not in `other`, upwards.
+    /// Iterates over the indices of bits that are set here and not in `other`, in ascending order.
     pub(super) fn without(&self, other: &Self) -> impl Iterator<Item = u32> {
         let word = |at: usize| self.words[at] & !other.words.get(at).copied().unwrap_or(0);
         (0..self.words.len()).flat_map(move |at| ones(at, word(at)))

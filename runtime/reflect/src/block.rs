@@ -1,24 +1,23 @@
-//! Memory for values that are alone: what objects of the host and values by address lie in. It is counted, as all memory for
-//! values is, so that tests can tell what is left.
+//! Memory for single values: objects of the host and values passed by address. In tests, allocations of all value memory are
+//! counted to detect leaks.
 
-/// An owned, aligned allocation that starts as zeros. It frees itself; values in it that own memory must have been
-/// destroyed before.
+/// Owned, aligned, zero-initialized allocation. Frees itself on drop; the owner must first destroy values that own memory.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// Never looked at: what is in it is written by its address.
+    /// Accessed only through `start`.
     _words: Vec<u64>,
-    /// In the words, which stay where they are.
+    /// Points into the words, whose address is stable.
     start: *mut u8,
 }
 
 impl Block {
-    /// `size` bytes of zeros, aligned to `align`. Empty blocks have an address too.
+    /// Allocates `size` zero bytes, aligned to `align`. Empty blocks have an address too.
     ///
     /// # Panics
-    /// When `align` is no power of two or the size overflows.
+    /// If `align` is not a power of two or the size overflows.
     pub(crate) fn new(size: usize, align: usize) -> Self {
         assert!(align.is_power_of_two(), "an alignment is a power of two");
-        // Words are aligned to their own size at least.
+        // Words are aligned to at least their own size.
         let spare = align.saturating_sub(align_of::<u64>());
         let bytes = size.checked_add(spare).expect("a value is smaller than half the address space");
         let mut words = vec![0; bytes.div_ceil(size_of::<u64>()).max(1)];
@@ -27,7 +26,7 @@ impl Block {
         Self { _words: words, start }
     }
 
-    /// The first byte. Valid until the block is dropped, wherever the block itself is moved.
+    /// Returns the first byte, valid until the block is dropped, even if the block is moved.
     #[inline]
     pub(crate) fn start(&self) -> *mut u8 {
         self.start
@@ -54,13 +53,12 @@ mod counting {
         static LIVE: Cell<isize> = const { Cell::new(0) };
     }
 
-    /// One more, or one less.
     #[inline]
     pub(crate) fn count(change: isize) {
         LIVE.set(LIVE.get() + change);
     }
 
-    /// Allocations of this thread that were not given back.
+    /// Returns the number of live allocations of this thread.
     #[inline]
     pub(crate) fn live() -> isize {
         LIVE.get()

@@ -1,4 +1,4 @@
-//! What an object is made of. The store has one for each object, and a second one for those that a reload makes anew.
+//! Bodies of objects. The store has one per object, and a second one for each object that a reload rebuilds.
 
 use std::rc::Rc;
 
@@ -7,30 +7,28 @@ use crate::dormant::{Dormant, RemovedValues};
 use crate::hot_columns::PluginPart;
 use crate::storage::{Storage, View};
 
-/// What an object is made of: its class, its memory, its conjugate. Dropping it destroys the properties and frees the
-/// memory.
+/// Class, memory and conjugate of an object. Dropping it destroys the properties and frees the memory.
 #[derive(Debug)]
 pub struct Body {
     pub(super) class: Rc<Class>,
     pub(super) storage: Storage,
-    /// What the floors above keep beside it.
     pub(super) plugin_part: PluginPart,
-    /// How many classes of its chain, from the root, have constructed it.
+    /// Number of classes of the chain, from the root, whose construction has run.
     pub(super) constructed: usize,
-    /// What it keeps of its own class while that is gone.
+    /// State of a missing class, for a dormant object.
     pub dormant: Option<Box<Dormant>>,
-    /// What it keeps of properties that its class has no more.
+    /// Values of properties that the class no longer has.
     pub removed: Option<Box<RemovedValues>>,
 }
 
 impl Body {
-    /// Whether it keeps something that has no place in its memory.
+    /// Checks that the body keeps values outside its memory.
     #[inline]
     pub(super) fn has_more(&self) -> bool {
         self.dormant.is_some() || self.removed.is_some()
     }
 
-    /// A body of that class, all properties at zero, without conjugate.
+    /// Creates a body of `class` with all properties zero and without a conjugate.
     #[inline]
     pub fn new(class: &Rc<Class>) -> Self {
         let storage = Storage::new(class.schema().clone());
@@ -38,19 +36,19 @@ impl Body {
         Self { class, storage, plugin_part, constructed: 0, dormant: None, removed: None }
     }
 
-    /// Its class.
+    /// Returns the class.
     #[inline]
     pub fn class(&self) -> &Rc<Class> {
         &self.class
     }
 
-    /// Its properties.
+    /// Returns the properties.
     #[inline]
     pub fn view(&self) -> View<'_> {
         self.storage.view()
     }
 
-    /// Its first byte. Valid until the body is dropped.
+    /// Returns the address of the first byte. Valid until the body is dropped.
     #[inline]
     pub fn memory(&self) -> *mut u8 {
         self.storage.view().start()

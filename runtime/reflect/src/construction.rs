@@ -1,13 +1,13 @@
-//! Construction and end of objects: what happens in which order. The floors above run the plugins' parts of it; this file
-//! knows when, and that a construction that fails anywhere leaves nothing behind.
+//! Construction and destruction of objects. Higher layers run the plugin steps through [`ConstructionHooks`]; this file
+//! defines the order, and destroys an object whose construction fails.
 //!
-//! The order: memory; the plugin part; class by class from the root subobjects, defaults and constructor; the
-//! archetype's values; PostInitProperties of the plugin, then of the host. Subobjects go through the first half when
-//! their owner's class comes to them, and through PostInitProperties when the owner's archetype has been copied, so that
-//! nothing overwrites what it sets.
+//! The order: memory; the plugin part; class by class from the root: subobjects, defaults, constructor; the archetype's
+//! values; PostInitProperties of the plugin, then of the host. A subobject runs all steps but the last during its owner's
+//! class. Its PostInitProperties runs after the owner's archetype was copied, so that the copy does not overwrite its
+//! changes.
 //!
-//! A CDO takes over its super's values before its own class has its turn, not after: else a class constructor could not
-//! shape the values of properties it inherited.
+//! A CDO copies the values of its base's CDO before its own class runs, so that the class constructor can change inherited
+//! properties.
 
 use std::rc::Rc;
 
@@ -33,56 +33,56 @@ use failure::StepFacts;
 pub use failure::{ConstructionFailed, ConstructionStep};
 pub use living::{add_subobject, reconstruct};
 
-/// What the floors above do in an object's life; this floor says when. No store is borrowed while they do.
+/// Steps of construction and destruction that higher layers implement. No store is borrowed while they run.
 pub trait ConstructionHooks {
-    /// Builds the plugin part: all parts, the red constructors of the dynamic classes base to derived.
+    /// Builds the plugin part: all parts, with the red constructors of the dynamic classes from base to derived.
     ///
     /// # Errors
-    /// When a part cannot be built; the error names its class.
+    /// If a part cannot be built; the error names its class.
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
     /// Runs the class constructor of this dynamic class.
     ///
     /// # Errors
-    /// When it fails.
+    /// If the class constructor fails.
     fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// Whether this dynamic class has a class constructor. One that has none is not seen by it, and need not be ready.
+    /// Checks that this dynamic class has a class constructor. Classes without one need not be ready.
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool;
 
-    /// Whether this dynamic class has a PostInitProperties of its own.
+    /// Checks that this dynamic class has its own PostInitProperties.
     fn has_post_init(&self, class: &Rc<Class>) -> bool;
 
-    /// Runs the plugin's PostInitProperties: one call, to the most derived there is. `class` is the object's.
+    /// Runs the plugin's PostInitProperties: one call of the most derived one. `class` is the class of the object.
     ///
     /// # Errors
-    /// When it fails.
+    /// If PostInitProperties fails.
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// The object goes, also when its construction failed: its conjugate ends, where there is one.
+    /// Destroys the object's conjugate, if any; also after a failed construction.
     fn end_conjugate(&self, object: ObjectHandle);
 }
 
-/// How many classes an error lists.
+/// Maximum number of classes in an error message.
 const SHOWN: usize = 4;
 
-/// How an object is to be born.
+/// Parameters of a construction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConstructionArgs {
-    /// Its name; without one it gets one of its own.
+    /// Name; `None` for a generated unique name.
     pub name: Option<Name>,
-    /// The object it lies in, or none.
+    /// Outer object, or none.
     pub outer: ObjectHandle,
-    /// The object whose values it starts with; without one, the CDO of its class.
+    /// Object whose values are copied; `None` for the CDO of the class.
     pub archetype: Option<ObjectHandle>,
-    /// Whether it is to be kept from collection.
+    /// True to add the object to the root set.
     pub root: bool,
 }
 
-/// Brings an object of `class` into the world. Game thread only.
+/// Constructs an object of `class`. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] when a step fails or panics; object and subobjects are gone then.
+/// [`ConstructionFailed`] if a step fails or panics; the object and its subobjects are destroyed then.
 pub fn construct(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -122,7 +122,7 @@ pub fn construct(
     Ok(new_object.object)
 }
 
-/// Why an object of `class` is not made where it is abstract, with what can be made instead.
+/// Returns an error message if `class` is abstract, with the concrete classes that extend it.
 fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
     if class.flags & class_flags::ABSTRACT == 0 {
         return None;
@@ -141,16 +141,16 @@ fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
     Some(format!("it is abstract: take a class that extends it ({known})"))
 }
 
-/// Why an object of `class` is not made where it stands alone and is for a context.
+/// Returns an error message if `class` is contextual and `outer` is none.
 fn refused_without_context(class: &Class, outer: ObjectHandle) -> Option<&'static str> {
     let is_contextual = class.flags & class_flags::CONTEXTUAL != 0;
     (is_contextual && outer.is_none()).then_some("it is contextual: say which object it is made inside of, its outer")
 }
 
-/// The CDO of `class`; where there is none it is born, after the CDO of its base. Game thread only.
+/// Returns the CDO of `class`; constructs it if needed, after the CDO of its base. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] when a step fails or panics, or when the CDO needs itself.
+/// [`ConstructionFailed`] if a step fails or panics, or if the CDO needs itself.
 pub fn make_cdo(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -173,10 +173,11 @@ pub fn make_cdo(
     Ok(cdo)
 }
 
-/// Runs the class constructor of one dynamic class of an object's chain, and counts it: no other function runs any.
+/// Runs and counts the class constructor of one dynamic class of an object's chain. No other function runs class
+/// constructors.
 ///
 /// # Errors
-/// [`StepError`] when it fails or panics.
+/// [`StepError`] if the class constructor fails or panics.
 pub fn run_class_constructor(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -187,8 +188,8 @@ pub fn run_class_constructor(
     trap_as(|| hooks.class_constructor(object, class))
 }
 
-/// Runs what a native class does in a construction. Nothing refers to the new object yet, so it is held: the host may
-/// collect in there.
+/// Runs the hook of a native class. Keeps the new object alive, because nothing refers to it yet and the hook may run a
+/// collection.
 fn run_native(world: &World, object: ObjectHandle, hook: &NativeHook) -> Result<(), StepError> {
     let _held = world.stack.hold([object]);
     hook(world.context(), object).map_err(StepError::new)
@@ -206,10 +207,11 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
     }
 }
 
-/// Ends an object: first its native classes are told, then its subobjects end, the last born first; then its conjugate ends and its handle is stale. Doing so
-/// again, or while it is being done, changes nothing. Its memory stays until the graveyard is freed. Game thread only.
+/// Destroys an object: runs `begin_destroy` of its native classes, destroys its subobjects in reverse order of creation,
+/// then destroys its conjugate and makes its handle stale. Does nothing if the object is already being destroyed. Its memory
+/// remains until the graveyard is freed. Game thread only.
 pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
-    // Subobjects of subobjects may be nested to any depth, so this does not call itself.
+    // Iterative, because subobjects may be nested to any depth.
     enum Step {
         Begin(ObjectHandle),
         End(ObjectHandle, Option<Rc<Class>>),
@@ -221,7 +223,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
                 let class = world.objects.class(object);
                 tell_end(world, object, class.as_ref());
                 steps.push(Step::End(object, class));
-                // The last one is the next one taken.
+                // Steps are popped from the end, so the last subobject is next.
                 steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
             }
             Step::Begin(_) => {}
@@ -230,7 +232,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
     }
 }
 
-/// The conjugate of an object ends, and its handle is stale.
+/// Destroys the conjugate of an object and releases the object.
 fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
     if let Err(error) = trap_as(|| {
         hooks.end_conjugate(object);
@@ -246,7 +248,7 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
     world.counters.deaths.bump();
 }
 
-/// Runs what the native classes of an object have to do before it ends, derived before base.
+/// Runs `begin_destroy` of the object's native classes, derived before base.
 fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
     for class in std::iter::successors(class, |class| class.base.as_ref()) {
         let Some(hook) = &class.begin_destroy else { continue };
@@ -265,53 +267,49 @@ fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
 struct Constructor<'a> {
     world: &'a World,
     hooks: &'a dyn ConstructionHooks,
-    /// The class that the creator requested.
     asked: &'a Rc<Class>,
 }
 
-/// What is to be made.
 struct Order<'a> {
     class: &'a Rc<Class>,
     name: Option<Name>,
     outer: ObjectHandle,
-    /// What the outer calls it, when it is a subobject.
+    /// Name within the outer, if the object is a subobject.
     part: Option<&'a Rc<str>>,
     flags: u32,
     template: Option<ObjectHandle>,
 }
 
-/// An object that is constructed, and not yet initialized.
+/// Constructed object whose PostInitProperties has not run yet.
 struct NewObject {
     object: ObjectHandle,
     class: Rc<Class>,
-    /// Where its values come from.
     template: Option<ObjectHandle>,
     origin: TemplateOrigin,
     parts: Vec<NewObject>,
 }
 
-/// How an object came by its template, which says whether it is copied from again when its owner is.
+/// Origin of a template. Decides whether it is copied again together with the owner's template.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplateOrigin {
-    /// The requested one, or the subobject of its owner's template.
+    /// Requested archetype, or the subobject of the owner's template.
     Asked,
-    /// Its owner's template has no such subobject: the CDO of its own class.
+    /// CDO of the object's own class, because the owner's template has no such subobject.
     OwnClass,
 }
 
-/// When the template's values are copied.
+/// Time at which the template's values are copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Copying {
-    /// Before the object's own class has its turn: CDOs.
+    /// Before the object's own class runs, for CDOs.
     BeforeOwnClass,
-    /// When all classes had their turn: subobjects, so that their owner's class constructor finds them ready.
+    /// After all classes ran, for subobjects, so that the class constructor of the owner finds them complete.
     AfterClasses,
-    /// By the caller, when the subobjects are there too.
+    /// By the caller, when all subobjects exist.
     Later,
 }
 
-/// Template and object, subobject of the template and subobject of the object, and so on: what a reference in copied
-/// values has to become.
+/// Objects of the template and their counterparts in the new object, used to replace references in copied values.
 type Pairs = Vec<(ObjectHandle, ObjectHandle)>;
 
 impl Constructor<'_> {
@@ -326,8 +324,7 @@ impl Constructor<'_> {
         Ok(new_object.object)
     }
 
-    /// The CDO of a class that the construction needs; where it fails, the creator still gets an error about the class
-    /// it requested.
+    /// Returns the CDO of a class that the construction needs. Errors name the class that the caller requested.
     fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, ConstructionFailed> {
         make_cdo(self.world, self.hooks, class)
             .map_err(|failed| ConstructionFailed { class: self.asked.path.to_string(), ..failed })
@@ -343,12 +340,12 @@ impl Constructor<'_> {
         Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
     }
 
-    /// Memory, plugin part, and every class's turn.
+    /// Allocates the object, builds its plugin part and runs all its classes.
     fn begin(&self, order: &Order<'_>, copying: Copying, pairs: &mut Pairs) -> Result<NewObject, ConstructionFailed> {
         let Order { class, name, outer, part, flags, template } = *order;
         let object = self.world.objects.allocate(class, name, outer, flags);
         if let Some(part) = part {
-            // Before any code runs that could end the owner: a subobject goes with it.
+            // Registered before any code runs that could destroy the owner, so that the subobject is destroyed with it.
             self.world.objects.adopt(outer, part, object);
         }
         pairs.extend(template.map(|template| (template, object)));
@@ -384,7 +381,7 @@ impl Constructor<'_> {
                 || ConstructionStep::Defaults(turn.path.to_string()),
                 || {
                     self.set_defaults(object, turn)?;
-                    // All others get them with the values of their template.
+                    // Other objects copy these values from their template.
                     match copying {
                         Copying::BeforeOwnClass => overrides::set_default_overrides(self.world, object, turn),
                         _ => Ok(()),
@@ -396,8 +393,8 @@ impl Constructor<'_> {
         if copying == Copying::AfterClasses { self.copy_values(new_object, pairs) } else { Ok(()) }
     }
 
-    /// One default subobject, of the class that the most derived class of its owner names. None is made where an
-    /// owner that is born anew has it already.
+    /// Creates one default subobject, of the class that the owner's most derived class specifies. Returns `None` if the
+    /// owner already has it, which happens during a reconstruction.
     fn part(
         &self,
         owner: &NewObject,
@@ -444,7 +441,7 @@ impl Constructor<'_> {
                 let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
                 part.origin = TemplateOrigin::OwnClass;
                 if let Some(template) = of_template {
-                    // The owner's template has one of a base of this class: what it has goes over the CDO's values.
+                    // The owner's template has a subobject of a base of this class: its values overwrite those of the CDO.
                     (part.template, part.origin) = (Some(template), TemplateOrigin::Asked);
                     pairs.push((template, part.object));
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
@@ -456,7 +453,7 @@ impl Constructor<'_> {
         Ok(Some(part))
     }
 
-    /// Whether `owner` or one of the objects it is a part of is of that very class.
+    /// Checks that `owner`, or an object that it is a subobject of, has exactly this class.
     fn lies_in(&self, owner: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         let is_part =
@@ -472,14 +469,14 @@ impl Constructor<'_> {
                 self.world.objects.write_unasked(object, &property.text, default)?;
             }
         }
-        // Other objects get them with the values of their class default object.
+        // Other objects copy these values from their CDO.
         match &turn.script_defaults {
             Some(hook) if self.is_cdo_of(object, turn) => run_native(self.world, object, hook),
             _ => Ok(()),
         }
     }
 
-    /// Whether the object is the class default object of that very class, which may be under construction.
+    /// Checks that the object is the CDO of exactly that class; it may be under construction.
     fn is_cdo_of(&self, object: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         objects.flags(object).is_some_and(|flags| flags & object_flags::CDO != 0)
@@ -488,7 +485,7 @@ impl Constructor<'_> {
 
     fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), ConstructionFailed> {
         let path = || turn.path.to_string();
-        // Counted without a step of its own: nearly all classes have no constructor.
+        // Counted without a step, because most classes have no constructor.
         if turn.origin == Origin::Dynamic && !self.hooks.has_class_constructor(turn) {
             count_class_constructor(self.world, object, turn);
             return Ok(());
@@ -508,7 +505,7 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Copies the template's values into the object, and those of the template's subobjects into its own.
+    /// Copies the template's values into the object, and those of the template's subobjects into the object's subobjects.
     fn copy_values(&self, new_object: &NewObject, pairs: &Pairs) -> Result<(), ConstructionFailed> {
         let objects = &self.world.objects;
         if let Some(template) = new_object.template {
@@ -524,7 +521,8 @@ impl Constructor<'_> {
         asked.into_iter().try_for_each(|part| self.copy_values(part, pairs))
     }
 
-    /// PostInitProperties of the subobjects, then of the object: the plugin's, then the host's from the root on.
+    /// Runs PostInitProperties of the subobjects, then of the object: first the plugin's, then the native ones from the root
+    /// on.
     fn post_init(&self, new_object: &NewObject) -> Result<(), ConstructionFailed> {
         new_object.parts.iter().try_for_each(|part| self.post_init(part))?;
         self.init(new_object.object, &new_object.class)
@@ -544,7 +542,6 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Counts an object and its subobjects, now that all of them are born whole.
     fn count(&self, new_object: &NewObject) {
         let counters = &self.world.counters;
         match self.world.objects.flags(new_object.object) {
@@ -555,7 +552,7 @@ impl Constructor<'_> {
         new_object.parts.iter().for_each(|part| self.count(part));
     }
 
-    /// Runs one step. Afterwards the object must still be there: code that is handed a new object may destroy it.
+    /// Runs one step and fails if it destroyed the object.
     fn step(
         &self,
         object: ObjectHandle,

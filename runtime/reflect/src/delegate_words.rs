@@ -1,16 +1,16 @@
-//! What stands in the parentheses of a delegate's type: its signature, or its path with the signature in parentheses.
+//! Text inside the parentheses of a delegate type: a signature, or a path with the signature in parentheses.
 
-/// The words of a delegate with a name.
+/// Returns the text of a named delegate.
 pub(super) fn in_words(path: &str, signature: &str) -> String {
     format!("{path}({signature})")
 }
 
-/// The path of the delegate that the words of a delegate's type name, where they do, and its signature.
+/// Splits the text of a delegate type into the path of a named delegate, if any, and its signature.
 pub(super) fn split(words: &str) -> (Option<&str>, &str) {
     let end = words.find([',', '(', ')', ' ']).unwrap_or(words.len());
     let (path, rest) = words.split_at(end);
     match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        // A kind with a path in parentheses begins otherwise.
+        // Other kinds with a path in parentheses do not begin with a slash.
         Some(signature) if path.starts_with('/') => (Some(path), signature),
         _ => (None, words),
     }

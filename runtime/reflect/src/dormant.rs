@@ -1,6 +1,6 @@
-//! What an object keeps that has no place in its memory. Of a class that is not there: its values by name, until the class
-//! returns; meanwhile the object is seen as one of its nearest base that is there, and has no plugin part. Of a property that its
-//! class has no more: the value, until a property of that name returns.
+//! Values that an object keeps outside its memory. For a missing class: its values by name, until the class returns; until
+//! then the object is an instance of the nearest available base, without a plugin part. For a removed property: its value,
+//! until a property with that name returns.
 
 use std::rc::Rc;
 
@@ -8,54 +8,54 @@ use alcedo_base::handles::ObjectHandle;
 
 use crate::value::Value;
 
-/// What an object keeps of its class while that is gone.
+/// State that a dormant object keeps of its missing class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dormant {
-    /// Path of the class the object is of.
+    /// Path of the object's own class.
     pub class: Rc<str>,
-    /// Paths of the dynamic classes above it, base first.
+    /// Paths of the dynamic bases of that class, base first.
     pub bases: Vec<Rc<str>>,
-    /// The properties that its body has no place for.
+    /// Values of properties that the current body lacks.
     pub values: Vec<(Rc<str>, KeptValue)>,
-    /// The fields of its plugin part that are kept.
+    /// Kept fields of the plugin part.
     pub fields: Vec<KeptField>,
 }
 
-/// One value of a dormant object.
+/// Property value of a dormant object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeptValue {
-    /// The object differed from its class in it.
+    /// Value that differed from the default of the class.
     Own(Value),
-    /// It was the default, and will be whatever is the default then.
+    /// Default of the class at the time of the return.
     Default,
 }
 
-/// A plugin-side field on its way over a reload.
+/// Field of a plugin part that is kept across a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptField {
-    /// Path of the class that declares it.
+    /// Path of the declaring class.
     pub class: String,
-    /// Its name.
+    /// Name of the field.
     pub name: String,
-    /// Its value, in CBOR.
+    /// Value in CBOR.
     pub data: Vec<u8>,
 }
 
-/// Values of an object whose properties its class has no more, or has with a type that could not take them. They are there as
-/// long as the object is, in the process that it is in: no file has them.
+/// Values of removed properties, or of properties whose new type could not take them. Kept for the lifetime of the object in
+/// this process; never saved to a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedValues {
     values: Vec<(Rc<str>, Value)>,
-    /// Kept fields that the plugin part could not have.
+    /// Kept fields that the plugin part rejected.
     pub fields: Vec<FieldAside>,
 }
 
-/// A kept field that the plugin part could not have, with what it has instead in CBOR.
+/// Kept field that the plugin part rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldAside {
-    /// The field.
+    /// Rejected field.
     pub field: KeptField,
-    /// The value that the field began with instead; `None` if the field is gone.
+    /// CBOR value that the field started with instead; `None` if the field no longer exists.
     pub instead: Option<Vec<u8>>,
 }
 
@@ -67,29 +67,29 @@ impl KeptField {
 }
 
 impl RemovedValues {
-    /// The property of that name had this value; one that was kept under that name before is gone.
+    /// Keeps the value of a removed property; replaces a kept value with that name.
     pub fn put(&mut self, name: &Rc<str>, value: Value) {
         self.take(name);
         self.values.push((Rc::clone(name), value));
     }
 
-    /// Takes the value of that name out.
+    /// Removes and returns the value with that name.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         let at = self.values.iter().position(|(known, _)| **known == *name)?;
         Some(self.values.remove(at).1)
     }
 
-    /// Whether there is a value of that name.
+    /// Checks that a value with that name is kept.
     pub fn has(&self, name: &str) -> bool {
         self.values.iter().any(|(known, _)| **known == *name)
     }
 
-    /// Boxed, where there are any.
+    /// Returns the values in a box, or `None` if there are none.
     pub fn boxed(self) -> Option<Box<Self>> {
         (!self.values.is_empty() || !self.fields.is_empty()).then(|| Box::new(self))
     }
 
-    /// The objects that they refer to: those are held as if the values were in the body.
+    /// Returns the strong references of the values; the object keeps them alive.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
         strong_references(self.values.iter().map(|(_, value)| value))
     }
@@ -104,12 +104,12 @@ fn strong_references<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<ObjectH
 }
 
 impl Dormant {
-    /// The value of that name.
+    /// Returns the value with that name.
     pub fn value(&self, name: &str) -> Option<&KeptValue> {
         self.values.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
     }
 
-    /// The objects its values refer to: they are held as if the values were in the body.
+    /// Returns the strong references of the values; the object keeps them alive.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
         strong_references(self.values.iter().filter_map(|(_, value)| match value {
             KeptValue::Own(value) => Some(value),

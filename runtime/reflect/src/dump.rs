@@ -1,6 +1,6 @@
-//! All that a registry has of a package, as text, so that tests can compare two registries: a type that a host declares and the
-//! same one of a module are equal in every field but those that say who declared it. Everything is taken apart by name, so a
-//! field that is added is either compared or left out here on purpose.
+//! Text dump of all types of a package, so that tests can compare two registries: a type declared by a host and the same
+//! type declared by a module must be equal in all fields except their origin. Structs are destructured by field, so that a
+//! new field has to be compared or excluded explicitly.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::property::Property;
 use crate::structs::{Nature, StructType};
 use crate::types::Types;
 
-/// The types of that package, one line for each type and each member, in order of their paths.
+/// Returns the types of a package, one line per type and member, sorted by path.
 pub fn dump(types: &Types, names: &Names, package: &str) -> String {
     let mut text = String::new();
     for interface in types.interfaces().iter().filter(|found| *found.package == *package) {
@@ -39,7 +39,7 @@ pub fn dump(types: &Types, names: &Names, package: &str) -> String {
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
-    // Writing into a text cannot fail.
+    // Writing to a `String` cannot fail.
     let _written = writeln!(text, "{words}");
 }
 
@@ -93,7 +93,7 @@ fn dump_class(text: &mut String, names: &Names, class: &Class) {
         subobject_overrides,
         default_overrides,
         interfaces,
-        // Whose code runs, which is what differs.
+        // Code and origin, which may differ.
         script_defaults: _,
         native_constructor: _,
         native_post_init: _,
@@ -101,7 +101,7 @@ fn dump_class(text: &mut String, names: &Names, class: &Class) {
         add_references: _,
         tag: _,
         cdo: _,
-        // Computed of the rest.
+        // Derived from the other fields.
         members: _,
     } = class;
     let base = base.as_ref().map(|base| &base.path);
@@ -142,7 +142,7 @@ fn dump_function(text: &mut String, names: &Names, function: &Rc<Function>) {
         thunk: _,
         black_code: _,
         tag: _,
-        // Computed of the parameters.
+        // Derived from the parameters.
         schema: _,
         words,
     } = &**function;
@@ -165,7 +165,7 @@ mod tests {
     use crate::origin::Origin;
     use crate::testing::world;
 
-    /// A struct, an interface, two delegates, and a class with one of everything.
+    /// Declares a struct, an interface, two delegates, and a class with every kind of member.
     fn declared(origin: Origin) -> Batch {
         let structs = vec![StructDecl {
             fields: vec![PropertyDecl::new("x", PropertyKind::F64)],

@@ -1,29 +1,29 @@
-//! Arrays with a fixed number of elements: to a property an array like any other, of which its metadata says how many elements it has.
-//! Here a value that comes from elsewhere gets that many.
+//! Arrays with a fixed length: ordinary arrays whose length is in the metadata of the property. This module adjusts values
+//! from other sources to that length.
 
 use std::cell::Cell;
 
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
 
-/// The key of a property's metadata that says how many elements a fixed array has.
+/// Metadata key for the length of a fixed array.
 pub const ARRAY_DIM: &str = "array_dim";
 
-/// How many elements a value of the property has, where that is fixed.
+/// Returns the fixed length of an array property, if it has one.
 pub(crate) fn dim(property: &Property) -> Option<usize> {
     let PropertyType::Array(_) = property.ty else { return None };
     let (_, len) = property.meta.iter().find(|(key, _)| key == ARRAY_DIM)?;
     len.parse().ok()
 }
 
-/// Whether the number of elements of a value of the property, or of something in it, is fixed.
+/// Checks that the property, or a nested type of it, has a fixed length.
 pub fn has_fixed(property: &Property) -> bool {
     let in_struct = |ty: &PropertyType| matches!(ty, PropertyType::Struct(of) if of.fields().iter().any(|field| dim(field).is_some()));
     dim(property).is_some() || property.ty.any(&in_struct)
 }
 
-/// The value with as many elements as the property has: the first ones of it, then those of the default. Sets `is_cut` if
-/// the value had more.
+/// Truncates the value to the fixed length of the property, or extends it with elements of the default. Sets `is_cut` if
+/// elements were removed.
 pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Value>, is_cut: &Cell<bool>) -> Value {
     let value = inside(&property.ty, value, is_cut);
     match (dim(property), value, &property.ty) {
@@ -43,7 +43,7 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     }
 }
 
-/// The same for what is in a value, however deep.
+/// Applies [`at_length`] to all nested values.
 pub(crate) fn inside(ty: &PropertyType, value: Value, is_cut: &Cell<bool>) -> Value {
     match (ty, value) {
         (PropertyType::Struct(of), Value::Struct(mut fields)) => {

@@ -1,5 +1,5 @@
-//! How many bytes the values of a thread hold beside the memory that they lie in: rows of arrays, sets and maps, the bytes of texts,
-//! and names, which are kept for good. Whoever lets others make values sees by this how much they took together.
+//! Number of heap bytes that the values of a thread own: rows of containers, bytes of strings, and interned names, which are
+//! never freed. Used to limit the memory of scripts.
 
 use std::cell::Cell;
 
@@ -7,19 +7,17 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Bytes that are held now. The hash tables of sets and maps and what the allocator adds are not in it.
+/// Returns the number of owned bytes. Excludes the hash tables of sets and maps and the overhead of the allocator.
 #[inline]
 pub fn bytes() -> usize {
     HELD.get()
 }
 
-/// So many more.
 #[inline]
 pub(crate) fn more(bytes: usize) {
     HELD.set(HELD.get().wrapping_add(bytes));
 }
 
-/// So many less.
 #[inline]
 pub(crate) fn less(bytes: usize) {
     HELD.set(HELD.get().wrapping_sub(bytes));

@@ -1,6 +1,5 @@
-//! What the core calls when it is the turn of code above it: hooks of native classes. Classes and functions carry them, and
-//! lie far below the world that the hooks look at. So a hook is not given the world by its type, but a context that only the
-//! world itself can make and read.
+//! Hooks of native classes, called by the core. Classes and functions store hooks and are in lower modules than the world,
+//! so a hook receives a context that only the world can create and read.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -8,36 +7,34 @@ use std::rc::Rc;
 
 use alcedo_base::handles::ObjectHandle;
 
-/// The world that a hook is called for. [`World::of`](crate::World::of) is the way back.
+/// World that a hook is called for; [`World::of`](crate::World::of) returns it.
 #[derive(Clone, Copy, Debug)]
 pub struct HookContext<'a> {
     world: NonNull<()>,
     lent: PhantomData<&'a ()>,
 }
 
-/// What is the [`World`](crate::World), which alone says so.
+/// Marker for the [`World`](crate::World), its only implementor.
 pub(super) trait TheWorld {}
 
 impl<'a> HookContext<'a> {
-    /// The context of the world.
     #[inline]
     pub(super) fn new(world: &'a impl TheWorld) -> Self {
         Self { world: NonNull::from(world).cast(), lent: PhantomData }
     }
 
-    /// Where the world lies.
     #[inline]
     pub(super) fn world(self) -> NonNull<()> {
         self.world
     }
 }
 
-/// A step of the construction of native objects, run by the host. An error ends the construction.
+/// Step of the construction of a native object, run by the host. An error fails the construction.
 pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<(), String>>;
 
-/// The end of a native object begins, and nothing of it has ended.
+/// Runs before a native object is destroyed, while all of it is intact.
 pub(crate) type EndHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle)>;
 
-/// How a native class reports what its objects refer to beside their properties. It is called with no store borrowed;
-/// what it writes, makes and roots is looked at as if it happened between two slices.
+/// Reports references of a native class's objects outside their properties. Called with no store borrowed; a mark tracks the
+/// hook's writes, new objects and roots as if they happened between two slices.
 pub(crate) type AddReferences = Rc<dyn Fn(HookContext<'_>, ObjectHandle, &mut dyn FnMut(ObjectHandle))>;

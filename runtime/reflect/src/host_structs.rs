@@ -1,5 +1,5 @@
-//! Structs of modules with fields of any type, as Rust structs of a host: copied in and out field by field. A struct that is numbers
-//! and names only needs none of this: `plain_struct!` is that, where it lies.
+//! Structs of modules with fields of any type, as Rust structs of a host, copied field by field. Structs of only numbers and
+//! names use `plain_struct!` instead, without copying by field.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -14,22 +14,23 @@ use crate::values::structure::Struct;
 
 const MATCHES: &str = "what matches is of the kind";
 
-/// A struct in reflection as a Rust struct of the host. Made by [`host_struct!`](crate::host_struct), and by `#[ustruct]` of a host.
+/// Reflected struct as a Rust struct of the host. Implemented by [`host_struct!`](crate::host_struct), and by `#[ustruct]`
+/// of a host.
 ///
-/// Whatever an implementation says, a field is read and written as what it is, or the running call ends with a panic.
+/// A wrong implementation cannot access a field as another type; the running call panics instead.
 pub trait HostStructure: Sized + 'static {
     /// Path of the struct type.
     const PATH: &'static str;
-    /// Its fields in order, those of the structs that it extends first.
+    /// Fields in order, inherited ones first.
     const FIELDS: &'static [HostField];
 
-    /// The value, from its fields in order.
+    /// Reads the value from its fields, in order.
     fn load(fields: FieldsToRead<'_>) -> Self;
-    /// Overwrites the fields in order.
+    /// Overwrites the fields, in order.
     fn store(self, fields: FieldsToWrite<'_>);
 }
 
-/// A field, as the Rust struct has it.
+/// Field of a Rust struct.
 #[derive(Debug)]
 pub struct HostField {
     name: &'static str,
@@ -38,40 +39,40 @@ pub struct HostField {
 }
 
 impl HostField {
-    /// One of that name, which is read and written as a `T`.
+    /// Describes a field with that name and Rust type `T`.
     #[must_use]
     pub const fn of<T: HostValue>(name: &'static str) -> Self {
         Self { name, matches: <T::Raw as OfKind>::matches, describe: <T::Raw as OfKind>::describe }
     }
 }
 
-/// The fields of a struct, to read one after the other.
+/// Fields of a struct for sequential reads.
 pub struct FieldsToRead<'a>(Box<dyn Iterator<Item = Ptr<'a>> + 'a>);
 
 impl FieldsToRead<'_> {
-    /// The value of the next one.
+    /// Reads the next field.
     ///
     /// # Panics
-    /// When there is none, or it is of another kind: the implementation does not read what it says in [`HostStructure::FIELDS`].
+    /// If no field is left or its type differs, because the implementation does not match [`HostStructure::FIELDS`].
     pub fn take<T: HostValue>(&mut self) -> T {
         T::from_raw(<T::Raw as OfKind>::load(self.0.next().and_then(Ptr::to).expect(MATCHES)))
     }
 }
 
-/// The fields of a struct, to write one after the other.
+/// Fields of a struct for sequential writes.
 pub struct FieldsToWrite<'a>(Box<dyn Iterator<Item = PtrMut<'a>> + 'a>);
 
 impl FieldsToWrite<'_> {
-    /// Overwrites the next one.
+    /// Overwrites the next field.
     ///
     /// # Panics
-    /// As for [`FieldsToRead::take`].
+    /// Panics in the cases of [`FieldsToRead::take`].
     pub fn put<T: HostValue>(&mut self, value: T) {
         value.into_raw().store(self.0.next().and_then(PtrMut::to).expect(MATCHES));
     }
 }
 
-/// A value where structs that are a `T` lie.
+/// Value of a struct property that matches `T`.
 #[derive(Debug)]
 pub struct StructOf<T>(pub T);
 
@@ -103,9 +104,10 @@ impl<T: HostStructure> OfKind for StructOf<T> {
     }
 }
 
-/// Defines a Rust struct of the host for a struct that a module declares, with fields of any type that
-/// [`HostValue`](crate::host_value::HostValue) is: texts, references, enums, containers, other such structs. Its `Default` is the
-/// zero value of each field, and not what the module says that a new one begins as. `alcedo glue --for-host` writes it.
+/// Defines a Rust struct of the host for a struct that a module declares, with fields of any
+/// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. Its
+/// `Default` is the zero value of each field, not the default that the module declares. `alcedo glue --for-host` generates
+/// it.
 #[macro_export]
 macro_rules! host_struct {
     ($(#[$meta:meta])* $vis:vis struct $name:ident in $path:literal {
@@ -121,7 +123,7 @@ macro_rules! host_struct {
     };
 }
 
-/// Implements reading and writing of a Rust struct of the host, field by field.
+/// Implements reading and writing of a Rust struct of the host by field.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_host_fields {

@@ -1,6 +1,6 @@
-//! The part of the store that is looked at most: what stands in each slot, in rows without gaps. Plugins read the
-//! first row by themselves, so it lies in memory of its own, to which no reference is ever made; that is also why
-//! the host may look at all of them while the rest of the store is borrowed.
+//! Cached columns of the most read fields of the object store, one entry per slot. Plugins read the first column directly,
+//! so it is stored in separate memory to which no reference is created. For the same reason the host may read the columns
+//! while the rest of the store is borrowed.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,15 +10,15 @@ use alcedo_base::handles::{ClassId, ObjectHandle};
 
 use crate::row::Row;
 
-/// What the floors above keep beside an object. The store copies it and does not interpret it; all zero means nothing.
+/// Data of higher layers about an object's plugin part. The store does not interpret it; all zero means none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PluginPart {
-    /// Which conjugate it is; zero is none.
+    /// Conjugate number; zero means none.
     pub word: u64,
-    /// Its part for its most derived class.
+    /// Plugin part of the most derived class.
     part: *mut (),
-    /// The number of that class, as wide as the other fields: what is copied along with padding just after it was written
-    /// makes a processor wait, and two of these are for each construction.
+    /// Id of that class, as wide as the other fields: copying a struct with padding right after writing it stalls the
+    /// processor, and each construction copies this twice.
     class: u64,
 }
 
@@ -26,20 +26,20 @@ impl PluginPart {
     /// No conjugate.
     pub const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: 0 };
 
-    /// A conjugate without parts.
+    /// Returns a conjugate without parts.
     #[inline]
     pub fn of(word: u64) -> Self {
         Self { word, ..Self::NONE }
     }
 
-    /// The same with a part, which is for that class.
+    /// Returns the conjugate with its part for `class`.
     #[inline]
     pub fn with_part(self, part: *mut (), class: ClassId) -> Self {
         Self { part, class: class.0.into(), ..self }
     }
 }
 
-/// The part that is asked most, of whom and for which class.
+/// Cached plugin part of the most derived class, with its owner and class id.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct PartEntry {
@@ -47,8 +47,8 @@ struct PartEntry {
     part: *mut (),
 }
 
-/// The serial of an object, and the number of the class that it has a part for, in one word since they are read
-/// together. Zero for an empty slot.
+/// Serial of an object and id of the class of its part, in one machine word because they are read together. Zero for an
+/// empty slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 struct PartOf(u64);
@@ -60,92 +60,88 @@ impl PartOf {
     }
 }
 
-/// The rows, and the head by which plugins find the first.
+/// Cached columns, and the head through which plugins find the first one.
 #[derive(Debug)]
 pub struct HotColumns {
     entries: Row<DirectoryEntry>,
     parts: Row<PartEntry>,
-    /// The word of each conjugate: it leads to the parts that are not asked most.
+    /// Conjugate number of each object, used to look up the uncached parts.
     words: Row<u64>,
-    /// Plugins hold its address, which never changes, since it lies in an `Rc`.
+    /// Read by plugins through its address, which is stable because of the `Rc`.
     head: Rc<Cell<Directory>>,
-    /// Counts what is written to the rows.
+    /// Number of writes to the columns.
     changes: Cell<u64>,
 }
 
-/// An entry of nothing: all zero bytes.
+/// Entry of an empty slot: all zero bytes.
 const NOBODY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE, memory: std::ptr::null_mut() };
 
-/// No part.
 const NO_PART: PartEntry = PartEntry { of: PartOf(0), part: std::ptr::null_mut() };
 
 impl HotColumns {
-    /// No slots.
     pub(super) fn new() -> Self {
         let head = Rc::new(Cell::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 }));
         Self { entries: Row::new(NOBODY), parts: Row::new(NO_PART), words: Row::new(0), head, changes: Cell::new(0) }
     }
 
-    /// Where plugins find the first row. The address stays as long as `self`.
+    /// Returns the address of the head for plugins. Stable for the lifetime of `self`.
     #[inline]
     pub fn head(&self) -> *const Directory {
         self.head.as_ptr()
     }
 
-    /// Another number whenever an object has begun or ended, or has another body or plugin part.
+    /// Returns a number that changes whenever an object is created or destroyed, or its body or plugin part is replaced.
     #[inline]
     pub fn changes(&self) -> u64 {
         self.changes.get()
     }
 
-    /// How many objects have ended or got another body, as plugins see it.
+    /// Returns the number of destroyed objects and replaced bodies, as published to plugins.
     #[inline]
     pub fn ends(&self) -> u64 {
         self.head.get().ends
     }
 
-    /// How many slots there are.
     pub(super) fn len(&self) -> u32 {
         self.entries.count()
     }
 
-    /// What stands in a slot; an entry without a serial for an empty one.
+    /// Returns the entry of a slot; its serial is zero for an empty slot.
     #[inline]
     pub(super) fn entry(&self, index: u32) -> DirectoryEntry {
         self.entries.get(index).unwrap_or(NOBODY)
     }
 
-    /// The entry of an object, if its handle works.
+    /// Returns the entry of an object if its handle is valid.
     #[inline]
     pub fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
-        // A handle that names none has serial zero, and so has an empty slot.
+        // The none handle and empty slots both have serial zero.
         let entry = self.entries.get(object.index())?;
-        // One comparison and one test of a word that is in a register: this is looked at in every call.
+        // Only a comparison and a register test, because every call runs this.
         if entry.serial == object.serial() && !object.is_none() { Some(entry) } else { None }
     }
 
-    /// The part of an object, if its handle works and that is the class that the part is for.
+    /// Returns the part of an object if its handle is valid and the part is for `class`.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
-        // An object without a part has none for class zero, which is never looked up.
+        // Objects without a part have class zero, which must not be looked up.
         debug_assert_ne!(class, ClassId::NONE);
         let entry = self.parts.get(object.index())?;
         (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)
     }
 
-    /// What leads to all parts of an object; zero where its handle does not work, or there are none.
+    /// Returns the conjugate number of an object; zero if the handle is stale or the object has no conjugate.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> u64 {
         self.find(object).and_then(|_| self.words.get(object.index())).unwrap_or_default()
     }
 
-    /// The address of an entry, to have it fetched before it is looked at; any address for a slot that there is not.
+    /// Returns the address of an entry for prefetching; arbitrary if the slot does not exist.
     #[inline]
     pub(super) fn address(&self, index: u32) -> *const DirectoryEntry {
         self.entries.at(index).cast_const()
     }
 
-    /// Adds one empty slot.
     pub(super) fn add(&self) {
         self.entries.push();
         self.parts.push();
@@ -154,21 +150,19 @@ impl HotColumns {
         self.with_head(|head| Directory { entries, len, ..head });
     }
 
-    /// The slot has an object now.
     pub(super) fn put(&self, index: u32, entry: DirectoryEntry, plugin_part: PluginPart) {
         self.entries.set(index, entry);
         self.put_part(index, entry.serial, plugin_part);
     }
 
-    /// The slot is empty now.
     pub(super) fn clear(&self, index: u32) {
         self.put(index, NOBODY, PluginPart::NONE);
     }
 
-    /// What stands beside an object is another thing now.
+    /// Replaces the plugin part of an object.
     ///
     /// # Panics
-    /// When there is no such slot.
+    /// If the slot does not exist.
     pub(super) fn put_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) {
         self.put_part(object.index(), object.serial(), plugin_part);
     }
@@ -179,7 +173,7 @@ impl HotColumns {
         self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }
 
-    /// Addresses inside some object are wrong from now on.
+    /// Invalidates addresses into objects that plugins have cached.
     pub(super) fn count_end(&self) {
         self.with_head(|head| Directory { ends: head.ends.wrapping_add(1), ..head });
     }

@@ -1,4 +1,4 @@
-//! A call of a reflected function: whether it may run now, and what is held while it does.
+//! Calls of reflected functions: permission checks, and the objects held during a call.
 
 use alcedo_abi::kinds::function_flags;
 use alcedo_base::border::CallError;
@@ -10,12 +10,13 @@ use crate::mode::Reach;
 use crate::thunk::{Frame, ParamBlock};
 
 impl Function {
-    /// Runs the function on `object` with the parameters of `block`. One that is no block of this very function is refused.
+    /// Runs the function on `object` with the parameters of `block`, which must be a block of this function.
     ///
     /// # Errors
-    /// What the thunk says; [`CallError::DuringRebuild`] when it may not run before the commit of what comes up;
-    /// [`CallError::Lent`] while plugin code holds a slice; [`CallError::Other`] when a function that brings its own thunk did not take
-    /// and give all that it should.
+    /// Returns the error of the thunk; [`CallError::Signature`] for a block of another function;
+    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit; [`CallError::Lent`] while plugin code
+    /// holds a slice; [`CallError::TooDeep`] if the stack is almost exhausted; [`CallError::Other`] if a custom thunk did
+    /// not take all parameters or did not store the result.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
         if !std::ptr::eq(self, block.function()) {
             return Err(CallError::Signature {
@@ -35,10 +36,10 @@ impl Function {
         }
     }
 
-    /// Whether a thunk that returned without an error has kept its side of a call of this function.
+    /// Checks that a thunk that returned successfully has fulfilled the calling convention of this function.
     ///
     /// # Errors
-    /// [`CallError::Other`] when it has not taken all parameters, said `finish` and given the result where there is one.
+    /// [`CallError::Other`] if the thunk has not taken all parameters, called `finish` and stored the result, if any.
     pub fn check_balance(&self, frame: &Frame<'_>) -> Result<(), CallError> {
         if frame.is_balanced() {
             return Ok(());
@@ -50,18 +51,18 @@ impl Function {
         )))
     }
 
-    /// Whether a call on `object` may run now.
+    /// Checks that a call on `object` is allowed.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] when it may not run before the commit of what comes up; [`CallError::Lent`] while plugin
-    /// code holds a slice.
+    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit; [`CallError::Lent`] while plugin code
+    /// holds a slice.
     #[inline]
     pub fn may_run(&self, world: &World, object: ObjectHandle) -> Result<(), CallError> {
         world.slices.allow_change(&format_args!("calling {}", self.path))?;
         world.mode.may_call(&self.path, || self.reach(world, object))
     }
 
-    /// What a call on `object` runs.
+    /// Returns the code that a call on `object` runs.
     fn reach(&self, world: &World, object: ObjectHandle) -> Reach {
         match ModuleId(self.tag) {
             _ if self.flags & function_flags::PURE != 0 => Reach::Pure,

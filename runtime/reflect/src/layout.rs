@@ -1,24 +1,24 @@
-//! Where properties lie. Structs and the parameters of functions have the layout of a C struct, which both sides work out. Objects
-//! are laid out by the host alone, which tells modules the offsets, so the properties of a class lie where they leave no gaps.
+//! Layout of properties. Structs and function parameters have C struct layout, which host and modules compute independently.
+//! The host alone lays out objects and passes the offsets to modules, so class properties are packed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Where things were placed.
+/// Result of a layout.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Placed {
-    /// Bytes from the start to each thing, in the order they were given.
+    /// Offset of each field in bytes, in input order.
     pub offsets: Vec<usize>,
-    /// Bytes up to the end of the last thing, not padded: a derived class goes on here.
+    /// End of the last field in bytes, without padding; properties of a derived class start here.
     pub end: usize,
-    /// Bytes with the padding at the end, as an array of such structs would have it.
+    /// Size in bytes, padded as an array element.
     pub size: usize,
     /// Alignment in bytes.
     pub align: usize,
 }
 
-/// Places things of the given sizes and alignments, in order, behind the first `base_size` bytes. Alignments are
-/// powers of two.
+/// Lays out fields with the given sizes and alignments in order, after the first `base_size` bytes. Alignments are powers of
+/// two.
 pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let (mut end, mut align) = (base_size, base_align.max(1));
     let mut offsets = Vec::with_capacity(things.len());
@@ -31,9 +31,9 @@ pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize
     Placed { offsets, end, size: end.next_multiple_of(align), align }
 }
 
-/// The same in an order that leaves few gaps: next comes what can lie nearest, and of several what needs the largest alignment. So the
-/// small ones are at the end, beside those of the derived class. Where the given order is shorter, it is that. Offsets are in the order
-/// they were given.
+/// Like [`place`], but reorders the fields to minimize gaps: repeatedly takes a field that fits nearest, with the largest
+/// alignment among equals. Small fields thus come last, next to those of a derived class. Keeps the input order if that is
+/// shorter. Offsets are in input order.
 pub(crate) fn place_closely(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let mut waiting: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
     for (at, (_, align)) in things.iter().enumerate() {
@@ -93,9 +93,9 @@ mod tests {
         assert_eq!(close(0, 1, &[]), (vec![], 0, 0, 1));
         // A flag before a double: 10 bytes instead of 17.
         assert_eq!(close(0, 1, &[(1, 1), (8, 8), (1, 1)]), (vec![8, 0, 9], 10, 16, 8));
-        // Those of one alignment stay in order.
+        // Fields of equal alignment keep their order.
         assert_eq!(close(0, 1, &[(4, 4), (8, 8), (4, 4), (24, 8)]), (vec![32, 0, 36, 8], 40, 40, 8));
-        // What the base has left over is filled first.
+        // Padding of the base is filled first.
         assert_eq!(close(17, 8, &[(8, 8), (1, 1), (4, 4), (2, 2)]), (vec![24, 17, 20, 18], 32, 32, 8));
         assert_eq!(close(6, 4, &[(8, 8), (0, 1)]), (vec![8, 6], 16, 16, 8));
     }

@@ -1,6 +1,6 @@
-//! Ids that name objects for ever, in this process and in others. An object has none until code points a
-//! lazy reference at it; a saved world carries them, so that the reference finds its object again. A copy of an object
-//! is another object: the ids lie here and not in its memory, so nothing copies them.
+//! Lazy ids, which identify objects permanently, in this process and in others. An object gets one when code first points a
+//! lazy reference at it; a saved world contains the ids, so that the reference resolves again. Copies of an object do not
+//! inherit its id, because ids are stored here and not in object memory.
 
 use alcedo_abi::value::LazyRaw;
 use alcedo_base::border::CallError;
@@ -8,42 +8,42 @@ use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ObjectHandle;
 use rustc_hash::FxHashMap;
 
-/// The ids of a world. Game thread only.
+/// Lazy ids of a world. Game thread only.
 #[derive(Debug, Default)]
 pub struct LazyIds {
     table: RefCell<Table>,
 }
 
-/// Which object has which id. Ends of objects are not reported here: an entry of one that is gone leads to a stale
-/// handle, and goes when there are so many that it is worth a walk.
+/// Map between ids and objects. Destroyed objects are not reported here: their entries resolve to stale handles until a
+/// sweep removes them, once the table is large enough.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     objects: FxHashMap<LazyRaw, ObjectHandle>,
     ids: FxHashMap<ObjectHandle, LazyRaw>,
-    /// How many entries the last walk left.
+    /// Number of entries after the last sweep.
     kept: usize,
 }
 
-/// Below so many entries no walk is worth it.
+/// Minimum number of entries for a sweep.
 const FEW: usize = 64;
 
 impl LazyIds {
-    /// The object's id, where it has one.
+    /// Returns the id of the object, if it has one.
     #[inline]
     pub fn find(&self, object: ObjectHandle) -> Option<LazyRaw> {
         self.table.borrow().ids.get(&object).copied()
     }
 
-    /// The object of that id, which may be gone.
+    /// Returns the object with that id, which may no longer exist.
     #[inline]
     pub fn object(&self, id: LazyRaw) -> Option<ObjectHandle> {
         self.table.borrow().objects.get(&id).copied()
     }
 
-    /// The object's id: the one it has, or a new one.
+    /// Returns the id of the object; generates one if needed.
     ///
     /// # Errors
-    /// When the system has no random numbers.
+    /// If the system provides no random numbers.
     pub(crate) fn give(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
         if let Some(id) = self.find(object) {
             return Ok(id);
@@ -58,7 +58,7 @@ impl LazyIds {
         }
     }
 
-    /// From now on the id is this object's, and no other's.
+    /// Assigns the id to the object and removes the previous assignments of both.
     pub fn put(&self, id: LazyRaw, object: ObjectHandle) {
         let mut table = self.table.borrow_mut();
         if let Some(former) = table.objects.insert(id, object) {
@@ -69,7 +69,8 @@ impl LazyIds {
         }
     }
 
-    /// Forgets objects that are gone, if it is worth it. Not while a rollback could bring them back.
+    /// Removes destroyed objects if the table has doubled since the last sweep. Must not run while a rollback may restore
+    /// objects.
     pub(crate) fn sweep(&self, is_alive: impl Fn(ObjectHandle) -> bool) {
         let mut table = self.table.borrow_mut();
         let Table { objects, ids, kept } = &mut *table;
@@ -81,7 +82,7 @@ impl LazyIds {
         *kept = ids.len();
     }
 
-    /// A line for each id, in order.
+    /// Returns one line per id, sorted.
     pub fn lines(&self) -> Vec<String> {
         let table = self.table.borrow();
         let line = |(id, object): (&LazyRaw, &ObjectHandle)| format!("{:016x}{:016x} is {object}", id.high, id.low);
@@ -90,13 +91,13 @@ impl LazyIds {
         lines
     }
 
-    /// All ids as they are now.
+    /// Returns a copy of all ids.
     #[inline]
     pub fn snapshot(&self) -> Table {
         self.table.borrow().clone()
     }
 
-    /// All ids as they were.
+    /// Restores all ids from a snapshot.
     #[inline]
     pub fn restore(&self, table: Table) {
         *self.table.borrow_mut() = table;

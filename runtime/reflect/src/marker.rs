@@ -1,5 +1,5 @@
-//! The mark itself. It is bound by how fast memory answers, so it takes objects by the handful: while the answer for one is
-//! on its way, it asks for the others. It does not recurse and allocates nothing per object but the room it waits in.
+//! Marker of the mark phase. Memory latency dominates its cost, so it processes objects in batches and prefetches the next
+//! ones. It is not recursive and allocates nothing per object except queue entries.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
 use std::fmt;
@@ -14,22 +14,22 @@ use crate::hooks::AddReferences;
 use crate::slots::Slots;
 use crate::storage::{Schema, View};
 
-/// How many objects are looked at together.
+/// Number of objects per batch.
 const HANDFUL: usize = 16;
 
-/// After so many handfuls it asks whether there is time; in a test after each, so that small worlds have many slices.
+/// Number of batches between two checks of the time limit; 1 in tests, so that small worlds need many slices.
 const PATIENCE: u32 = if cfg!(test) { 1 } else { 64 };
 
-/// How many natives are called between two looks at the clock.
+/// Number of native objects whose hooks run between two checks of the time limit.
 const ASKED_TOGETHER: usize = if cfg!(test) { 1 } else { 64 };
 
-/// Limit of objects that hooks create during a mark. A hook that creates an object with the same hook would keep the mark from its
-/// end.
+/// Maximum number of objects that hooks create during a mark. A hook that creates an object with the same hook would
+/// otherwise keep the mark from completing.
 const MOST_BORN_IN_HOOKS: u32 = 1 << 16;
 
-/// A holder of objects that the store does not track.
+/// Holder of objects that the store does not track.
 pub trait RootSource {
-    /// Shows `visit` each of them, at least once.
+    /// Calls `visit` at least once for each held object.
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle));
 }
 
@@ -39,30 +39,29 @@ impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
     }
 }
 
-/// A mark that is under way.
+/// Mark in progress.
 #[derive(Debug)]
 pub(crate) struct Marker {
-    /// The slots whose objects are reached: they were looked at, or wait for it in `open`.
+    /// Slots of reached objects: scanned, or queued in `open`.
     marked: Bits,
     open: Vec<u32>,
-    /// Objects that were born, or written to, since they were looked at.
+    /// Objects that were created or written to and must be scanned again.
     again: Vec<ObjectHandle>,
-    /// The objects of natives that are to say themselves what else they refer to.
+    /// Native objects whose `add_references` hooks have to be called.
     to_ask: Vec<(Rc<MarkClass>, ObjectHandle)>,
-    /// Those that have said it.
+    /// Slots of objects whose hooks were called.
     told: Vec<u32>,
-    /// Slots whose hooks were called, or are queued, since the mark or its last part began: at most once in either, although hooks
-    /// write to objects.
+    /// Slots whose hooks were called or queued since the mark, or its final part, began: at most once in each, although
+    /// hooks write to objects.
     asked: Bits,
-    /// Holds a flag that a hook runs, and the count of objects that hooks have created.
+    /// True while a hook runs, and the number of objects that hooks have created.
     born_in_hooks: (bool, u32),
-    /// By the number of the class.
     classes: Numbered<Rc<MarkClass>>,
-    /// References on their way into `open`.
+    /// References found in the current batch, to be queued in `open`.
     found: Vec<ObjectHandle>,
 }
 
-/// What a mark has to know of a class.
+/// Data of a class that a mark needs.
 pub(super) struct MarkClass {
     pub(super) path: Rc<str>,
     schema: Rc<Schema>,
@@ -70,7 +69,7 @@ pub(super) struct MarkClass {
 }
 
 impl Marker {
-    /// A mark that has reached nothing. It knows objects of these classes, and learns others when it meets them.
+    /// Creates a mark with nothing reached. Other classes than `classes` are added when their objects are found.
     pub(super) fn new(classes: &[Rc<Class>]) -> Self {
         let mut marker = Self {
             marked: Bits::default(),
@@ -87,17 +86,16 @@ impl Marker {
         marker
     }
 
-    /// An object is new: it is looked at in any case, since the object that refers to it may have been looked at
-    /// already.
+    /// Queues a new object in any case, because the object that refers to it may have been scanned already.
     pub(crate) fn born(&mut self, object: ObjectHandle) {
-        // The object that was in the slot before may have been reached.
+        // The previous object of the slot may have been reached.
         self.marked.put(object.index(), false);
         self.asked.put(object.index(), false);
         self.born_in_hooks.1 += u32::from(self.born_in_hooks.0);
         self.again.push(object);
     }
 
-    /// An object that is there is written to.
+    /// Queues an object for another scan after a write, if it was reached.
     pub(crate) fn look_again(&mut self, object: ObjectHandle) {
         if self.marked.get(object.index()) {
             self.marked.put(object.index(), false);
@@ -105,21 +103,21 @@ impl Marker {
         }
     }
 
-    /// Reaches the objects that `each_root` shows. Whether anything waits to be looked at then.
+    /// Shades the objects that `each_root` passes. Returns whether any object is queued.
     pub(super) fn shade_roots(&mut self, slots: &Slots, each_root: impl FnOnce(&mut dyn FnMut(ObjectHandle))) -> bool {
         self.marked.reserve(slots.len());
         each_root(&mut |object| self.shade(slots, object));
         !self.open.is_empty()
     }
 
-    /// Natives are to report once more what they refer to: changes of that are not seen.
+    /// Queues all native objects again, because changes of the references that they report are not tracked.
     pub(super) fn ask_natives_again(&mut self) {
         self.asked = Bits::default();
         self.open.append(&mut self.told);
     }
 
-    /// Looks at objects until there are none left, or `has_time` returns false. Returns whether there are none left;
-    /// natives are not called.
+    /// Scans objects until none is queued or `has_time` returns false. Returns whether none is queued. Does not call
+    /// natives.
     pub(super) fn run(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.marked.reserve(slots.len());
         self.asked.reserve(slots.len());
@@ -139,12 +137,12 @@ impl Marker {
         }
     }
 
-    /// Some of the natives that have not said yet what they refer to.
+    /// Removes and returns some of the native objects whose hooks have to be called.
     pub(super) fn some_to_ask(&mut self) -> Vec<(Rc<MarkClass>, ObjectHandle)> {
         self.to_ask.split_off(self.to_ask.len().saturating_sub(ASKED_TOGETHER))
     }
 
-    /// The objects that were not reached, in order of creation.
+    /// Returns the objects that were not reached, in order of creation.
     pub(super) fn unmarked(&self, slots: &Slots) -> Vec<ObjectHandle> {
         let dead = slots.occupied().without(&self.marked).map(|index| slots.handle(index));
         let mut dead: Vec<_> = dead.filter_map(|object| Some((slots.get(object)?.construction, object))).collect();
@@ -167,7 +165,7 @@ impl Marker {
             && let Some(index) = self.open.pop()
         {
             let entry = columns.entry(index);
-            // It may have ended since it was reached; and the object that is in its slot then is looked at by itself.
+            // The object may have been released since it was reached; a new object in its slot is queued separately.
             if entry.serial != 0 {
                 fetch(entry.memory.addr());
                 handful[count] = (entry.memory, entry.class, index);
@@ -175,7 +173,8 @@ impl Marker {
             }
         }
         for &(memory, class, index) in &handful[..count] {
-            // SAFETY: the column had this memory and class of the object just now, and no object ends while a mark has its turn.
+            // SAFETY: the column had this memory and class of the object just now, and no object is released during a slice
+            // of the mark.
             unsafe { self.look_at(slots, memory, class, index) };
         }
         while let Some(object) = self.found.pop() {
@@ -183,7 +182,7 @@ impl Marker {
         }
     }
 
-    /// Looks at one object.
+    /// Scans one object.
     ///
     /// # Safety
     /// `memory` is a live body of the class, and is not written during the call.
@@ -213,23 +212,23 @@ impl Marker {
         }
     }
 
-    /// Looks at an object of a class that was not there when the mark began.
+    /// Scans an object of a class that was declared after the mark began.
     #[cold]
     fn look_at_stranger(&mut self, slots: &Slots, index: u32) {
         let Some(tenant) = slots.get(slots.handle(index)) else { return };
         let (class, memory) = (tenant.seen().class(), tenant.seen().memory());
         self.learn(class);
-        // SAFETY: the tenant is there, with a body of its class, and nothing writes while a mark has its turn.
+        // SAFETY: the tenant has a body of its class, and nothing writes during a slice of the mark.
         unsafe { self.look_at(slots, memory, class.id, index) };
     }
 
-    /// Counts the objects that are created until [`Marker::heard`].
+    /// Starts counting created objects, until [`Marker::heard`].
     pub(super) fn asks(&mut self) {
         self.born_in_hooks.0 = true;
     }
 
-    /// What a native refers to, as its hooks said. A hook may have been followed by a change; so it is called again at
-    /// the end. Returns whether hooks create more objects than a mark can follow.
+    /// Queues the references that the hooks of a native object reported. Its hooks are called again at the end of the mark,
+    /// because the references may have changed since. Returns whether hooks create more objects than a mark can process.
     pub(super) fn heard(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) -> bool {
         self.again.extend(refers_to);
         self.told.push(object.index());
@@ -251,7 +250,7 @@ impl fmt::Debug for MarkClass {
     }
 }
 
-/// Has the memory at an address fetched, whatever it is.
+/// Prefetches the memory at any address.
 #[inline]
 fn fetch(address: usize) {
     #[cfg(target_arch = "x86_64")]

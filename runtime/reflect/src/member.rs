@@ -1,5 +1,5 @@
-//! By what a member of a class is looked up: by its name, or by a reference that remembers where a class has it, for a host
-//! that asks for the same one in each frame.
+//! Keys for the lookup of class members: a name, or a reference that caches the result of the last lookup, for hosts that
+//! access the same member in each frame.
 
 use std::rc::{Rc, Weak};
 
@@ -17,14 +17,14 @@ mod sealed {
     impl Sealed for &super::FunctionRef {}
 }
 
-/// By what a property is looked up: its name, or a [`PropertyRef`].
+/// Key for the lookup of a property: its name, or a [`PropertyRef`].
 pub trait PropertyKey: sealed::Sealed + Copy {
-    /// Its name.
+    /// Returns the name of the property.
     fn name(&self) -> &str;
-    /// The property of a class.
+    /// Returns the property of a class.
     #[doc(hidden)]
     fn find<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>>;
-    /// Where its values lie, as far as it remembers that.
+    /// Returns the cached offsets of the property's values, if any.
     #[doc(hidden)]
     #[inline]
     fn places(&self) -> Option<&WordPlaces> {
@@ -32,11 +32,11 @@ pub trait PropertyKey: sealed::Sealed + Copy {
     }
 }
 
-/// By what a function is looked up: its name, or a [`FunctionRef`].
+/// Key for the lookup of a function: its name, or a [`FunctionRef`].
 pub trait FunctionKey: sealed::Sealed {
-    /// Its name.
+    /// Returns the name of the function.
     fn name(&self) -> &str;
-    /// The function of a class.
+    /// Returns the function of a class.
     #[doc(hidden)]
     fn find(&self, class: &Rc<Class>) -> Option<Rc<Function>>;
 }
@@ -65,27 +65,26 @@ impl<T: AsRef<str> + ?Sized> FunctionKey for &T {
     }
 }
 
-/// A property, held instead of its name. It is looked up by name once for each class that it is used with, so it is good for
-/// objects of any class that has a property of that name, and after a reload for those of the new class. It keeps nothing
-/// alive. Game thread only.
+/// Reference to a property by name, which caches the lookup for the last class. Usable with objects of any class that has a
+/// property of that name, including new classes after a reload. Keeps nothing alive. Game thread only.
 #[derive(Clone, Debug)]
 pub struct PropertyRef {
     name: Rc<str>,
-    /// The class that declares it, by path; none where any will do.
+    /// Path of the required base class; `None` for any class.
     owner: Option<Rc<str>>,
-    /// The class of the last use, and the place among its properties.
+    /// Class of the last lookup, and the index among its properties.
     seen: RefCell<(Weak<Class>, usize)>,
-    /// Where its values lie, if they are words.
+    /// Cached offsets of word-sized values.
     places: WordPlaces,
 }
 
 impl PropertyRef {
-    /// The property of that name, of whatever class.
+    /// Creates a reference to a property of that name in any class.
     pub fn new(name: &str) -> Self {
         Self { name: name.into(), owner: None, seen: RefCell::new((Weak::new(), 0)), places: WordPlaces::new() }
     }
 
-    /// The property of that name of the class at that path: of no class that does not extend it.
+    /// Creates a reference to a property of that name in the class at that path and classes that extend it.
     pub fn of_class(class: &str, name: &str) -> Self {
         Self { owner: Some(class.into()), ..Self::new(name) }
     }
@@ -96,13 +95,13 @@ impl PropertyRef {
             return None;
         }
         let at = class.properties.iter().position(|property| property.text == self.name)?;
-        // The memory of a class is not reused while anything refers to it, even weakly.
+        // A weak reference keeps the allocation of the class, so its address is not reused.
         *self.seen.borrow_mut() = (Rc::downgrade(class), at);
         class.properties.get(at)
     }
 }
 
-/// Whether it is the class at that path or extends it; all extend none.
+/// Checks that the class is, or extends, the class at path `owner`, if any.
 fn extends(class: &Rc<Class>, owner: Option<&str>) -> bool {
     owner.is_none_or(|owner| class.lineage().any(|class| *class.path == *owner))
 }
@@ -130,22 +129,22 @@ impl PropertyKey for &PropertyRef {
     }
 }
 
-/// A function, held instead of its name: see [`PropertyRef`]. Game thread only.
+/// Reference to a function by name; see [`PropertyRef`]. Game thread only.
 #[derive(Clone, Debug)]
 pub struct FunctionRef {
     name: Rc<str>,
-    /// The class that declares it, by path; none where any will do.
+    /// Path of the required base class; `None` for any class.
     owner: Option<Rc<str>>,
     seen: RefCell<(Weak<Class>, Weak<Function>)>,
 }
 
 impl FunctionRef {
-    /// The function of that name, of whatever class.
+    /// Creates a reference to a function of that name in any class.
     pub fn new(name: &str) -> Self {
         Self { name: name.into(), owner: None, seen: RefCell::new((Weak::new(), Weak::new())) }
     }
 
-    /// The function of that name of the class at that path: of no class that does not extend it.
+    /// Creates a reference to a function of that name in the class at that path and classes that extend it.
     pub fn of_class(class: &str, name: &str) -> Self {
         Self { owner: Some(class.into()), ..Self::new(name) }
     }

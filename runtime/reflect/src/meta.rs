@@ -1,4 +1,4 @@
-//! What is said of a member beside its flags, for editors and tools.
+//! Metadata of a member besides its flags, for editors and tools.
 
-/// Keys and values, in order.
+/// Key-value pairs, in order.
 pub type Meta = Vec<(String, String)>;

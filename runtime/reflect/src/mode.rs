@@ -1,7 +1,7 @@
-//! The host mode word. Plugins read it before every write; the host's own writes ask here, and so do all calls.
+//! Host mode word. Plugins read it before every write; the host's own writes and all calls are checked here.
 //!
-//! Between the start of a generation and its commit, its code may do nothing that a rollback could not take back: this
-//! file decides what that is. What is called in that time is written down, for the report of a rollback.
+//! Between the start of a generation and its commit, the generation's code may do nothing that a rollback cannot undo. This
+//! file implements that rule, and records the calls of that time for the rollback report.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use alcedo_base::border::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ModuleId, ObjectHandle};
 
-/// What the host does at the moment: one of [`alcedo_abi::host::mode`]. Clones are the same word.
+/// Current mode of the host, one of [`alcedo_abi::host::mode`]. Clones share the word.
 #[derive(Clone, Debug)]
 pub struct ModeWord {
     shared: Rc<Shared>,
@@ -22,51 +22,49 @@ pub struct ModeWord {
 
 #[derive(Debug)]
 struct Shared {
-    /// Its address is given to plugins, so it never moves: it lies in this `Rc`.
+    /// Read by plugins through its address, so it must not move.
     word: AtomicU32,
-    /// The object whose plugin part is being rebuilt: it may be written to.
+    /// Object whose plugin part is being rebuilt and which may be written to.
     rebuilt: Cell<ObjectHandle>,
-    /// The first of the modules that come up; none while no module does.
+    /// First of the modules that are being loaded; `None` if no module is.
     first_new: Cell<Option<ModuleId>>,
-    /// What plugins look at before each direct call: the version of what they were given, or that none may be made. Its address is
-    /// given to them as well.
+    /// Version of the direct calls, or [`CLOSED`]. Plugins read it through its address before each direct call.
     direct: AtomicU64,
-    /// The version.
     version: Cell<u64>,
-    /// No direct call may be made any more.
+    /// True once direct calls are disabled permanently.
     closed: Cell<bool>,
-    /// Whether calls are watched: direct ones would be seen by nobody.
+    /// True while calls are observed; direct calls would bypass the observer.
     observed: Cell<bool>,
-    /// What was called before the commit, and went beyond what comes up, by name.
+    /// Calls before the commit that reach beyond the new modules, by name.
     calls: RefCell<BTreeMap<String, CallCount>>,
 }
 
-/// How often something was called before a commit.
+/// Number of calls of a function before a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallCount {
-    /// It ran: it is declared pure.
+    /// Calls that ran because the function is pure.
     pub allowed: u64,
-    /// It was refused.
+    /// Rejected calls.
     pub refused: u64,
 }
 
-/// What a call would run, as far as it matters before a commit.
+/// Code that a call would run, as far as calls before a commit are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// What is declared to change nothing.
+    /// Function that is declared to change nothing.
     Pure,
     /// Code of the host.
     Host,
-    /// Code of a module, without an object.
+    /// Code of a module without an object.
     Static(ModuleId),
-    /// Code of a module on the plugin part of an object: a new plugin part, where the object is staged.
+    /// Code of a module on the plugin part of an object, and whether that object is staged.
     PluginPart(ModuleId, IsStaged),
 }
 
-/// Whether an object, as it is seen now, is gone after a rollback: it was born in the shadow, or has a body there.
+/// True if a rollback removes the object as seen now: it was created in the shadow, or has a staged body.
 pub(crate) type IsStaged = bool;
 
-/// Modules come up until this is dropped.
+/// Guard that marks modules as being loaded.
 #[derive(Debug)]
 #[must_use = "the modules have come up when this is dropped"]
 pub struct ComingUp(ModeWord);
@@ -77,7 +75,7 @@ impl Drop for ComingUp {
     }
 }
 
-/// Sets the word back when it goes.
+/// Guard that restores the previous mode.
 #[derive(Debug)]
 #[must_use = "the mode ends when this is dropped"]
 pub struct ModeGuard {
@@ -92,7 +90,7 @@ impl Default for ModeWord {
 }
 
 impl ModeWord {
-    /// A word that says normal.
+    /// Creates a word with mode normal.
     pub fn new() -> Self {
         let (word, rebuilt) = (AtomicU32::new(mode::NORMAL), Cell::new(ObjectHandle::NONE));
         let (direct, version) = (AtomicU64::new(CLOSED + 1), Cell::new(CLOSED + 1));
@@ -100,13 +98,13 @@ impl ModeWord {
         Self { shared: Rc::new(Shared { word, rebuilt, first_new, direct, version, closed, observed, calls }) }
     }
 
-    /// The mode.
+    /// Returns the mode.
     #[inline]
     pub fn get(&self) -> u32 {
         self.shared.word.load(Ordering::Relaxed)
     }
 
-    /// Another mode.
+    /// Sets the mode.
     #[inline]
     pub fn set(&self, mode: u32) {
         let was_before_commit = self.is_before_commit();
@@ -116,20 +114,20 @@ impl ModeWord {
         }
     }
 
-    /// The version under which functions may be called directly, or [`CLOSED`] while none may be: before a commit, where each call is
-    /// looked at, and once they are closed.
+    /// Returns the version of direct calls, or [`CLOSED`] if direct calls are not allowed: before a commit, while calls are
+    /// observed, and after [`ModeWord::close_direct`].
     #[inline]
     pub fn direct_version(&self) -> u64 {
         self.shared.direct.load(Ordering::Relaxed)
     }
 
-    /// Where that stands, for plugins. Valid as long as a clone lives.
+    /// Returns the address of that version, for plugins. Valid while any clone exists.
     #[inline]
     pub fn direct_address(&self) -> *const AtomicU64 {
         &raw const self.shared.direct
     }
 
-    /// From now on whatever was given out for direct calls is looked up anew: it may stand for something else.
+    /// Invalidates all data handed out for direct calls, so that callers look it up again.
     pub fn renew_direct(&self) {
         let Shared { direct, version, closed, observed, .. } = &*self.shared;
         version.set(version.get() + 1);
@@ -137,19 +135,19 @@ impl ModeWord {
         direct.store(if is_open { version.get() } else { CLOSED }, Ordering::Relaxed);
     }
 
-    /// The same, where it is said as well whether calls are watched from now on.
+    /// Sets whether calls are observed, and invalidates all data for direct calls.
     pub fn follow(&self, is_observed: bool) {
         self.shared.observed.set(is_observed);
         self.renew_direct();
     }
 
-    /// Ends direct calls of functions for good.
+    /// Disables direct calls permanently.
     pub fn close_direct(&self) {
         self.shared.closed.set(true);
         self.renew_direct();
     }
 
-    /// Another mode until the guard goes.
+    /// Sets the mode until the guard is dropped.
     #[inline]
     pub fn enter(&self, mode: u32) -> ModeGuard {
         let before = self.get();
@@ -157,39 +155,39 @@ impl ModeWord {
         ModeGuard { word: self.clone(), before }
     }
 
-    /// The word's address, for plugins. Valid as long as a clone lives.
+    /// Returns the address of the word, for plugins. Valid while any clone exists.
     #[inline]
     pub fn address(&self) -> *const AtomicU32 {
         &raw const self.shared.word
     }
 
-    /// From now on `object` is the one that may be written to while conjugates are rebuilt; none for no object. The one
-    /// before, to be set back: rebuilding one object may ask for another first.
+    /// Sets the object that may be written to during a rebuild (or none) and returns the previous one. The caller restores
+    /// it, because rebuilds nest.
     #[inline]
     pub fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
         self.shared.rebuilt.replace(object)
     }
 
-    /// The module of this number and all later ones come up, until the guard goes: they may not last.
+    /// Marks the module `first` and all later ones as being loaded until the guard is dropped.
     #[inline]
     pub fn come_up(&self, first: ModuleId) -> ComingUp {
         self.shared.first_new.set(Some(first));
         ComingUp(self.clone())
     }
 
-    /// Whether a module comes up: nothing of it runs that was left for later.
+    /// Checks that a module is still being loaded; its deferred code must not run yet.
     #[inline]
     pub fn is_coming_up(&self, module: ModuleId) -> bool {
         self.shared.first_new.get().is_some_and(|first| module >= first)
     }
 
-    /// Whether what is done now may have to be taken back.
+    /// Checks that a rollback is still possible.
     #[inline]
     pub fn is_before_commit(&self) -> bool {
         matches!(self.get(), mode::STAGING | mode::REBUILDING)
     }
 
-    /// Nothing is to be taken back any more.
+    /// Returns to normal mode at a commit.
     #[inline]
     pub fn end_staging(&self) {
         if self.is_before_commit() {
@@ -197,7 +195,7 @@ impl ModeWord {
         }
     }
 
-    /// Whether what cannot be taken back may be done now.
+    /// Checks that an action that cannot be undone is allowed.
     ///
     /// # Errors
     /// [`CallError::DuringRebuild`] before a commit.
@@ -209,10 +207,10 @@ impl ModeWord {
         }
     }
 
-    /// Whether this may be called now. `reach` is called only where that matters.
+    /// Checks that a call is allowed. Calls `reach` only before a commit.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] before a commit, when what runs then is not of what comes up, and not pure.
+    /// [`CallError::DuringRebuild`] before a commit, if the called code is neither part of the new modules nor pure.
     #[inline]
     pub fn may_call(&self, name: &str, reach: impl FnOnce() -> Reach) -> Result<(), CallError> {
         if self.is_before_commit() { self.may_call_before_commit(name, reach()) } else { Ok(()) }
@@ -235,15 +233,14 @@ impl ModeWord {
         Err(CallError::DuringRebuild { action: format!("calling {name}") })
     }
 
-    /// What was called before the commit and is not of what comes up, since the last call of this.
+    /// Returns and clears the counts of calls before the commit that reach beyond the new modules.
     #[inline]
     pub fn take_calls(&self) -> BTreeMap<String, CallCount> {
         self.shared.calls.take()
     }
 
-    /// Whether a property of `object` may be written now: not when conjugates are rebuilt and it is not this object's turn,
-    /// and not when new modules come up and the object is none of theirs. `is_staged` says whether what is written would be
-    /// gone after a rollback; it is called only where that matters.
+    /// Checks that a property of `object` may be written. During a rebuild only the rebuilt object may be; during staging
+    /// only if `is_staged`, which returns whether a rollback discards the write, and is called only then.
     pub(super) fn may_write(&self, object: ObjectHandle, is_staged: impl FnOnce() -> bool) -> bool {
         may_write(self.get(), self.shared.rebuilt.get() == object, is_staged)
     }
@@ -255,8 +252,8 @@ impl Drop for ModeGuard {
     }
 }
 
-/// A collection is over before anybody runs, so only a reload keeps writes away: while it rebuilds, from all but the
-/// object that is rebuilt; before that, from what a rollback could not put back.
+/// A collection ends before other code runs, so only a reload restricts writes: during a rebuild to the rebuilt object,
+/// before that to values that a rollback discards.
 fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> bool {
     match mode {
         mode::REBUILDING => is_its_turn,
@@ -265,8 +262,8 @@ fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> 
     }
 }
 
-/// Before a commit a call may run what comes up with it, and what changes nothing. Where modules come up that is their
-/// code, as far as it works on what is new; where only objects do, as when a world is loaded, the plugin parts of these.
+/// Before a commit a call may run pure functions and new code: static functions of new modules, and plugin parts of staged
+/// objects. If no modules are being loaded (loading a world), the plugin part may be of any module.
 fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {
     let is_new = |module| first_new.is_some_and(|first| module >= first);
     match reach {
@@ -288,7 +285,7 @@ mod tests {
     #[test]
     fn what_may_be_called_before_a_commit_depends_on_what_comes_up() {
         let (old, new) = (ModuleId(3), ModuleId(4));
-        // In the order: modules come up from the fourth on; only objects do.
+        // First column: modules are loaded from the fourth on; second column: only objects.
         for (reach, allowed) in [
             (Reach::Pure, [true, true]),
             (Reach::Host, [false, false]),
@@ -325,7 +322,7 @@ mod tests {
 
     #[test]
     fn who_may_be_written_to_depends_on_the_mode() {
-        // In the order: neither, its turn, staged, both.
+        // Columns: neither, rebuilt object, staged, both.
         for (mode, allowed) in [
             (mode::NORMAL, [true, true, true, true]),
             (mode::MARKING, [true, true, true, true]),

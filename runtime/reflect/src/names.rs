@@ -1,5 +1,5 @@
-//! Interned names. A name crosses the border and lies in object memory as a number, so equal texts must have equal
-//! numbers for as long as the world exists: nothing is ever removed here.
+//! Interned names. Names cross the ABI boundary and are stored in object memory as numbers, so equal strings need equal
+//! numbers for the lifetime of the world; names are never removed.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,10 +7,10 @@ use std::rc::Rc;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::Name;
 
-/// What a name takes beside its letters, about: its place in the list, in the table, and twice a count.
+/// Approximate overhead of a name in bytes, besides its characters: list entry, table entry, and two reference counts.
 const NAME: usize = 64;
 
-/// The name table of a world. Game thread only.
+/// Name table of a world. Game thread only.
 #[derive(Debug)]
 pub struct Names {
     table: RefCell<Table>,
@@ -29,17 +29,17 @@ impl Default for Names {
 }
 
 impl Names {
-    /// A table with the empty name only.
+    /// Creates a table with only the empty name.
     pub fn new() -> Self {
         let empty: Rc<str> = "".into();
         let table = Table { numbers: HashMap::from([(empty.clone(), Name(0))]), texts: vec![empty] };
         Self { table: RefCell::new(table) }
     }
 
-    /// The name of `text`, compared exactly and case-sensitively. The empty text is `Name(0)`.
+    /// Interns `text`, case-sensitively. The empty string is `Name(0)`.
     ///
     /// # Panics
-    /// When there are four billion names already.
+    /// If the table has four billion names.
     pub fn intern(&self, text: &str) -> Name {
         let mut table = self.table.borrow_mut();
         if let Some(name) = table.numbers.get(text) {
@@ -53,14 +53,14 @@ impl Names {
         name
     }
 
-    /// The name of `text` when it was interned before.
+    /// Returns the name of `text` if it is interned.
     #[inline]
     pub fn find(&self, text: &str) -> Option<Name> {
         self.table.borrow().numbers.get(text).copied()
     }
 
-    /// The text of `name`. A number that was never given out reads as the empty text, because such a number can only
-    /// come from memory that a plugin overwrote.
+    /// Returns the text of `name`. An unknown number reads as the empty string, because it can only come from memory that a
+    /// plugin overwrote.
     #[inline]
     pub fn text(&self, name: Name) -> Rc<str> {
         let table = self.table.borrow();

@@ -1,6 +1,6 @@
-//! Names of objects. An object that was given none has one made of its class and a number, `MagicCube_17`, unique among
-//! the objects there are. Its text is made when it is read, and the number is given back, so that a host that
-//! spawns for ever neither pays for names that are never read nor interns without end.
+//! Names of objects. An object without an explicit name gets one of its class name and a number, such as `MagicCube_17`,
+//! unique among live objects. Its text is created on demand and its number is reused, so that a host that spawns objects
+//! continuously neither pays for unused names nor interns an unbounded number.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -13,13 +13,13 @@ use smallvec::SmallVec;
 use crate::class::Class;
 use crate::names::Names;
 
-/// What the names of class default objects begin with. No other object that lies in nothing has such a name.
+/// Prefix of the names of class default objects. Reserved among objects without an outer.
 pub const DEFAULT_PREFIX: &str = "Default__";
 
-/// The most bytes of a name.
+/// Maximum length of a name in bytes.
 const LONGEST: usize = 1024;
 
-/// Why no object can be called so, in nothing or in another object; none when one can.
+/// Returns the reason why `name` is not allowed; `None` if it is. `lies_in_nothing` is true for objects without an outer.
 pub fn name_problem(name: &str, lies_in_nothing: bool) -> Option<&'static str> {
     match name {
         "" => Some("a name has one character at least"),
@@ -34,52 +34,51 @@ pub fn name_problem(name: &str, lies_in_nothing: bool) -> Option<&'static str> {
     }
 }
 
-/// What an object is called.
+/// Name of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Label {
-    /// A name it was given.
+    /// Explicit name.
     Given(Name),
-    /// A name made of a class and a number.
+    /// Generated name of class name and number.
     Made { series: u32, number: u32 },
 }
 
-/// The names of the objects of a store.
+/// Names of the objects of a store.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
     series: Vec<Series>,
     by_text: FxHashMap<Rc<str>, u32>,
-    /// The series of classes that were asked for lately, each where the last digits of its number say. Empty until the
-    /// first is asked for.
+    /// Series of recently used classes, indexed by the low digits of the class id. Empty before the first use.
     by_class: Box<[(ClassId, u32)]>,
-    /// Whom a name was given to, by what they lie in; the last one last. There is more than one only while a reload has
-    /// the old and the new of something, or where a host born them so.
+    /// Objects with an explicit name, by outer and name; the latest is last. More than one object can share a name only
+    /// during a reload, or if the host creates them so.
     given: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 
-/// The numbers of one class's name.
+/// Numbers of one class name.
 #[derive(Debug)]
 struct Series {
     text: Rc<str>,
-    /// The object that has each number, from 1.
+    /// Holder of each number, starting at 1.
     holders: Vec<ObjectHandle>,
-    /// Numbers given back.
+    /// Numbers for reuse.
     free: VecDeque<u32>,
-    /// Numbers that a given name spells, and how many objects have it.
+    /// Numbers that an explicit name spells, with the count of such names.
     spelled: FxHashMap<u32, u32>,
 }
 
-/// The series of so many classes are remembered by the class's number: a reload gives every class a new number, so those of
-/// classes that are gone have to make room. One that is not remembered is found by its text.
+/// Number of classes whose series are cached by class id. Each reload assigns new ids, so entries of old classes are
+/// replaced. Other series are looked up by text.
 const REMEMBERED: usize = 1024;
 
-/// No class has this number.
+/// Never the id of a class.
 const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
 
-/// Holds a number that was passed over, because a given name spells it.
+/// Marks a number that was skipped because an explicit name spells it.
 const PASSED_OVER: ObjectHandle = ObjectHandle(u64::MAX);
 
 impl Naming {
-    /// A name for `object`, which no other object has.
+    /// Generates a unique name for `object`.
     #[inline(always)]
     pub(super) fn make(&mut self, class: &Class, object: ObjectHandle) -> Label {
         let series = match self.by_class.get(class.id.0 as usize % REMEMBERED) {
@@ -109,7 +108,7 @@ impl Naming {
         })
     }
 
-    /// `object`, which lies in `outer`, is called `name` from now on.
+    /// Registers the explicit name `name` for `object` in `outer`.
     pub(super) fn give(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
         self.given.entry((outer, name)).or_default().push(object);
         if let Some((text, number)) = spelled(&names.text(name)) {
@@ -119,7 +118,7 @@ impl Naming {
         Label::Given(name)
     }
 
-    /// `object`, which lay in `outer`, gives up its name.
+    /// Releases the name of `object` in `outer`.
     pub(super) fn give_back(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
             Label::Made { series, number } => return self.series[series as usize].give_back(number),
@@ -137,7 +136,7 @@ impl Naming {
         }
     }
 
-    /// The text of a name, interned.
+    /// Returns the interned text of a name.
     pub(super) fn name(&self, names: &Names, label: Label) -> Name {
         match label {
             Label::Given(name) => name,
@@ -145,8 +144,8 @@ impl Naming {
         }
     }
 
-    /// Who in `outer` was given this name, the last one first; and then who has the number that it spells, wherever he
-    /// lies.
+    /// Returns the objects in `outer` with this explicit name, latest first; then the holder of the number that the name
+    /// spells, in any outer.
     pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
         let given = names.find(text).and_then(|name| self.given.get(&(outer, name)));
         let made = spelled(text).and_then(|(text, number)| {
@@ -193,7 +192,7 @@ impl Series {
     }
 }
 
-/// The class name and the number that a name is made of, if it looks like one that was made.
+/// Splits a name of the generated form into class name and number.
 fn spelled(text: &str) -> Option<(&str, u32)> {
     let (text, digits) = text.rsplit_once('_')?;
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');

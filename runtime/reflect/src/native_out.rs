@@ -1,4 +1,4 @@
-//! Parameters of native functions that come back to the caller, as a plugin's do: `&mut T` in a signature.
+//! Out parameters of native functions, declared as `&mut T` in a signature, as in plugins.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -13,25 +13,25 @@ use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
 use crate::value::Value;
 
-/// A parameter that comes back: the caller's value, which is overwritten when the call has succeeded.
+/// Out parameter of a caller: the value that a successful call overwrites.
 #[derive(Debug)]
 pub struct Out<'a, T>(&'a mut T);
 
 impl<'a, T> Out<'a, T> {
-    /// What the callee has made of `target` is put there.
+    /// Creates an out parameter that writes to `target`.
     pub fn to(target: &'a mut T) -> Self {
         Self(target)
     }
 }
 
-/// How a body has one.
+/// Out parameter as the function body receives it.
 pub struct OutValue<T> {
     value: T,
     kept: Rc<Cell<Option<T>>>,
 }
 
 impl<T> OutValue<T> {
-    /// This is what comes back, if the call succeeds.
+    /// Stores the current value as the result of the out parameter, written back if the call succeeds.
     pub fn keep(self) {
         self.kept.set(Some(self.value));
     }
@@ -84,11 +84,11 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
     }
 
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
-        // By name, what comes back is a list of values beside the result.
+        // A call by name returns out values in a list after the result.
         self.0.clone().into_value(ty)
     }
 
-    // Not in slots: it is out.
+    // Never used in a slot, because it is an out parameter.
     type Slotted = T::Raw;
 
     fn into_slotted(self) -> T::Raw {
@@ -100,15 +100,15 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
     }
 }
 
-/// The values that out parameters hold after a call: a tuple of up to eight.
+/// Values of the out parameters after a call: a tuple of up to eight.
 pub trait OutValues: Sized + 'static {
-    /// How many they are.
+    /// Number of values.
     const COUNT: usize;
 
-    /// Reads them from a block, each as the parameter at that place.
+    /// Reads the values from a block; `from` holds the index of each parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when other values are there, or there are too few.
+    /// [`CallError::Signature`] if a parameter has another type, [`CallError::Other`] if `from` is too short.
     fn read(block: &ParamBlock<'_>, from: &[usize]) -> Result<Self, CallError>;
 }
 

@@ -1,5 +1,5 @@
-//! Rust types that a declaration names for properties, parameters and results: what a property of such a type is, and how
-//! its values are read and written. The declarations that a host writes as Rust types are made of them.
+//! Rust types that a native declaration can use for properties, parameters and results, with their property type and the
+//! conversions of their values.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -23,8 +23,8 @@ use crate::type_text::{self, SignatureText};
 use crate::typed::{FrameValue, OfKind, PlainField, PropertyKind, owned};
 use crate::value::Value;
 
-/// A Rust type that a native declaration may name: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), structs and enums
-/// of the host, references to objects of a class, and `Vec`, `Option`, `HashSet` and `HashMap` of these.
+/// Rust type that a native declaration may use: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), structs and
+/// enums of the host, references to objects of a class, and `Vec`, `Option`, `HashSet` and `HashMap` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type that a native property, parameter or result can have",
     label = "not known to reflection by this Rust type",
@@ -32,21 +32,21 @@ use crate::value::Value;
             `HashMap` of these are; others are declared with `NativeClass`"
 )]
 pub trait NativeValue: HostValue {
-    /// What a default is written as.
+    /// Type of a default in the declaration.
     #[doc(hidden)]
     type Literal;
-    /// The kind of a property of this type.
+    /// Kind of a property of this type.
     const KIND: PropertyKind;
-    /// Path of its struct or class; empty for plain kinds.
+    /// Path of the struct or class; empty for plain kinds.
     const TYPE_PATH: &'static str;
-    /// The whole type, as reflection writes it.
+    /// Complete type in reflection syntax.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    /// For an enum: the kind of its underlying integer, and whether all its numbers fit a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
 
-    /// The declaration of a property of this type.
+    /// Returns the declaration of a property of this type.
     fn declared(name: &str) -> PropertyDecl {
         PropertyDecl::new(name, Self::KIND).of_type(Self::TYPE_PATH)
     }
@@ -79,14 +79,14 @@ declared_as! {
     [K: NativeValue + Eq + Hash, V: NativeValue] HashMap<K, V> => MAP, EntryPath::<K, V>::TEXT.as_str(), ();
 }
 
-/// The type path of a map.
+/// Builds the type path of a map.
 struct EntryPath<K, V>(PhantomData<(K, V)>);
 
 impl<K: NativeValue, V: NativeValue> EntryPath<K, V> {
     const TEXT: &'static TypeText = &TypeText::joined(&[K::TYPE.as_str(), ", ", V::TYPE.as_str()]);
 }
 
-/// The fingerprint of a signature: the same that a function gets which is declared with it.
+/// Returns the fingerprint of a signature, equal to that of a function declared with these types.
 pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     match R::VALUE {
         Some((kind, path)) => A::FINGERPRINT.number(RESULT).value(kind, path).finish(),
@@ -94,10 +94,10 @@ pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     }
 }
 
-/// What a function of these types is compared by: its signature in words.
+/// Returns the signature text that functions with these types are compared by.
 ///
 /// # Errors
-/// When a path of a type is none.
+/// When the path of a type is invalid.
 pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText, CallError> {
     let text = |decl: &PropertyDecl| {
         type_text::TypeText::of_declaration(decl.kind, &decl.type_path)
@@ -111,45 +111,45 @@ pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText,
     Ok(SignatureText { arguments, outs, result })
 }
 
-/// A value that a native function gives, or nothing.
+/// Result of a native function: a value or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a native function",
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
 )]
 pub trait NativeResult: Sized + 'static {
-    /// Its kind and the path of its type; none for nothing.
+    /// Kind and type path; `None` for `()`.
     const VALUE: Option<(PropertyKind, &'static str)>;
 
-    /// The declaration of such a result; none for nothing.
+    /// Returns the declaration of this result; `None` for `()`.
     fn declared() -> Option<PropertyDecl>;
 
-    /// Stores it as the result of the call.
+    /// Stores the value as the result of the call.
     ///
     /// # Errors
-    /// As for [`Frame::give_result`].
+    /// Returns the errors of [`Frame::give_result`].
     fn give(self, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
-    /// Takes it out of a block after the call.
+    /// Takes the result out of a parameter block after the call.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the function gives another type.
+    /// [`CallError::Signature`] if the function returns another type.
     fn take(block: &ParamBlock<'_>) -> Result<Self, CallError>;
 
-    /// Takes it out of the values of a call by name.
+    /// Converts the result of a call by name.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the function gives another type.
+    /// [`CallError::Signature`] if the function returns another type.
     fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<Self, CallError>;
 
-    /// Whether it lies in a slot of a call, or is nothing.
+    /// True if the result fits a call slot, or is `()`.
     #[doc(hidden)]
     const IN_SLOT: bool;
 
-    /// As it lies in a slot.
+    /// Converts the value to a call slot.
     #[doc(hidden)]
     fn into_slot(self) -> Slot;
 
-    /// What lies in a slot; none where that is something else.
+    /// Reads the value from a call slot; `None` if the slot holds another kind.
     #[doc(hidden)]
     fn from_slot(slot: Slot) -> Option<Self>;
 }
@@ -218,21 +218,21 @@ impl<T: NativeValue> NativeResult for T {
     }
 }
 
-/// What a native function may give: a value, nothing, or a `Result` of these.
+/// Return type of a native function: a value, `()`, or a `Result` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a native function",
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
 )]
 pub trait NativeReturned {
-    /// The value.
+    /// Type of the successful result.
     type Value: NativeResult;
-    /// Whether it may be an error instead.
+    /// True if the function may return an error.
     const MAY_FAIL: bool;
 
-    /// The value, or the error in its own words, with the place of the function.
+    /// Returns the value, or the error's message with the source location of the function.
     ///
     /// # Errors
-    /// The author's.
+    /// The error of the native function.
     fn crossing(self, place: impl FnOnce() -> SourcePlace) -> Result<Self::Value, CallError>;
 }
 
@@ -254,7 +254,7 @@ impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
         self.map_err(|error| {
             let mut error = Some(error);
             let any: &mut dyn std::any::Any = &mut error;
-            // One that was a `CallError` before stays what it was.
+            // A `CallError` is passed on unchanged.
             if let Some(error) = any.downcast_mut::<Option<CallError>>().and_then(Option::take) {
                 return error;
             }
@@ -264,66 +264,66 @@ impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
     }
 }
 
-/// One parameter of a native function: a value, or one that comes back ([`Out`](crate::native_out::Out)).
+/// Parameter of a native function: a value, or an out parameter ([`Out`](crate::native_out::Out)).
 pub trait NativeParam: Sized {
-    /// The kind of the value.
+    /// Kind of the value.
     const KIND: PropertyKind;
-    /// Path of its struct or class; empty for plain kinds.
+    /// Path of the struct or class; empty for plain kinds.
     const TYPE_PATH: &'static str;
-    /// Whether it comes back.
+    /// True for an out parameter.
     const IS_OUT: bool = false;
-    /// What is true of its type beside kind and path, as a number.
+    /// Part of the type that kind and path do not cover, as a number for the fingerprint.
     #[doc(hidden)]
     const INSIDE: u64 = 0;
-    /// How a body has it.
+    /// Type that the function body receives.
     type Seen;
-    /// What is given back through.
+    /// State from which an out value is written back.
     #[doc(hidden)]
     type Kept;
-    /// What a caller gets back through.
+    /// State through which the caller receives an out value.
     #[doc(hidden)]
     type Back;
 
-    /// Its declaration.
+    /// Returns the declaration of this parameter.
     fn declared(name: &str) -> PropertyDecl;
-    /// Takes it off a frame.
+    /// Takes the argument from a frame.
     ///
     /// # Errors
-    /// As for [`Frame::take`].
+    /// Returns the errors of [`Frame::take`].
     fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
-    /// Gives back what a body has kept.
+    /// Writes the out value back to the frame.
     ///
     /// # Errors
-    /// As for [`Frame::give_out`].
+    /// Returns the errors of [`Frame::give_out`].
     fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError>;
-    /// Puts it into a block.
+    /// Stores the argument in a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the function takes another.
+    /// [`CallError::Signature`] if the function takes another type.
     fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<Self::Back, CallError>;
-    /// Takes what came back out of a block.
+    /// Takes the out value from a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the function gives another.
+    /// [`CallError::Signature`] if the function returns another type.
     fn take_back(back: Self::Back, block: &ParamBlock<'_>, at: usize) -> Result<(), CallError>;
-    /// As a value of that type, for a call by name.
+    /// Converts the argument to a value of `ty`, for a call by name.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the type has other values.
+    /// [`CallError::Signature`] if `ty` has other values.
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError>;
 
-    /// As what it lies in a slot of a call, if it does.
+    /// Form of the argument in a call slot.
     #[doc(hidden)]
     type Slotted: FrameValue;
-    /// That.
+    /// Converts the argument to its slot form.
     #[doc(hidden)]
     fn into_slotted(self) -> Self::Slotted;
-    /// What was taken out of a slot.
+    /// Converts from the slot form to the type that the body receives.
     #[doc(hidden)]
     fn from_slotted(slotted: Self::Slotted) -> Self::Seen;
 }
 
-/// Whether values of that form lie in slots of calls, and are of the kind.
+/// Checks that values of this form fit call slots and are of `kind`.
 const fn is_kind<T: FrameValue>(kind: PropertyKind) -> bool {
     matches!(<T as OfKind>::IN_SLOT, Some(found) if found.0 == kind.0)
 }
@@ -382,104 +382,104 @@ const fn with_param<P: NativeParam>(print: Fingerprint) -> Fingerprint {
     if P::INSIDE != 0 { print.number(P::INSIDE) } else { print }
 }
 
-/// The parameters of a native function, as a tuple of up to eight.
+/// Parameters of a native function, as a tuple of up to eight.
 pub trait NativeParams: Sized {
-    /// How many they are.
+    /// Number of parameters.
     const COUNT: usize;
-    /// That of their kinds and types.
+    /// Fingerprint of their kinds and types.
     const FINGERPRINT: Fingerprint;
-    /// How a body has them.
+    /// Values that the function body receives.
     type Seen;
-    /// What is given back through.
+    /// State from which out values are written back.
     #[doc(hidden)]
     type Kept;
-    /// What a caller gets back through.
+    /// State through which the caller receives out values.
     #[doc(hidden)]
     type Back;
 
-    /// Their declarations, under these names.
+    /// Returns the declarations of the parameters, with these names.
     fn declared(names: &[&str]) -> Vec<PropertyDecl>;
 
-    /// Takes them off a frame.
+    /// Takes the arguments from a frame.
     ///
     /// # Errors
-    /// As for [`Frame::take`].
+    /// Returns the errors of [`Frame::take`].
     fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
 
-    /// Gives back what a body has kept.
+    /// Writes the out values back to the frame.
     ///
     /// # Errors
-    /// As for [`Frame::give_out`].
+    /// Returns the errors of [`Frame::give_out`].
     fn give(kept: Self::Kept, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
-    /// Puts them into a block.
+    /// Stores the arguments in a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the function takes others.
+    /// [`CallError::Signature`] if the function takes other types.
     fn put(self, block: &mut ParamBlock<'_>) -> Result<Self::Back, CallError>;
 
-    /// Takes what came back out of a block.
+    /// Takes the out values from a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the function gives others.
+    /// [`CallError::Signature`] if the function returns other types.
     fn take_back(back: Self::Back, block: &ParamBlock<'_>) -> Result<(), CallError>;
 
-    /// As values of these types, for a call by name.
+    /// Converts the arguments to values of these types, for a call by name.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when they are others.
+    /// [`CallError::Signature`] if the types differ.
     fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError>;
 }
 
-/// Parameters that are values, and none of which comes back.
+/// Parameters without out parameters.
 pub trait ValueParams: NativeParams<Seen = Self> + SlotRow + 'static {}
 
 impl<A: NativeParams<Seen = A> + SlotRow + 'static> ValueParams for A {}
 
 mod sealed {
-    /// Only tuples of parameters are rows of slots.
+    /// Restricts `SlotRow` to tuples of parameters.
     pub trait Sealed {}
 }
 
-/// Parameters as they lie in the slots of a call, if they do. Tuples of parameters are such; a slot is made by the form of its value,
-/// so none ever holds an address.
+/// Parameters in call slots, for tuples of parameters. Each slot is built from the form of its value, so no slot holds an
+/// address.
 pub trait SlotRow: sealed::Sealed + NativeParams {
-    /// Whether all lie in slots, and none comes back.
+    /// True if all parameters fit slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
-    /// The kinds that the slots have, whatever a type says of itself.
+    /// Kinds of the slots, taken from the slot form and not from the declared type.
     #[doc(hidden)]
     const KINDS: &'static [Option<PropertyKind>];
-    /// Whether the first refers to an object.
+    /// True if the first parameter refers to an object.
     #[doc(hidden)]
     const FIRST_IS_OBJECT: bool;
-    /// Whether another does.
+    /// True if any other parameter refers to an object.
     #[doc(hidden)]
     const OTHERS_ARE_OBJECTS: bool;
-    /// The slots, and one more for a result.
+    /// Slots of the parameters, plus one for the result.
     #[doc(hidden)]
     type Slots: AsMut<[Slot]>;
-    /// What a body sees.
+    /// Values that the function body receives.
     #[doc(hidden)]
     type Read;
 
-    /// The slots of a call, that of the result empty.
+    /// Returns the slots of a call, with an empty result slot.
     #[doc(hidden)]
     fn into_slots(self) -> Self::Slots;
 
-    /// What lies in slots; none where that is something else, or there are not so many.
+    /// Reads the arguments from slots; `None` if a slot is missing or holds another kind.
     #[doc(hidden)]
     fn from_slots(slots: &[Slot]) -> Option<Self::Read>;
 
-    /// The words of a direct call.
+    /// Machine words that a direct call passes.
     #[doc(hidden)]
     type Bits: DirectBits;
 
-    /// Those of the slots of a call; none where there are fewer.
+    /// Returns the slots as machine words; `None` if there are too few slots.
     #[doc(hidden)]
     fn bits_of(slots: &[Slot]) -> Option<Self::Bits>;
 
-    /// What a body has of the words of a direct call; none where something does not lie in a slot.
+    /// Converts machine words to the arguments of a direct call; `None` if a parameter does not fit a slot.
     #[doc(hidden)]
     fn of_bits(bits: Self::Bits) -> Option<Self::Seen>;
 }
@@ -578,19 +578,19 @@ tuples! {
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
 }
 
-/// A Rust value as a value of that type.
+/// Converts a Rust value to a value of type `ty`.
 ///
 /// # Errors
-/// [`CallError::Signature`] when the type has other values.
+/// [`CallError::Signature`] if `ty` has other values.
 fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Value, CallError> {
     let ty = checked::<T>(ty)?;
     Ok(owned(ty.clone(), value.into_raw()).read())
 }
 
-/// The Rust value of a value of that type.
+/// Converts a value of type `ty` to the Rust value.
 ///
 /// # Errors
-/// [`CallError::Signature`] when the type has other values.
+/// [`CallError::Signature`] if `ty` has other values.
 fn from_value<T: NativeValue>(value: &Value, ty: Option<&PropertyType>) -> Result<T, CallError> {
     let ty = checked::<T>(ty)?;
     let mut own = OwnedValue::initial(ty.clone());

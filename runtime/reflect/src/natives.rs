@@ -1,6 +1,6 @@
-//! What native code of a host may do with a world: look at objects, read and write their properties, by name and by Rust
-//! type. Everything else of a world (its stores, its memory, its mode) is the runtime's own: [`World`] gives out no
-//! address, no function and no layout, so no safe code of a host can bring two of them together that do not fit.
+//! Operations of native host code on a world: inspect objects, and read and write their properties by name and Rust type.
+//! Everything else of a world (stores, memory, mode) is internal to the runtime: [`World`] exposes no address, function or
+//! layout, so safe host code cannot combine two that do not match.
 
 use std::ops::Deref;
 
@@ -18,12 +18,12 @@ use crate::thunk::ParamBlock;
 use crate::typed::{FrameValue, owned};
 use crate::value::Value;
 
-/// All objects and types of a host, as native code sees them. It never leaves the game thread.
+/// All objects and types of a host, as native code sees them. Stays on the game thread.
 #[derive(Debug, RefCastCustom)]
 #[repr(transparent)]
 pub struct World(pub(crate) Core);
 
-/// The core's world of a view, for the runtime alone: hosts do not name this crate.
+/// Returns the core world of a view. For the runtime only; hosts do not depend on this crate.
 #[inline]
 pub fn core_of(world: &World) -> &Core {
     &world.0
@@ -42,22 +42,22 @@ impl World {
     #[ref_cast_custom]
     const fn of_core(core: &Core) -> &Self;
 
-    /// Whether the object is alive.
+    /// Checks that the object is alive.
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
         self.0.objects.is_alive(object)
     }
 
-    /// How many objects there are, class default objects and what lies in them included.
+    /// Returns the number of objects, including class default objects and their subobjects.
     pub fn object_count(&self) -> usize {
         self.0.objects.len()
     }
 
-    /// The path of an object's class.
+    /// Returns the path of an object's class.
     pub fn class_of(&self, object: ObjectHandle) -> Option<String> {
         Some(self.0.objects.class(object)?.path.to_string())
     }
 
-    /// Whether an object is of the class of this path, or of a subclass.
+    /// Checks that an object is an instance of the class with this path or of a derived class.
     pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
         match (self.0.objects.class(object), self.0.types.class_by_path(class)) {
             (Some(found), Some(wanted)) => found.is_a(&wanted),
@@ -65,39 +65,40 @@ impl World {
         }
     }
 
-    /// Whether an object is a class default object or lies in one.
+    /// Checks that an object is a class default object or a subobject of one.
     pub fn is_template(&self, object: ObjectHandle) -> bool {
         self.0.objects.is_template(object)
     }
 
-    /// An object's name.
+    /// Returns the name of an object.
     pub fn name_of(&self, object: ObjectHandle) -> Option<String> {
         Some(self.text(self.0.objects.name(object)?))
     }
 
-    /// The object that contains another; none for one that stands alone.
+    /// Returns the outer of an object; `None` for an object without one.
     pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         self.0.objects.outer(object).filter(|outer| !outer.is_none())
     }
 
-    /// The default subobject of an object that its class declares under that name.
+    /// Returns the default subobject that the object's class declares under that name.
     pub fn subobject(&self, object: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         self.0.objects.subobject(object, name)
     }
 
-    /// The default subobject of an object that its class declares as the root of the others.
+    /// Returns the default subobject that the object's class declares as root.
     pub fn root_subobject(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         let chain = self.0.objects.class(object)?.chain();
         let root = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root())?;
         self.0.objects.subobject(object, &root.name)
     }
 
-    /// The value of a property, by its Rust type: a number, a `bool`, a `String`, a [`Name`], an [`ObjectHandle`], or what
-    /// [`plain_struct!`](crate::plain_struct) defines.
+    /// Returns the value of a property as a Rust type: a number, `bool`, `String`, [`Name`], [`ObjectHandle`], or a struct
+    /// of [`plain_struct!`](crate::plain_struct).
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property,
-    /// [`CallError::Signature`] when it holds other values.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
+    /// [`CallError::Signature`] if the property has another type, [`CallError::Lent`] while plugin code may write to a
+    /// borrowed slice.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         match self.0.get_known(object, property) {
             Some(value) => Ok(value),
@@ -105,11 +106,11 @@ impl World {
         }
     }
 
-    /// Overwrites the value of a property, by its Rust type.
+    /// Overwrites the value of a property from a Rust type.
     ///
     /// # Errors
-    /// Returns those of [`World::get`]; [`CallError::WrongClass`] when it names an object that is not of the class the property is for;
-    /// [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
+    /// Returns the errors of [`World::get`]; [`CallError::WrongClass`] if the value refers to an object of another class
+    /// than the property requires; [`CallError::DuringRebuild`] while a reload could not restore the old value.
     pub fn set<T: FrameValue>(
         &self,
         object: ObjectHandle,
@@ -122,10 +123,11 @@ impl World {
         }
     }
 
-    /// The value of a property of any type.
+    /// Returns the value of a property of any type.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
+    /// [`CallError::Lent`] while plugin code may write to a borrowed slice.
     pub fn read(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, CallError> {
         self.0.objects.read_value(object, property)
     }
@@ -133,7 +135,7 @@ impl World {
     /// Overwrites the value of a property of any type.
     ///
     /// # Errors
-    /// Returns those of [`World::set`].
+    /// Returns the errors of [`World::set`].
     pub fn write(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), CallError> {
         self.0.objects.may_write(object)?;
         self.0.objects.with_property(object, property, |view, property| {
@@ -142,15 +144,15 @@ impl World {
         })
     }
 
-    /// The text of a name.
+    /// Returns the text of a name.
     pub fn text(&self, name: Name) -> String {
         self.0.names.text(name).to_string()
     }
 
-    /// The value of a field path that names the property of that path; the empty path names none.
+    /// Returns the field path of the property at `path`. An empty path yields the field path that names none.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when there is none.
+    /// [`CallError::NotFound`] if the property does not exist.
     pub fn field_path(&self, path: &str) -> Result<Value, CallError> {
         if path.is_empty() {
             return Ok(Value::FieldPath(Name::default()));
@@ -164,10 +166,11 @@ impl World {
 }
 
 impl Core {
-    /// Says why an object cannot be seen as the interface of this path.
+    /// Checks that an object implements the interface with this path.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when it is gone, [`CallError::WrongClass`] when its class does not implement the interface.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::WrongClass`] if its class does not implement the
+    /// interface.
     pub fn check_implements(&self, object: ObjectHandle, interface: &str) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         if class.implements(interface) {
@@ -177,7 +180,8 @@ impl Core {
         Err(CallError::WrongClass { place, handle: object, found, wanted })
     }
 
-    /// The same, where the reference remembers where objects of this class have it, and that is right.
+    /// Reads the property at its cached offset; `None` if the offset is not cached for the object's class or outdated, or
+    /// while any slice is borrowed.
     #[doc(hidden)]
     #[inline]
     pub fn get_known<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
@@ -194,7 +198,7 @@ impl Core {
         Ok(value)
     }
 
-    /// Notes where objects of the class of this one have the property, for the next time.
+    /// Caches the offset of the property for the object's class.
     fn note_place<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) {
         if let (Some(places), Some(class)) = (property.places(), self.objects.class(object))
             && let Some(property) = property.find(&class)
@@ -203,10 +207,10 @@ impl Core {
         }
     }
 
-    /// The same, where the reference remembers where objects of this class have it, and that is right.
+    /// Writes the property at its cached offset.
     ///
     /// # Errors
-    /// The value, where it does not, or the property may not be written without a further look.
+    /// Returns `value` if the offset is not cached or outdated, or if the write needs further checks.
     #[doc(hidden)]
     #[inline]
     pub fn set_known<T: FrameValue>(
@@ -241,13 +245,13 @@ impl Core {
         Ok(())
     }
 
-    /// Calls a function by the Rust types of its parameters and result: the most derived body that the object's class has, or,
-    /// with a class path, the body of that class or its nearest base.
+    /// Calls a function with Rust arguments and result: the most derived override in the object's class, or, with a class
+    /// path, the function of that class or its nearest base.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such function,
-    /// [`CallError::Signature`] when it takes or gives others, [`CallError::WrongClass`] for an object of another class than the
-    /// parameter's, and whatever the body fails with.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such function,
+    /// [`CallError::Signature`] if the function has other types, [`CallError::WrongClass`] for an argument object of another
+    /// class than the parameter's, and the errors of the function.
     pub fn call_typed<A: NativeParams, R: NativeResult>(
         &self,
         object: ObjectHandle,
@@ -258,10 +262,10 @@ impl Core {
         self.call_typed_with_outs::<A, R, ()>(object, function, of, arguments).map(|(result, ())| result)
     }
 
-    /// The same, and what the out parameters hold then, in their order.
+    /// Like [`World::call_typed`], and returns the values of the out parameters in order.
     ///
     /// # Errors
-    /// As for [`World::call_typed`].
+    /// Returns the errors of [`World::call_typed`].
     #[doc(hidden)]
     pub fn call_typed_with_outs<A: NativeParams, R: NativeResult, O: OutValues>(
         &self,
@@ -304,7 +308,7 @@ impl Core {
         Ok((result, O::read(&block, &outs)?))
     }
 
-    /// Says why an object has no function of that signature, in words.
+    /// Checks that an object has the function with the signature text `wanted`.
     ///
     /// # Errors
     /// [`CallError::Stale`], [`CallError::NotFound`] or [`CallError::Signature`].

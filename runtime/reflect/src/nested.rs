@@ -1,11 +1,11 @@
-//! What types with types in them keep: the inner types, how a value of them lies, and their words. Computed once, since
-//! every access to a value needs them.
+//! Data of types that contain other types: inner types, layout and text. Computed once, because every access to a value
+//! needs it.
 
 use std::rc::Rc;
 
 use crate::property::PropertyType;
 
-/// The element of an array or a set, or the delegate of which there are several.
+/// Element of an array or a set, or the delegate of a multicast delegate.
 #[derive(Debug)]
 pub struct ElementType {
     ty: PropertyType,
@@ -25,7 +25,7 @@ pub struct EntryType {
     align: usize,
 }
 
-/// What an optional value is when it is there.
+/// Type of an optional value.
 #[derive(Debug)]
 pub struct OptionalType {
     ty: PropertyType,
@@ -34,26 +34,26 @@ pub struct OptionalType {
     size: usize,
 }
 
-/// How the rows of a set or map lie: the key first, the value (if any) at its offset.
+/// Layout of a row in a set or map: the key first, the value (if any) at its offset.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
-    /// The key.
+    /// Type of the key.
     pub key: &'a PropertyType,
-    /// The value, and where in the row it lies; none in a set.
+    /// Type and offset of the value; `None` in a set.
     pub value: Option<(&'a PropertyType, usize)>,
-    /// Bytes from row to row.
+    /// Stride in bytes.
     pub size: usize,
     /// Alignment in bytes.
     pub align: usize,
 }
 
 impl ElementType {
-    /// An element of that type.
+    /// Creates an element of that type.
     pub fn new(ty: PropertyType) -> Self {
         Self::with_text(ty.to_string().into(), ty)
     }
 
-    /// One of several delegates: their words are the signature alone.
+    /// Creates an element of a multicast delegate, whose text is only the signature.
     #[inline]
     pub fn delegate(signature: &Rc<str>) -> Self {
         Self::with_text(Rc::clone(signature), PropertyType::Delegate(Rc::clone(signature)))
@@ -64,19 +64,19 @@ impl ElementType {
         Self { ty, text, size, align }
     }
 
-    /// Its type.
+    /// Returns the element type.
     #[inline]
     pub fn ty(&self) -> &PropertyType {
         &self.ty
     }
 
-    /// What stands in the parentheses of the container's type.
+    /// Returns the text inside the parentheses of the container's type.
     #[inline]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How its elements lie in a row.
+    /// Returns the layout of a row.
     #[inline]
     pub fn row(&self) -> Row<'_> {
         Row { key: &self.ty, value: None, size: self.size, align: self.align }
@@ -84,7 +84,7 @@ impl ElementType {
 }
 
 impl EntryType {
-    /// An entry of these types.
+    /// Creates an entry of these types.
     pub fn new(key: PropertyType, value: PropertyType) -> Self {
         let align = key.align().max(value.align());
         let value_at = key.size().next_multiple_of(value.align());
@@ -92,25 +92,25 @@ impl EntryType {
         Self { text: format!("{key}, {value}").into(), key, value, value_at, size, align }
     }
 
-    /// The key's type.
+    /// Returns the type of the key.
     #[inline]
     pub fn key(&self) -> &PropertyType {
         &self.key
     }
 
-    /// The value's type.
+    /// Returns the type of the value.
     #[inline]
     pub fn value(&self) -> &PropertyType {
         &self.value
     }
 
-    /// What stands in the parentheses of the map's type.
+    /// Returns the text inside the parentheses of the map's type.
     #[inline]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How its elements lie in a row.
+    /// Returns the layout of a row.
     #[inline]
     pub fn row(&self) -> Row<'_> {
         Row { key: &self.key, value: Some((&self.value, self.value_at)), size: self.size, align: self.align }
@@ -118,32 +118,32 @@ impl EntryType {
 }
 
 impl OptionalType {
-    /// A value of that type, or none.
+    /// Creates an optional of that type.
     pub fn new(ty: PropertyType) -> Self {
         let at = 1usize.next_multiple_of(ty.align());
         let size = (at + ty.size()).next_multiple_of(ty.align());
         Self { text: ty.to_string().into(), ty, at, size }
     }
 
-    /// The value's type.
+    /// Returns the type of the value.
     #[inline]
     pub fn ty(&self) -> &PropertyType {
         &self.ty
     }
 
-    /// What stands in the parentheses of the type.
+    /// Returns the text inside the parentheses of the type.
     #[inline]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Bytes from the start to the value.
+    /// Returns the offset of the value in bytes.
     #[inline]
     pub fn value_at(&self) -> usize {
         self.at
     }
 
-    /// Bytes, with the padding at the end.
+    /// Returns the size in bytes, including padding at the end.
     #[inline]
     pub fn size(&self) -> usize {
         self.size

@@ -1,5 +1,5 @@
-//! The object store: which objects there are, and what each is made of. While a shadow is up, a reload puts new bodies
-//! beside the old ones; then either all new ones are swapped in or all old ones are as they were.
+//! Object store: the objects of a world and their bodies. While a shadow is active, a reload stages new bodies next to the
+//! old ones; the commit swaps in all new bodies, a rollback keeps all old ones.
 
 use std::num::NonZeroU32;
 use std::rc::Rc;
@@ -30,21 +30,21 @@ pub use place::RenameError;
 
 /// Flag bits of objects.
 pub mod object_flags {
-    /// The class default object of its class.
+    /// Class default object of its class.
     pub const CDO: u32 = 1;
-    /// A subobject, directly or not, of a CDO.
+    /// Direct or indirect subobject of a CDO.
     pub(crate) const IN_CDO: u32 = 1 << 1;
-    /// Made together with its outer.
+    /// Created together with its outer.
     pub const SUBOBJECT: u32 = 1 << 2;
 }
 
-/// The objects of a world. Game thread only; no method calls foreign code.
+/// Objects of a world. Game thread only; no method calls foreign code.
 #[derive(Debug)]
 pub struct Objects {
     pub(super) store: RefCell<Store>,
-    /// The mark that is under way, if one is. Apart from the store, which a mark only reads.
+    /// Mark phase in progress. Stored apart from the store, which marking only reads.
     pub(super) marker: RefCell<Option<Marker>>,
-    /// What is in the store and read most; see [`Slots::show`].
+    /// Cached columns of the most read fields of the store; see [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
     pub(super) mode: ModeWord,
     slices: LentSlices,
@@ -55,31 +55,31 @@ pub struct Objects {
 pub(super) struct Store {
     pub(super) slots: Slots,
     constructions: u64,
-    /// The slots of the root set. One that ended in a shadow may come back, and is in it then.
+    /// Slots of the root set. An object released in a shadow keeps its slot here, because a rollback may restore it.
     pub(super) roots: Bits,
     naming: Naming,
-    /// Bodies of objects that ended since the last safe point: a plugin's view may still point into them.
+    /// Bodies released since the last safe point; views of plugins may still point into them.
     graveyard: Vec<Body>,
     shadow: Option<Shadow>,
 }
 
 #[derive(Debug)]
 struct Shadow {
-    /// Objects with a later construction were born in the shadow.
+    /// Objects with a later construction number were created in the shadow.
     first_construction: u64,
     staged: Vec<ObjectHandle>,
     gone: Vec<ObjectHandle>,
-    /// Empty, with room for every staged object, so that the commit need not allocate.
+    /// Empty, with capacity for every staged object, so that the commit does not allocate.
     old: Vec<Body>,
 }
 
 impl Objects {
-    /// An empty store, whose writes test `mode`, and which is given the counts of lent slices.
+    /// Creates an empty store that checks `mode` on writes and `slices` on reads and writes.
     pub fn new(names: Rc<Names>, mode: ModeWord, slices: LentSlices) -> Self {
         Self { slices, ..Self::with_last_serial(names, mode, last_serial()) }
     }
 
-    /// An empty store whose slots are used up after so many tenants, so that a test sees it happen.
+    /// Creates an empty store whose slots accept `last_serial` tenants each, for tests of slot exhaustion.
     pub fn with_last_serial(names: Rc<Names>, mode: ModeWord, last_serial: u32) -> Self {
         let columns = Rc::new(HotColumns::new());
         let store = Store {
@@ -94,14 +94,13 @@ impl Objects {
         Self { store: RefCell::new(store), marker: RefCell::default(), columns, mode, slices, names }
     }
 
-    /// A new object, all properties at zero. Without a name it gets one that no other object has: `MagicCube_17`.
+    /// Creates an object with all properties zero. Generates a unique name such as `MagicCube_17` if `name` is `None`.
     #[inline]
     pub fn allocate(&self, class: &Rc<Class>, name: Option<Name>, outer: ObjectHandle, flags: u32) -> ObjectHandle {
         self.allocate_as(class, name, outer, flags, 0)
     }
 
-    /// The same for an object that the first so many classes of its chain have constructed, as far as there is anything
-    /// to be constructed.
+    /// Like [`Objects::allocate`], but marks the first `constructed` classes of the chain as already run.
     #[inline]
     pub(super) fn allocate_as(
         &self,
@@ -129,7 +128,7 @@ impl Objects {
                 subobjects: Vec::new(),
             }
         };
-        // Apart, so that no label has to be put together before it is where it belongs.
+        // Two branches, so that each label is built directly in its slot.
         match name {
             Some(name) => {
                 let label = naming.give(&self.names, name, outer, object);
@@ -146,55 +145,56 @@ impl Objects {
         object
     }
 
-    /// Where modules read by themselves which objects there are. The address stays as long as the store.
+    /// Returns the address of the object directory that modules read directly. Stable for the lifetime of the store.
     #[inline]
     pub fn directory(&self) -> *const Directory {
         self.columns.head()
     }
 
-    /// What is looked at most.
+    /// Returns the cached columns of the most read fields.
     #[inline]
     pub fn columns(&self) -> &Rc<HotColumns> {
         &self.columns
     }
 
-    /// Whether the handle names an object that is there.
+    /// Checks that the handle refers to an object of the store.
     #[inline]
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
         self.columns.find(object).is_some()
     }
 
-    /// Its class.
+    /// Returns the class of the object.
     #[inline]
     pub fn class(&self, object: ObjectHandle) -> Option<Rc<Class>> {
         self.ask(object, |tenant| tenant.seen().class.clone())
     }
 
-    /// The number of its class.
+    /// Returns the id of the object's class.
     #[inline]
     pub fn class_id(&self, object: ObjectHandle) -> Option<ClassId> {
         Some(self.columns.find(object)?.class)
     }
 
-    /// Its first byte. Valid until the object ended and the safe point after that has come, or its body was replaced.
+    /// Returns the object's memory. Valid until the safe point after the object's destruction, or until its body is
+    /// replaced.
     #[inline]
     pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
         Some(self.columns.find(object)?.memory)
     }
 
-    /// Its conjugate's number; zero is none.
+    /// Returns the conjugate number of the object; zero if the object has none.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
         self.ask(object, |tenant| tenant.seen().plugin_part.word)
     }
 
-    /// Of what the floors above keep beside it the part for its most derived class, if that is `class`.
+    /// Returns the plugin part of the object for its most derived class, if that class is `class`.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
         self.columns.part(object, class)
     }
 
-    /// Gives it something to keep beside it. Whether the object is there.
+    /// Sets the plugin part of the object. Returns whether the object exists.
     #[inline]
     pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) -> bool {
         let set = self.change(object, |tenant| tenant.seen_mut().plugin_part = plugin_part).is_some();
@@ -204,58 +204,58 @@ impl Objects {
         set
     }
 
-    /// The object it lies in, or none.
+    /// Returns the outer of the object.
     #[inline]
     pub fn outer(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         self.ask(object, |tenant| tenant.outer)
     }
 
-    /// Whether the object is of a class of a module, be it there or not.
+    /// Checks that the object needs a module: its class or a base is declared by one, or the object is dormant.
     #[inline]
     pub fn needs_module(&self, object: ObjectHandle) -> bool {
         self.ask(object, |tenant| tenant.seen().dormant.is_some() || tenant.seen().class.needs_module()) == Some(true)
     }
 
-    /// Path of the class that a dormant object waits for; none for one that is awake.
+    /// Returns the path of the class that a dormant object waits for; `None` if the object is not dormant.
     #[inline]
     pub fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
         self.ask(object, |tenant| tenant.seen().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
     }
 
-    /// How many dormant objects wait for the class of that path.
+    /// Returns the number of dormant objects that wait for the class with path `class`.
     pub fn waiting_for(&self, class: &str) -> u64 {
         let store = self.store.borrow();
         let waits = |tenant: &Tenant| tenant.seen().dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
-    /// Bits of [`object_flags`].
+    /// Returns the bits of [`object_flags`].
     #[inline]
     pub fn flags(&self, object: ObjectHandle) -> Option<u32> {
         self.ask(object, |tenant| tenant.flags)
     }
 
-    /// Whether it is a class default object or lies in one.
+    /// Checks that the object is a CDO or a subobject of one.
     #[inline]
     pub fn is_template(&self, object: ObjectHandle) -> bool {
         self.flags(object).unwrap_or_default() & (object_flags::CDO | object_flags::IN_CDO) != 0
     }
 
-    /// Its default subobjects that are there, in order of creation.
+    /// Returns the live default subobjects of the object, in order of creation.
     pub fn children(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
         let children = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
         children.map(|(_, child)| *child).filter(|child| store.slots.get(*child).is_some()).collect()
     }
 
-    /// Its default subobjects that are there, by the names it has for them, in order of creation.
+    /// Returns the live default subobjects of the object with their names, in order of creation.
     pub fn parts(&self, object: ObjectHandle) -> Vec<(Rc<str>, ObjectHandle)> {
         let store = self.store.borrow();
         let parts = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
         parts.filter(|(_, child)| store.slots.get(*child).is_some()).cloned().collect()
     }
 
-    /// The object keeps this of its class, which is not there.
+    /// Makes the object dormant; `dormant` keeps the state of its missing class.
     pub fn lay_to_sleep(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
@@ -264,7 +264,7 @@ impl Objects {
         Ok(())
     }
 
-    /// The object keeps this value of a property, which has another one now.
+    /// Keeps `value` for a property whose current value is another one.
     ///
     /// # Errors
     /// [`CallError::Stale`] when the object is gone.
@@ -278,13 +278,13 @@ impl Objects {
         Ok(())
     }
 
-    /// Whether it keeps a value of that property.
+    /// Checks that the object keeps a value of that property.
     pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
         self.ask(object, |tenant| tenant.seen().removed.as_ref().is_some_and(|removed| removed.has(property)))
             .unwrap_or(false)
     }
 
-    /// Takes what it keeps of a property.
+    /// Removes and returns the kept value of a property.
     pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Value> {
         let mut store = self.store.borrow_mut();
         let removed = &mut store.slots.get_mut(object)?.seen_mut().removed;
@@ -294,7 +294,7 @@ impl Objects {
         value
     }
 
-    /// Replaces the kept fields that are put aside, and returns those before. Does nothing if the object is gone.
+    /// Replaces the kept fields and returns the previous ones. Does nothing if the object does not exist.
     pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
         let mut store = self.store.borrow_mut();
         let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };
@@ -308,7 +308,7 @@ impl Objects {
         before
     }
 
-    /// Its default subobject of that name.
+    /// Returns the default subobject with that name.
     #[inline]
     pub fn subobject(&self, object: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         let store = self.store.borrow();
@@ -316,14 +316,14 @@ impl Objects {
         named.map(|(_, child)| *child).rfind(|child| store.slots.get(*child).is_some())
     }
 
-    /// How many objects there are, CDOs too.
+    /// Returns the number of objects, including CDOs.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.store.borrow().slots.count()
     }
 
-    /// The object is gone: its handle is stale from now on. Its memory stays until [`Objects::free_graveyard`]. While a
-    /// shadow is up, an object from before comes back if the shadow is dropped. Whether the object was there.
+    /// Releases the object and makes its handle stale. Its memory remains valid until [`Objects::free_graveyard`]. While a
+    /// shadow is active, an object created before it is restored by a rollback. Returns whether the object existed.
     pub fn release(&self, object: ObjectHandle) -> bool {
         let mut store = self.store.borrow_mut();
         let Store { slots, graveyard, shadow, .. } = &mut *store;
@@ -340,15 +340,16 @@ impl Objects {
         true
     }
 
-    /// Destroys the properties of ended objects and frees their memory. At safe points only: a plugin's view may point
-    /// into it until then. How many bodies there were.
+    /// Destroys the properties of released objects and frees their memory; returns the number of bodies. Call at safe points
+    /// only, because views of plugins may point into the memory until then.
     #[inline]
     pub fn free_graveyard(&self) -> usize {
         let dead = std::mem::take(&mut self.store.borrow_mut().graveyard);
         dead.len()
     }
 
-    /// Keeps an object, and what it refers to, from collection. Whether the object is there.
+    /// Adds an object to the root set, so that the object and all it refers to survive collections. Returns whether it
+    /// exists.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         let is_there = self.is_alive(object);
         if is_there {
@@ -357,7 +358,7 @@ impl Objects {
         is_there
     }
 
-    /// Takes an object from the root set. Whether it was in it.
+    /// Removes an object from the root set. Returns whether it was a root.
     pub fn remove_root(&self, object: ObjectHandle) -> bool {
         let was = self.is_root(object);
         if was {
@@ -366,19 +367,19 @@ impl Objects {
         was
     }
 
-    /// Whether an object is in the root set.
+    /// Checks that an object is in the root set.
     #[inline]
     pub fn is_root(&self, object: ObjectHandle) -> bool {
         self.is_alive(object) && self.store.borrow().roots.get(object.index())
     }
 
-    /// The root set as it is now, to compare with later.
+    /// Returns a copy of the root set for [`Objects::roots_since`].
     pub fn root_set(&self) -> Bits {
         self.store.borrow().roots.clone()
     }
 
-    /// The living that came into the root set since `before`, and those that were taken from it. Slots must not have got
-    /// other objects meanwhile, as none does in a shadow.
+    /// Returns the live objects added to the root set since `before`, and those removed. The slots of roots in `before` must
+    /// not have been reused since; a shadow frees none of them.
     pub fn roots_since(&self, before: &Bits) -> (Vec<ObjectHandle>, Vec<ObjectHandle>) {
         let store = self.store.borrow();
         let living = |index| Some(store.slots.handle(index)).filter(|object| !object.is_none());
@@ -386,14 +387,14 @@ impl Objects {
         (added, before.without(&store.roots).filter_map(living).collect())
     }
 
-    /// The root set, in no order.
+    /// Returns the root set, unordered.
     #[cfg(test)]
     pub(crate) fn roots(&self) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
         store.roots.iter().map(|index| store.slots.handle(index)).filter(|root| !root.is_none()).collect()
     }
 
-    /// What an object keeps alive: what its properties refer to, its outer, its subobjects. Natives may add to that.
+    /// Returns the references of an object: properties, outer and subobjects. References added by natives are not included.
     #[cfg(test)]
     pub(crate) fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let collect = |tenant: &Tenant| {
@@ -404,11 +405,11 @@ impl Objects {
         self.ask(object, collect).unwrap_or_default()
     }
 
-    /// Whether a property of the object may be written now.
+    /// Checks that properties of the object may be written.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] while a reload is under way that could not put back what is there, [`CallError::Lent`]
-    /// while plugin code holds a slice of some value.
+    /// [`CallError::DuringRebuild`] if a reload in progress could not restore the overwritten values, [`CallError::Lent`]
+    /// while plugin code holds a borrowed slice of a value.
     pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         let shown = self.shown(object);
         self.slices.allow_change(&format_args!("writing to {shown}"))?;
@@ -422,77 +423,82 @@ impl Objects {
         Ok(())
     }
 
-    /// A mark that is under way looks at the object again before it ends: what the object refers to may change now.
+    /// Queues the object for another scan by the mark in progress, because its references may change.
     pub(super) fn look_again(&self, object: ObjectHandle) {
         if self.is_alive(object) {
             self.with_marker(|marker| marker.look_again(object));
         }
     }
 
-    /// The value of the property of that name, by its Rust type.
+    /// Returns the value of a property as a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property,
-    /// [`CallError::Signature`] when it holds other values.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
+    /// [`CallError::Signature`] if the property has another type, [`CallError::Lent`] while plugin code may write to a
+    /// borrowed slice.
     #[inline]
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<T, CallError> {
         self.with_property(object, name, |view, property| view.get(property))
     }
 
-    /// Overwrites the value of a property, by its Rust type.
+    /// Overwrites the value of a property from a Rust type.
     ///
     /// # Errors
-    /// As for [`Objects::get`]; [`CallError::DuringRebuild`] when conjugates are rebuilt and it is not the object's turn.
+    /// Returns the errors of [`Objects::get`], and [`CallError::DuringRebuild`] if another object is being rebuilt.
     #[cfg(test)]
     pub fn set<T: FrameValue>(&self, object: ObjectHandle, name: &str, value: T) -> Result<(), CallError> {
         self.may_write(object)?;
         self.with_property(object, name, |view, property| view.set(property, value))
     }
 
-    /// The value of the property of that name.
+    /// Returns the value of the property with that name.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
+    /// [`CallError::Lent`] while plugin code may write to a borrowed slice.
     #[inline]
     pub fn read_value(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<Value, CallError> {
         self.with_property(object, name, |view, property| view.read(property))
     }
 
-    /// Overwrites the value of the property of that name.
+    /// Overwrites the value of the property with that name.
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::read_value`], and [`CallError::DuringRebuild`] if it is not the object's turn in a rebuild.
+    /// Returns the errors of [`Objects::may_write`] and [`Objects::read_value`], and [`CallError::Signature`] if the value
+    /// has another type.
     #[inline]
     pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.may_write(object)?;
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Shows an object's body to `change`, which may overwrite properties and must not change the store. Nobody asks whether
-    /// they may be written now.
+    /// Passes the object's body to `change`, which may overwrite properties and must not change the store. Does not check
+    /// whether writes are allowed.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::Lent`] while plugin code may write to a borrowed
+    /// slice.
     #[inline]
     pub fn with_body_to_write<T>(&self, object: ObjectHandle, change: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
         self.look_again(object);
         self.with_body(object, change)
     }
 
-    /// Shows an object's body to `look`, which writes nothing and must not change the store.
+    /// Passes the object's body to `look`, which must neither write nor change the store.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::Lent`] while plugin code may write to a slice of some value.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::Lent`] while plugin code may write to a borrowed
+    /// slice.
     #[inline]
     pub fn with_body<T>(&self, object: ObjectHandle, look: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
         self.slices.allow_read(&format_args!("reading {}", self.shown(object)))?;
         self.ask(object, |tenant| look(tenant.seen())).ok_or(CallError::Stale { handle: object })
     }
 
-    /// By what a delegate property is known while it is called. One that has no mark gets the fresh one.
+    /// Returns the mark that identifies a delegate property during a call. Assigns the mark of `fresh` if there is none.
     ///
     /// # Errors
-    /// As for [`Objects::read_value`].
+    /// Returns the errors of [`Objects::read_value`].
     #[inline]
     pub fn delegate_mark(
         &self,
@@ -503,10 +509,10 @@ impl Objects {
         self.with_property(object, name, |view, property| view.delegate_mark(property, fresh))
     }
 
-    /// Shows `work` the body's memory and the property of that name. It must not change the store.
+    /// Passes the body's memory and the property with that name to `work`, which must not change the store.
     ///
     /// # Errors
-    /// As for [`Objects::read_value`], and what `work` says.
+    /// Returns the errors of [`Objects::read_value`] and of `work`.
     pub(super) fn with_property<T>(
         &self,
         object: ObjectHandle,
@@ -534,17 +540,17 @@ impl Objects {
     }
 }
 
-/// What a construction does to an object; the order is `construction.rs`'s.
+/// Operations of object construction; `construction.rs` defines their order.
 impl Objects {
-    /// Overwrites a property without asking whether it may be written now: the object is being born.
+    /// Overwrites a property without a write check, because the object is under construction.
     #[inline]
     pub fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.look_again(object);
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Overwrites all properties with the values of `from`, where these are plain bytes and both objects have the same.
-    /// Whether they are and both are there; nothing was written otherwise.
+    /// Copies the property bytes of `from` if both have the same schema, which owns no memory and names no objects. Returns
+    /// whether it did; writes nothing otherwise.
     #[inline]
     pub(super) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -553,8 +559,8 @@ impl Objects {
         to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.seen().view())
     }
 
-    /// Overwrites properties that both have with the values of `from`; references that stand in `pairs` become those
-    /// beside them. Properties that refer to a subobject of its own keep doing so.
+    /// Copies `properties` from `from`. Replaces references found on the left of `pairs` by those on the right. Keeps
+    /// properties that refer to the object's own subobjects.
     pub(super) fn copy_values(
         &self,
         object: ObjectHandle,
@@ -586,7 +592,7 @@ impl Objects {
         Ok(())
     }
 
-    /// `child` is a subobject of `owner` from now on.
+    /// Registers `child` as a subobject of `owner`.
     pub fn adopt(&self, owner: ObjectHandle, name: &Rc<str>, child: ObjectHandle) {
         let mut store = self.store.borrow_mut();
         let Some(tenant) = store.slots.get_mut(owner) else { return };
@@ -595,14 +601,14 @@ impl Objects {
         self.look_again(owner);
     }
 
-    /// How many classes of its chain, from the root, have constructed it.
+    /// Returns the number of classes of the chain, from the root, whose construction has run.
     #[inline]
     pub fn constructed(&self, object: ObjectHandle) -> usize {
         self.ask(object, |tenant| tenant.seen().constructed).unwrap_or(0)
     }
 
-    /// Its first so many classes have constructed it from now on, if they had not. Whether they had, and whether the
-    /// object is, or lies in, a CDO.
+    /// Marks the first `count` classes of the chain as constructed. Returns whether they were already, and whether the
+    /// object is or belongs to a CDO.
     pub(super) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
         self.change(object, |tenant| {
             let constructed = &mut tenant.seen_mut().constructed;
@@ -612,13 +618,13 @@ impl Objects {
         })
     }
 
-    /// So many classes of its chain, from the root, have constructed it.
+    /// Sets the number of constructed classes of the chain, from the root.
     #[inline]
     pub fn set_constructed(&self, object: ObjectHandle, count: usize) {
         self.change(object, |tenant| tenant.seen_mut().constructed = count);
     }
 
-    /// The object's end begins. Whether it had not begun before.
+    /// Marks the object as ending. Returns false if it was already.
     pub(super) fn begin_end(&self, object: ObjectHandle) -> bool {
         self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) == TenantState::Alive)
             == Some(true)
@@ -641,7 +647,7 @@ impl Store {
 }
 
 impl Tenant {
-    /// Shows `visit` what the object refers to by more than its properties.
+    /// Calls `visit` for each reference of the object outside its properties.
     pub(super) fn each_relation(&self, mut visit: impl FnMut(ObjectHandle)) {
         visit(self.outer);
         self.subobjects.iter().for_each(|(_, child)| visit(*child));

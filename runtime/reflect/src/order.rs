@@ -1,7 +1,6 @@
-//! The order in which things that need each other are made. Structs need the structs they hold, classes their base.
+//! Topological order of declarations: structs after the structs they contain, classes after their base.
 
-/// Indices `0..count` so that everything comes after what it needs, otherwise in the given order; or a cycle, as the
-/// indices along it.
+/// Sorts the indices `0..count` topologically by `needs`, stable otherwise. Returns the indices of a cycle as error.
 pub(super) fn by_need(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Result<Vec<usize>, Vec<usize>> {
     let mut visit = Visit { needs, marks: vec![Mark::Fresh; count], path: Vec::new(), order: Vec::new() };
     for index in 0..count {

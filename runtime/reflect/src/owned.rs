@@ -1,4 +1,4 @@
-//! A value of any type in memory of its own: what plugin code owns in the host, and what calls pass by address.
+//! Owned values of any type: values that plugin code owns in the host, and values that calls pass by address.
 
 use alcedo_base::handles::ObjectHandle;
 
@@ -8,18 +8,18 @@ use crate::value::Value;
 use crate::values::ptr::{Own, Ptr, PtrMut};
 use crate::values::structure::start_of;
 
-/// A value of a type. It does not move, and ends with this.
+/// Owned value at a stable address; destroyed on drop.
 #[derive(Debug)]
 pub struct OwnedValue(Own);
 
 impl OwnedValue {
-    /// The value that zero bytes mean.
+    /// Creates a value of zero bytes.
     #[inline]
     pub fn zero(ty: PropertyType) -> Self {
         Self(Own::zero(ty))
     }
 
-    /// The value that a new one begins as: zero, but with the defaults of a struct's fields.
+    /// Creates a value with the defaults of struct fields; zero otherwise.
     pub fn initial(ty: PropertyType) -> Self {
         let start = start_of(&ty);
         let mut own = Self::zero(ty);
@@ -29,7 +29,7 @@ impl OwnedValue {
         own
     }
 
-    /// A copy of another value.
+    /// Creates a copy of another value.
     #[inline]
     pub fn copy_of(from: Ptr<'_>) -> Self {
         let mut own = Self::zero(from.ty().clone());
@@ -37,37 +37,37 @@ impl OwnedValue {
         own
     }
 
-    /// The value, to read.
+    /// Returns the value for reading.
     #[inline]
     pub fn as_ptr(&self) -> Ptr<'_> {
         self.0.as_ptr()
     }
 
-    /// The value, to write.
+    /// Returns the value for writing.
     #[inline]
     pub fn as_mut(&mut self) -> PtrMut<'_> {
         self.0.as_mut()
     }
 
-    /// Its type.
+    /// Returns the type of the value.
     #[inline]
     pub fn ty(&self) -> &PropertyType {
         self.0.ty()
     }
 
-    /// Where it lies, for as long as it is not dropped.
+    /// Returns the address of the value, valid until drop.
     #[inline]
     pub fn at(&self) -> *mut u8 {
         self.0.at()
     }
 
-    /// The value.
+    /// Reads the value.
     #[inline]
     pub fn read(&self) -> Value {
         self.as_ptr().read()
     }
 
-    /// Shows `visit` every object that the value keeps alive.
+    /// Calls `visit` for each strong reference in the value.
     #[inline]
     pub fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         self.as_ptr().visit_objects(visit);
@@ -76,7 +76,7 @@ impl OwnedValue {
     /// Overwrites the value.
     ///
     /// # Errors
-    /// [`WrongType`] when it does not fit; nothing is written then.
+    /// [`WrongType`] if `value` does not fit the type; nothing is written then.
     #[inline]
     pub fn write(&mut self, value: &Value) -> Result<(), WrongType> {
         self.as_mut().write(value)

@@ -1,5 +1,5 @@
-//! The paths under which reflection is found: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup is
-//! exact, so a path that is written wrong is distinguished here from one that leads nowhere.
+//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup is exact, so parsing distinguishes a
+//! malformed path from an unknown one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,52 +9,52 @@ use alcedo_base::shown::line;
 /// Path of a class or struct.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TypePath {
-    /// The package, without `/Script/`.
+    /// Package, without `/Script/`.
     pub package: String,
-    /// The type's name in it.
+    /// Name of the type within the package.
     pub name: String,
 }
 
 /// Path of a property or function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MemberPath {
-    /// The type it is a member of.
+    /// Type that declares the member.
     pub owner: TypePath,
-    /// Its name there.
+    /// Name of the member.
     pub member: String,
 }
 
-/// A text that is no path.
+/// Parse error of a path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{}\" is not a path: {problem}; write {form}", line(text))]
 pub struct PathError {
-    /// The text.
+    /// Rejected text.
     pub text: String,
-    /// What is wrong with it.
+    /// Problem of the text.
     pub problem: PathProblem,
-    /// The right form.
+    /// Expected form.
     pub form: &'static str,
 }
 
-/// What is wrong with a path.
+/// Problem of a path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PathProblem {
-    /// It starts otherwise.
+    /// Missing `/Script/` prefix.
     #[error("it does not start with /Script/")]
     NoScript,
-    /// Package and type are not separated.
+    /// Missing dot between package and type.
     #[error("there is no dot between package and type")]
     NoDot,
-    /// Type and member are not separated.
+    /// Missing colon before the member.
     #[error("there is no colon before the member")]
     NoColon,
-    /// A member where only a type is wanted.
+    /// Member path where a type path is expected.
     #[error("it names a member")]
     Member,
-    /// A part that is no identifier.
+    /// Part is not an identifier.
     #[error("\"{}\" is no identifier (letters, digits and _, not starting with a digit)", line(part))]
     Identifier {
-        /// The part.
+        /// Rejected part.
         part: String,
     },
 }
@@ -65,13 +65,13 @@ const MEMBER_FORM: &str = "/Script/<Package>.<Type>:<Member>";
 
 pub use alcedo_abi::names::is_identifier;
 
-/// A type path without its root, as reports and names show it: `Game.MagicCube`.
+/// Returns a type path without its root, as used in reports and names: `Game.MagicCube`.
 pub fn short(path: &str) -> &str {
     path.strip_prefix(ROOT).unwrap_or(path)
 }
 
 impl TypePath {
-    /// The path of `name` in `package`; both should be identifiers.
+    /// Creates the path of `name` in `package`; both should be identifiers.
     pub fn new(package: &str, name: &str) -> Self {
         Self { package: package.to_owned(), name: name.to_owned() }
     }

@@ -1,8 +1,8 @@
-//! The paths of objects: `/World/<outer>/<name>`, from the object that lies in nothing down to the one that is meant.
-//! Soft references keep such a path, so it is found in about constant time: one look for each part of it. It says where
-//! an object lies *now*; one that gets another name or outer has another path from then on.
+//! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. Soft references store such a
+//! path; its lookup takes constant time per part. The path of an object changes when the object or one of its outers is
+//! renamed or moved.
 //!
-//! Names are any text, so a `/` in one is written `%2F`, and a `%` is written `%25`.
+//! Names are arbitrary text: `/` is escaped as `%2F` and `%` as `%25`.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::objects::place::RenameError;
 const ROOT: &str = "/World/";
 
 impl World {
-    /// The path of an object; `None` when it is gone, or an object that it lies in.
+    /// Returns the path of an object; `None` if the object or one of its outers does not exist.
     pub fn path_of(&self, object: ObjectHandle) -> Option<String> {
         let mut parts = vec![self.0.objects.name(object)?];
         let mut at = self.0.objects.outer(object)?;
@@ -32,19 +32,19 @@ impl World {
         Some(path)
     }
 
-    /// The object at a path; `None` when there is none, or the text is no path. Where several objects of one outer have
-    /// the same name, as while a reload has the old and the new of something, the last of them is meant.
+    /// Returns the object at a path; `None` if it does not exist or the path is malformed. If several objects of one outer
+    /// share a name, as old and new objects may during a reload, the last of them is returned.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         let parts = path.strip_prefix(ROOT)?.split('/');
         let step = |outer, part| self.0.objects.find(outer, &unescape(part)?);
         parts.into_iter().try_fold(ObjectHandle::NONE, step)
     }
 
-    /// Gives an object another name, another place, or both: an empty name and no outer leave what is there. To lie in
-    /// itself means to lie in nothing.
+    /// Renames an object, moves it, or both. An empty name keeps the name, and no outer keeps the outer. The object itself
+    /// as outer removes it from its outer.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when one of the two is gone; otherwise the sentence says why it stays as it is.
+    /// [`CallError::Stale`] if the object or `outer` does not exist; otherwise an error with the reason of [`RenameError`].
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), CallError> {
         let stale = CallError::Stale { handle: object };
         let now = self.0.objects.name(object).ok_or(stale)?;
@@ -76,7 +76,7 @@ impl Paths for crate::World {
     }
 }
 
-/// A name as a part of a path.
+/// Escapes a name as a part of a path.
 fn escape(name: &str) -> Cow<'_, str> {
     if !name.contains(['/', '%']) {
         return name.into();
@@ -84,7 +84,7 @@ fn escape(name: &str) -> Cow<'_, str> {
     name.replace('%', "%25").replace('/', "%2F").into()
 }
 
-/// The name that a part of a path stands for; `None` for a part that is none.
+/// Returns the name for a part of a path; `None` if the part is malformed.
 fn unescape(part: &str) -> Option<Cow<'_, str>> {
     if part.is_empty() {
         return None;
@@ -112,7 +112,7 @@ mod tests {
     use crate::World;
     use crate::testing::{declare, dynamic, world};
 
-    /// A world with objects of these paths, made in order.
+    /// Builds a world with objects at these paths, created in order.
     fn check(paths: &[&str]) -> (World, Vec<ObjectHandle>) {
         let world = world();
         let class = declare(&world, [dynamic("Node", "/Script/Engine.Object", &[])]).remove(0);

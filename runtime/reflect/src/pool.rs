@@ -1,5 +1,5 @@
-//! Memory for many values of one layout, side by side: an allocation of its own for each would cost more than the rest of
-//! a small object's construction, and would spread what a mark reads over all of memory.
+//! Pool of memory for values of one layout. A separate allocation per value would cost more than the rest of a small
+//! object's construction, and would scatter the memory that a mark reads.
 #![expect(unsafe_code, reason = "hands out pieces of larger allocations")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -10,31 +10,30 @@ use alcedo_base::cells::RefCell;
 
 use crate::block::Block;
 
-/// Pieces of the first allocation; each later one has twice as many, up to [`MOST_BYTES`].
+/// Number of pieces of the first chunk; each later chunk has twice as many, up to [`MOST_BYTES`].
 const FIRST_PIECES: usize = 16;
 
-/// How large the allocations become. A piece that is larger has one of its own.
+/// Maximum size of a chunk in bytes. A larger piece has a chunk of its own.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Pieces of one layout. They are given back to the system all together, when the pool goes; until then each serves the
-/// next that asks.
+/// Pieces of one layout. Returned pieces are reused; the system gets all memory back when the pool is dropped.
 #[derive(Debug)]
 pub(super) struct Pool {
-    /// Of one piece, padded so that they lie behind each other.
+    /// Layout of one piece, padded for contiguous storage.
     piece: Layout,
-    /// A piece that was given back; its first word leads to the one given back before.
+    /// Head of the free list; the first word of a free piece points to the next one.
     free: Cell<Option<NonNull<u8>>>,
-    /// The next piece that was never used, and how many of them follow, itself included.
+    /// Next unused piece, and the number of unused pieces including it.
     fresh: Cell<(NonNull<u8>, usize)>,
-    /// What the pieces lie in. A holder of a piece keeps the pool's owner.
+    /// Chunks that contain the pieces. A holder of a piece keeps the owner of the pool alive.
     chunks: RefCell<Vec<Block>>,
 }
 
 impl Pool {
-    /// A pool for pieces of so many bytes, which may be none.
+    /// Creates a pool for pieces of `size` bytes, which may be zero.
     ///
     /// # Panics
-    /// When `align` is no power of two or the size overflows.
+    /// If `align` is not a power of two or the size overflows.
     pub(super) fn new(size: usize, align: usize) -> Self {
         let room = size.max(size_of::<NonNull<u8>>());
         let piece = Layout::from_size_align(room, align.max(align_of::<NonNull<u8>>()));
@@ -42,14 +41,14 @@ impl Pool {
         Self { piece, free: Cell::default(), fresh: Cell::new((NonNull::dangling(), 0)), chunks: RefCell::default() }
     }
 
-    /// A piece of zeros, which stays until it is given back or the pool goes.
+    /// Takes a zeroed piece, valid until it is returned or the pool is dropped.
     #[inline]
     pub(super) fn take(&self) -> NonNull<u8> {
         if cfg!(alcedo_asan) {
             return self.alone();
         }
         if let Some(piece) = self.free.get() {
-            // SAFETY: `give_back` wrote the word, and the piece, which has that many bytes, was not taken since.
+            // SAFETY: `give_back` wrote the word, and the piece, which has at least that many bytes, was not taken since.
             let next = unsafe {
                 let next = piece.cast::<Option<NonNull<u8>>>().read();
                 piece.write_bytes(0, self.piece.size());
@@ -62,20 +61,20 @@ impl Pool {
             (_, 0) => self.grow(),
             fresh => fresh,
         };
-        // SAFETY: the piece is one of `left` of an allocation, so its end lies in it or is its end.
+        // SAFETY: the piece is one of `left` pieces of a chunk, so its end is inside the chunk or at its end.
         let next = unsafe { piece.add(self.piece.size()) };
         self.fresh.set((next, left - 1));
         piece
     }
 
-    /// Takes a piece back.
+    /// Returns a piece to the pool.
     ///
     /// # Safety
-    /// `piece` came from `take` of this very pool, was not given back since, and its address is not used any more.
+    /// `piece` came from `take` of this pool, was not returned since, and its address is not used again.
     #[inline]
     pub(super) unsafe fn give_back(&self, piece: NonNull<u8>) {
-        // SAFETY: the caller gives up the piece, which `alone` allocated with this layout, or which lies in a chunk: then it has
-        // room for the word and is aligned for it.
+        // SAFETY: the caller no longer uses the piece. It was allocated by `alone` with this layout, or is in a chunk and
+        // has the size and alignment of the word.
         unsafe {
             if cfg!(alcedo_asan) {
                 return dealloc(piece.as_ptr(), self.piece);
@@ -85,9 +84,9 @@ impl Pool {
         self.free.set(Some(piece));
     }
 
-    /// A piece that is an allocation of its own: only then does a sanitizer see that it is used after its end.
+    /// Allocates a piece separately, so that a sanitizer detects its use after free.
     fn alone(&self) -> NonNull<u8> {
-        // SAFETY: a piece is not empty.
+        // SAFETY: the size of a piece is not zero.
         let start = unsafe { alloc_zeroed(self.piece) };
         NonNull::new(start).unwrap_or_else(|| handle_alloc_error(self.piece))
     }

@@ -1,252 +1,252 @@
-//! Why types were not declared. Each error names the declaration, what it requested, and what would be right.
+//! Errors of type declarations. Each names the declaration, what it requested, and the correct form.
 
 use alcedo_base::shown::line;
 
 use crate::path::PathError;
 use crate::typing::TypeError;
 
-/// Why a batch of types was not declared. Nothing of it was.
+/// Reason why a batch of types was rejected as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DeclareError {
-    /// A package that is not declared.
+    /// Package is not declared.
     #[error(
         "{path} is declared in the package {package}, which the host does not know: declare the package in the host, or use one of its own ({known})"
     )]
     UnknownPackage {
-        /// The type.
+        /// Type path.
         path: String,
-        /// The package.
+        /// Package name.
         package: String,
-        /// The packages there are.
+        /// Declared packages.
         known: String,
     },
-    /// A name that is no identifier.
+    /// Name is not an identifier.
     #[error("\"{}\" in {owner} cannot be a name: use letters, digits and _, not starting with a digit", line(name))]
     BadName {
-        /// The name.
+        /// Rejected name.
         name: String,
-        /// Where it is used.
+        /// Declaration that uses the name.
         owner: String,
     },
-    /// A class whose objects would be called as class default objects are.
+    /// Class name is reserved for class default objects.
     #[error(
         "the class {path} cannot be called so: names that begin with Default__ belong to class default objects; call it \
          otherwise"
     )]
     DefaultName {
-        /// The class.
+        /// Class path.
         path: String,
     },
-    /// A path that is no path.
+    /// Type path is malformed.
     #[error("{owner} refers to a type: {error}")]
     BadPath {
-        /// The declaration that refers to it.
+        /// Declaration that contains the path.
         owner: String,
-        /// What is wrong.
+        /// Parse error.
         error: PathError,
     },
-    /// A path that is taken.
+    /// Path is already declared.
     #[error("{path} is declared already: give one of the two another name")]
     Duplicate {
-        /// The path.
+        /// Duplicate path.
         path: String,
     },
-    /// An enum that cannot be one.
+    /// Enum declaration is invalid.
     #[error("the enum {path} cannot be declared: {problem}")]
     BadEnum {
-        /// Its path.
+        /// Enum path.
         path: String,
-        /// What is wrong, and the way out.
+        /// Problem and fix.
         problem: String,
     },
-    /// A delegate that cannot be one.
+    /// Delegate declaration is invalid.
     #[error("the delegate {path} cannot be declared: {problem}")]
     BadDelegate {
-        /// Its path.
+        /// Delegate path.
         path: String,
-        /// What is wrong, and the way out.
+        /// Problem and fix.
         problem: String,
     },
-    /// Structs that hold each other by value, or extend each other.
+    /// Structs contain each other by value, or extend each other.
     #[error(
         "structs hold or extend each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"
     )]
     StructCycle {
-        /// `A → B → A`.
+        /// Cycle in the form `A → B → A`.
         cycle: String,
     },
-    /// Classes that are each other's base.
+    /// Classes are derived from each other.
     #[error("classes are derived from each other: {cycle}; one of them needs another base")]
     BaseCycle {
-        /// `A → B → A`.
+        /// Cycle in the form `A → B → A`.
         cycle: String,
     },
-    /// A base that is not declared.
+    /// Base class is not declared.
     #[error(
         "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first; a library that is \
          left from an earlier build is to be deleted"
     )]
     UnknownBase {
-        /// The class.
+        /// Class path.
         class: String,
-        /// Its base.
+        /// Path of the base.
         base: String,
     },
-    /// A base that is final.
+    /// Base class is final.
     #[error(
         "{class} is derived from {base}, which is final: extend the class that it extends, or hold an object of it"
     )]
     FinalBase {
-        /// The class.
+        /// Class path.
         class: String,
-        /// Its base.
+        /// Path of the base.
         base: String,
     },
-    /// A base that a class of that origin cannot have.
+    /// Base class is not allowed for a class of this origin.
     #[error("{class} is derived from {base}, {problem}")]
     NotExtended {
-        /// The class.
+        /// Class path.
         class: String,
-        /// Its base.
+        /// Path of the base.
         base: String,
-        /// What that is, and the way out.
+        /// Description of the base, and fix.
         problem: &'static str,
     },
-    /// An interface that is not declared.
+    /// Interface is not declared.
     #[error(
         "{class} implements {interface}, which is not declared: declare it in the same batch or load its module first"
     )]
     UnknownInterface {
-        /// The class.
+        /// Class path.
         class: String,
-        /// The path it names.
+        /// Interface path.
         interface: String,
     },
-    /// An interface with a function that the class has not, or has otherwise.
+    /// Class lacks a function of its interface, or declares it with another signature.
     #[error(
         "{class} implements {interface}, which declares {wanted}; {class} {found}: give it that function, and build both against \
          the same declaration of the interface"
     )]
     NotImplemented {
-        /// The class.
+        /// Class path.
         class: String,
-        /// The interface.
+        /// Interface path.
         interface: String,
-        /// The function as the interface declares it.
+        /// Function as the interface declares it.
         wanted: String,
-        /// What the class has.
+        /// Function as the class declares it, if any.
         found: String,
     },
-    /// A class that is not native must have a base.
+    /// Class that is not native has no base.
     #[error("{class} names no base class: only a native class can be a root")]
     NoBase {
-        /// The class.
+        /// Class path.
         class: String,
     },
-    /// A property type that is not declared.
+    /// Type of a property or parameter is not declared.
     #[error(
         "{member} is a {kind} of {type_path}, which is not declared: declare it in the same batch or load its module first"
     )]
     UnknownType {
-        /// The property or parameter.
+        /// Property or parameter.
         member: String,
-        /// `struct` or `reference`.
+        /// Kind of the type: `struct` or `reference`.
         kind: &'static str,
-        /// The path.
+        /// Path of the missing type.
         type_path: String,
     },
-    /// A type with others in it that cannot be.
+    /// Composite type is invalid.
     #[error("{member} cannot be a {text}: {error}")]
     BadType {
-        /// The property or parameter.
+        /// Property or parameter.
         member: String,
-        /// The type as it was declared.
+        /// Type as declared.
         text: String,
-        /// What is wrong with it.
+        /// Problem of the type.
         error: TypeError,
     },
-    /// A kind number this host does not define.
+    /// Kind number is not defined by this host.
     #[error("{member} has the kind {number}, which this host does not know: build the module for this host's version")]
     UnknownKind {
-        /// The property or parameter.
+        /// Property or parameter.
         member: String,
-        /// The number.
+        /// Kind number.
         number: u8,
     },
-    /// Two members of one name.
+    /// Two members share a name.
     #[error("{owner} has two members of the name {name}: rename one")]
     DuplicateMember {
-        /// The type or function.
+        /// Type or function.
         owner: String,
-        /// The name.
+        /// Shared name.
         name: String,
     },
-    /// A member that hides one of a base class.
+    /// Member hides an inherited one.
     #[error("{member} would hide {hidden}: rename it, or override the event if it is one")]
     Hides {
-        /// The new member.
+        /// New member.
         member: String,
-        /// The inherited one.
+        /// Inherited member.
         hidden: String,
     },
-    /// A default that its type cannot read.
+    /// Default cannot be parsed as the property's type.
     #[error("the default of {member} cannot be read: {problem}")]
     BadDefault {
-        /// The property.
+        /// Property.
         member: String,
-        /// What is wrong.
+        /// Problem.
         problem: String,
     },
-    /// A result that is not the last parameter.
+    /// Result is not the last parameter.
     #[error("{function} has a result that is not its last parameter: put it last, once")]
     ResultNotLast {
-        /// The function.
+        /// Function.
         function: String,
     },
-    /// An override of what is no event.
+    /// Overridden function is not an event.
     #[error("{function} overrides {wanted}: {problem}")]
     NoEvent {
-        /// The overriding function.
+        /// Overriding function.
         function: String,
-        /// The event it names.
+        /// Event that it names.
         wanted: String,
-        /// What is there instead.
+        /// Description of what was found instead.
         problem: &'static str,
     },
-    /// An override with another signature.
+    /// Override has another signature than its event.
     #[error("{function}({found}) overrides {event}({wanted}): give it the event's signature")]
     OverrideSignature {
-        /// The overriding function.
+        /// Overriding function.
         function: String,
-        /// Its signature.
+        /// Signature of the overriding function.
         found: String,
-        /// The event.
+        /// Event.
         event: String,
-        /// The event's signature.
+        /// Signature of the event.
         wanted: String,
     },
-    /// The declaring code was compiled for another layout or signature than the host computes.
+    /// Declaring code was compiled for another layout or signature than the host computes.
     #[error("{path} is ({found}) here, but its module was compiled for something else: rebuild the module")]
     Fingerprint {
-        /// The struct or function.
+        /// Struct or function.
         path: String,
-        /// What the host makes of the declaration.
+        /// Layout or signature that the host computed.
         found: String,
     },
-    /// A subobject that cannot be.
+    /// Subobject is invalid.
     #[error("the subobject {member} cannot be: {problem}")]
     BadSubobject {
-        /// The property that should refer to it.
+        /// Property that refers to the subobject.
         member: String,
-        /// Why not.
+        /// Problem.
         problem: String,
     },
-    /// A type of too many bytes.
+    /// Type exceeds the size limit.
     #[error("{path} would have {size} bytes, more than a type may have: keep large data out of properties")]
     TooLarge {
-        /// The type or function.
+        /// Type or function.
         path: String,
-        /// Its bytes.
+        /// Size in bytes.
         size: usize,
     },
 }

@@ -1,35 +1,34 @@
-//! Rows of plain values that are looked at all the time: no borrow to count, no reference to a value ever, so one may be
-//! written while another is read, by plugins too. A look compares the length and reads.
+//! Growable arrays of plain values for very frequent access. No borrow is counted and no reference to a value is created, so
+//! one entry may be written while another is read, by plugins too.
 #![expect(unsafe_code, reason = "frees an allocation whose entries are copied in and out")]
 
 use std::cell::Cell;
 use std::ptr;
 
-/// A row that grows, of plain values. Game thread only.
+/// Growable array of plain values. Game thread only.
 #[derive(Debug)]
 pub struct Row<T: Copy + 'static> {
-    /// What new entries are.
     fresh: T,
-    /// The entries that are there: the first of the room. Copies of this and of the room do not leave this file, so they end
-    /// before the room does.
+    /// Existing entries, a prefix of `room`. Copies of both slices do not leave this file, so they end before the allocation
+    /// is freed.
     entries: Cell<&'static [Cell<T>]>,
-    /// All that there is room for; behind the entries each is `fresh`. A box, lent until [`Row::free`].
+    /// Allocated entries; those after `entries` are `fresh`. Leaked from a box until [`Row::free`].
     room: Cell<&'static [Cell<T>]>,
 }
 
 impl<T: Copy + 'static> Row<T> {
-    /// An empty row, whose new entries will be `fresh`.
+    /// Creates an empty array whose new entries are `fresh`.
     pub fn new(fresh: T) -> Self {
         Self { fresh, entries: Cell::new(&[]), room: Cell::new(&[]) }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     #[inline]
     pub fn count(&self) -> u32 {
         self.entries.get().len() as u32
     }
 
-    /// An entry, if it is there.
+    /// Returns an entry if it exists.
     #[inline]
     pub fn get(&self, index: u32) -> Option<T> {
         self.entries.get().get(index as usize).map(Cell::get)
@@ -38,20 +37,20 @@ impl<T: Copy + 'static> Row<T> {
     /// Overwrites an entry.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the entry does not exist.
     #[inline]
     pub fn set(&self, index: u32, value: T) {
         let Some(entry) = self.entries.get().get(index as usize) else { panic!("there is no entry {index}") };
         entry.set(value);
     }
 
-    /// The address of an entry, be it there or not.
+    /// Returns the address of an entry, which need not exist.
     #[inline]
     pub fn at(&self, index: u32) -> *mut T {
         self.room.get().as_ptr().cast_mut().cast::<T>().wrapping_add(index as usize)
     }
 
-    /// One entry more.
+    /// Appends one entry.
     #[inline]
     pub fn push(&self) {
         let len = self.entries.get().len() + 1;
@@ -62,7 +61,6 @@ impl<T: Copy + 'static> Row<T> {
         self.entries.set(entries);
     }
 
-    /// More room, at least for one entry.
     #[cold]
     fn grow(&self) -> &'static [Cell<T>] {
         const { assert!(size_of::<T>() != 0, "an entry has bytes") };
@@ -78,13 +76,12 @@ impl<T: Copy + 'static> Row<T> {
         room
     }
 
-    /// Ends the room, and all entries with it.
     fn free(&self) {
         self.entries.set(&[]);
         let gone = self.room.replace(&[]);
         if !gone.is_empty() {
-            // SAFETY: `grow` leaked it from a box, the row has just forgotten it, and nothing but this row refers to it: `get` and
-            // `set` are done with it when they return.
+            // SAFETY: `grow` leaked the slice from a box, this row was its only owner and no longer refers to it, and `get`
+            // and `set` keep no reference after they return.
             drop(unsafe { Box::from_raw(ptr::from_ref(gone).cast_mut()) });
         }
     }

@@ -1,8 +1,8 @@
-//! Slices of host memory that plugin code holds: while one is out, what it points to may not be moved or changed, and
-//! below one that may be written it may not be read either. A module refuses its own calls meanwhile; but its log lines
-//! run code of the host, which could write to the very array. So modules count their slices in a word of the host's,
-//! and whatever reads or changes values, runs plugin code or ends anything looks at it first. A frame of the host whose thunk
-//! looks into an argument that lies in an object counts in the same word.
+//! Counter of borrowed slices of host memory that plugin code holds. While a slice exists, its memory must not be moved or
+//! changed; while a mutable slice exists, it must not be read either. A module rejects its own calls during that time, but
+//! its log lines run host code that could write to the same array. So modules count their slices in a word of the host,
+//! which is checked before values are read, changed or destroyed and before plugin code runs. A host frame whose thunk
+//! borrows an argument in an object uses the same counter.
 
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ModuleId;
 use rustc_hash::FxHashMap;
 
-/// The slices that are out. Clones are the same count. Game thread only.
+/// Counter of borrowed slices. Clones share the counter. Game thread only.
 #[derive(Clone, Debug)]
 pub struct LentSlices {
     shared: Rc<Shared>,
@@ -21,31 +21,30 @@ pub struct LentSlices {
 
 #[derive(Debug)]
 struct Shared {
-    /// Its address is given to plugins, so it never moves: it lies in this `Rc`.
+    /// Written by plugins through its address, so it must not move.
     word: Slices,
-    /// What the modules are called that may lend.
+    /// Names of the modules that may borrow slices, by module id.
     lenders: RefCell<FxHashMap<u64, Box<str>>>,
 }
 
 impl LentSlices {
-    /// None is out.
     pub(crate) fn new() -> Self {
         Self { shared: Rc::new(Shared { word: Slices::none(), lenders: RefCell::default() }) }
     }
 
-    /// Where modules count. Valid as long as a clone lives.
+    /// Returns the address at which modules count. Valid while any clone exists.
     #[inline]
     pub fn address(&self) -> *const Slices {
         &raw const self.shared.word
     }
 
-    /// How errors call a module.
+    /// Registers the name of a module for error messages.
     #[inline]
     pub fn introduce(&self, module: u64, name: &str) {
         self.shared.lenders.borrow_mut().insert(module, name.into());
     }
 
-    /// A module is gone, and with it whatever it might have lent.
+    /// Removes an unloaded module and resets the counter if that module was the last to borrow.
     #[inline]
     pub fn forget(&self, module: u64) {
         self.shared.lenders.borrow_mut().remove(&module);
@@ -54,13 +53,13 @@ impl LentSlices {
         }
     }
 
-    /// Whether any slice is out.
+    /// Checks that any slice is borrowed.
     #[inline]
     pub fn are_out(&self) -> bool {
         self.shared.word.out.load(Ordering::Relaxed) != 0
     }
 
-    /// Keeps everything where it lies until what is given back is dropped: as a slice that is only read does.
+    /// Prevents moves and changes until the guard is dropped, as a shared slice does.
     pub(crate) fn hold(&self) -> Held {
         let word = &self.shared.word;
         if !self.are_out() {
@@ -70,19 +69,19 @@ impl LentSlices {
         Held(self.clone())
     }
 
-    /// That values may be changed or ended now, and plugin code be run.
+    /// Checks that values may be changed or destroyed, and that plugin code may run.
     ///
     /// # Errors
-    /// [`CallError::Lent`] while a slice is out.
+    /// [`CallError::Lent`] while a slice is borrowed.
     #[inline]
     pub fn allow_change(&self, action: &dyn std::fmt::Display) -> Result<(), CallError> {
         if self.are_out() { Err(self.refusal(action)) } else { Ok(()) }
     }
 
-    /// That values may be read now.
+    /// Checks that values may be read.
     ///
     /// # Errors
-    /// [`CallError::Lent`] while a slice is out that may be written.
+    /// [`CallError::Lent`] while a mutable slice is borrowed.
     #[inline]
     pub fn allow_read(&self, action: &dyn std::fmt::Display) -> Result<(), CallError> {
         if self.shared.word.out.load(Ordering::Relaxed) >= Slices::EXCLUSIVE {
@@ -114,12 +113,12 @@ impl LentSlices {
     }
 }
 
-/// Nothing is moved or changed while this lives.
+/// Guard that prevents moves and changes of values.
 #[derive(Debug)]
 pub(crate) struct Held(LentSlices);
 
 impl Held {
-    /// Ends it. What it was a hold of.
+    /// Drops the guard and returns its counter.
     pub(crate) fn release(self) -> LentSlices {
         self.0.clone()
     }

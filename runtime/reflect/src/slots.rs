@@ -1,8 +1,8 @@
-//! The slots objects live in, and when a slot may have its next tenant. A handle names slot and tenant, so a stale one
-//! never becomes another object: each tenant has its own serial, and a slot that has given out its last one stays empty.
+//! Slots of objects and their reuse. A handle holds a slot and a serial. Each tenant has its own serial, and a slot with
+//! exhausted serials is not reused, so a stale handle never refers to another object.
 //!
-//! What is read often stands in the [`HotColumns`] as well, and [`Slots::show`] is what keeps the two the same: whoever
-//! changes which body of a tenant is seen calls it.
+//! Frequently read fields are cached in the [`HotColumns`]. Call [`Slots::show`] after each change of a tenant's current
+//! body.
 
 use std::rc::Rc;
 
@@ -14,11 +14,10 @@ use crate::body::Body;
 use crate::hot_columns::HotColumns;
 use crate::naming::Label;
 
-/// One object as the store keeps it.
 #[derive(Debug)]
 pub(super) struct Tenant {
     pub(super) body: Body,
-    /// The body a reload made for it; seen instead of the other while the shadow is up.
+    /// Body created by a reload; replaces `body` while the shadow is active.
     pub(super) staged: Option<Box<Body>>,
     pub(super) life: TenantState,
     pub(super) outer: ObjectHandle,
@@ -26,33 +25,28 @@ pub(super) struct Tenant {
     pub(super) flags: u32,
     /// Order of creation, from 1.
     pub(super) construction: u64,
-    /// Default subobjects, in order of creation.
     pub(super) subobjects: Vec<(Rc<str>, ObjectHandle)>,
 }
 
-/// How far an object's life is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TenantState {
-    /// It is alive.
     Alive,
-    /// Its end has begun; its handle still works.
+    /// Destruction has begun; the handle is still valid.
     Ending,
-    /// It ended while a shadow was up; it comes back if the shadow is dropped.
+    /// Destroyed while a shadow is active; a rollback restores the object.
     Gone,
 }
 
-/// All slots.
 #[derive(Debug)]
 pub(super) struct Slots {
     columns: Rc<HotColumns>,
     slots: Vec<Slot>,
     free: Vec<u32>,
     last_serial: u32,
-    /// Whose handles work.
+    /// Slots with valid handles.
     occupied: Bits,
     count: usize,
-    /// An object that refers to others by more than its properties: it has an outer, subobjects, or values it keeps
-    /// while dormant.
+    /// Slots whose objects have references outside their properties: an outer, subobjects, or values kept while dormant.
     related: Bits,
 }
 
@@ -63,7 +57,6 @@ struct Slot {
 }
 
 impl Tenant {
-    /// The body that is seen now.
     #[inline]
     pub(super) fn seen(&self) -> &Body {
         self.staged.as_deref().unwrap_or(&self.body)
@@ -76,13 +69,12 @@ impl Tenant {
 }
 
 impl Slots {
-    /// No slots yet; a slot's serials go from 1 to `last_serial`.
+    /// Creates an empty list; serials of a slot run from 1 to `last_serial`.
     pub(super) fn new(columns: Rc<HotColumns>, last_serial: u32) -> Self {
         let (occupied, related) = Default::default();
         Self { columns, slots: Vec::new(), free: Vec::new(), last_serial, occupied, count: 0, related }
     }
 
-    /// The handle that the next tenant will have.
     pub(super) fn next(&self) -> ObjectHandle {
         match self.free.last() {
             Some(index) => ObjectHandle::new(*index, self.slots[*index as usize].serial),
@@ -90,8 +82,8 @@ impl Slots {
         }
     }
 
-    /// A new tenant, whose handle is [`Slots::next`]. It is made where it is to be: a tenant is long, and moving it would
-    /// be a good part of what a construction costs.
+    /// Inserts a tenant with the handle [`Slots::next`]. The tenant is built in place, because moving such a large value is
+    /// a measurable part of a construction.
     #[inline(always)]
     pub(super) fn insert(&mut self, handle: ObjectHandle, tenant: impl FnOnce() -> Tenant) {
         let index = handle.index();
@@ -100,14 +92,14 @@ impl Slots {
         }
         let Slot { tenant: place, .. } = &mut self.slots[index as usize];
         assert!(place.is_none(), "slot {index} has a tenant");
-        // An assignment is made in place; `Option::insert` would move it there.
+        // An assignment builds the value in place; `Option::insert` would move it.
         *place = Some(tenant());
         let Some(tenant) = place else { unreachable!("it was put there just now") };
         let is_related = !tenant.outer.is_none();
         let (class, memory, plugin_part) = (tenant.body.class().id, tenant.body.memory(), tenant.body.plugin_part);
         self.count += 1;
         self.occupied.put(index, true);
-        // For an empty slot the answer is no already.
+        // Already false for an empty slot.
         if is_related {
             self.related.put(index, true);
         }
@@ -120,7 +112,7 @@ impl Slots {
         self.columns.add();
     }
 
-    /// Empties the slot. It waits for its next tenant, unless its serials are used up.
+    /// Empties the slot. The slot is reused unless its serials are exhausted.
     pub(super) fn remove(&mut self, handle: ObjectHandle) -> Option<Tenant> {
         let slot = self.slots.get_mut(handle.index() as usize).filter(|slot| slot.serial == handle.serial())?;
         let tenant = slot.tenant.take()?;
@@ -133,7 +125,7 @@ impl Slots {
         Some(tenant)
     }
 
-    /// Makes what stands in the columns at that slot what its tenant is now.
+    /// Updates the columns and bit sets of a slot from its tenant.
     pub(super) fn show(&mut self, index: u32) {
         let Slot { serial, tenant } = &self.slots[index as usize];
         let seen = tenant.as_ref().filter(|tenant| tenant.life != TenantState::Gone);
@@ -151,13 +143,13 @@ impl Slots {
         self.columns.put(index, entry, body.plugin_part);
     }
 
-    /// Another body of the tenant is seen from now on.
+    /// Updates a slot after its tenant's current body was replaced.
     pub(super) fn swapped(&mut self, index: u32) {
         self.show(index);
         self.columns.count_end();
     }
 
-    /// The tenant, also one that is gone in a shadow.
+    /// Returns the tenant, including one that was destroyed in a shadow.
     #[inline]
     pub(super) fn any(&self, handle: ObjectHandle) -> Option<&Tenant> {
         let slot = self.slots.get(handle.index() as usize).filter(|slot| slot.serial == handle.serial())?;
@@ -170,7 +162,7 @@ impl Slots {
         slot.tenant.as_mut()
     }
 
-    /// The tenant, if its handle works.
+    /// Returns the tenant if its handle is valid.
     #[inline]
     pub(super) fn get(&self, handle: ObjectHandle) -> Option<&Tenant> {
         self.any(handle).filter(|tenant| tenant.life != TenantState::Gone)
@@ -181,7 +173,7 @@ impl Slots {
         self.any_mut(handle).filter(|tenant| tenant.life != TenantState::Gone)
     }
 
-    /// The handle of the object in the slot; none for an empty one.
+    /// Returns the handle of the object in the slot; none for an empty slot.
     #[inline]
     pub(super) fn handle(&self, index: u32) -> ObjectHandle {
         match self.columns.entry(index).serial {
@@ -190,7 +182,7 @@ impl Slots {
         }
     }
 
-    /// Handles that work and their tenants, in the order of slots.
+    /// Iterates over valid handles and their tenants, in slot order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ObjectHandle, &Tenant)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {
             let tenant = slot.tenant.as_ref().filter(|tenant| tenant.life != TenantState::Gone)?;
@@ -198,28 +190,25 @@ impl Slots {
         })
     }
 
-    /// What is read most.
     #[inline]
     pub(super) fn columns(&self) -> &HotColumns {
         &self.columns
     }
 
-    /// How many handles work.
+    /// Returns the number of valid handles.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// How many slots there are.
     pub(super) fn len(&self) -> u32 {
         self.columns.len()
     }
 
-    /// The slots whose tenants' handles work.
     pub(super) fn occupied(&self) -> &Bits {
         &self.occupied
     }
 
-    /// Whether the tenant refers to others by more than its properties.
+    /// Checks that the tenant has references outside its properties.
     pub(super) fn has_relations(&self, index: u32) -> bool {
         self.related.get(index)
     }

@@ -1,5 +1,5 @@
-//! What running calls refer to: a call is made by host code, and the objects it is about stay until it returns, even where
-//! the body requests a collection.
+//! Objects held by running calls. Host code makes the calls, and their objects stay alive until the calls return, even if a
+//! called function requests a collection.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,21 +12,20 @@ use alcedo_base::handles::ObjectHandle;
 
 use crate::marker::RootSource;
 
-/// The objects of running calls of reflected functions, outermost first.
+/// Objects of running calls of reflected functions, outermost first.
 #[derive(Default)]
 pub struct CallStack {
-    /// Each with the serial of its call.
+    /// Objects with the serial of their call.
     held: RefCell<Vec<(u64, ObjectHandle)>>,
-    /// The serial of the call that began last.
     last: Cell<u64>,
-    /// What runs calls by itself, and knows what they refer to.
+    /// Other executors of calls, which report the objects they hold.
     sources: RefCell<Vec<Weak<dyn RootSource>>>,
     /// Depth of the calls that [`CallStack::enter`] counts.
     depth: Cell<u32>,
     room: Cell<Room>,
 }
 
-/// Parts of the stack of the game thread in which calls, and ends of objects, may begin.
+/// Ranges of the game thread's stack in which calls, and destruction of objects, may begin.
 #[derive(Clone, Copy)]
 struct Room {
     calls: StackSpan,
@@ -40,19 +39,17 @@ impl Default for Room {
     }
 }
 
-/// Holds the objects of one call until it is dropped.
+/// Guard that holds the objects of one call.
 #[derive(Debug)]
 #[must_use = "the objects are held until this is dropped"]
 pub struct Held<'a> {
     stack: &'a CallStack,
-    /// The serial of the call.
     call: u64,
-    /// Number of objects that the call holds.
     count: usize,
 }
 
 impl CallStack {
-    /// A call begins that is about these objects.
+    /// Holds the objects of a call until the guard is dropped.
     #[inline]
     pub fn hold(&self, objects: impl IntoIterator<Item = ObjectHandle>) -> Held<'_> {
         let mut held = self.held.borrow_mut();
@@ -62,24 +59,25 @@ impl CallStack {
         Held { stack: self, call, count: held.len() - before }
     }
 
-    /// Sets the bytes of `whole`, the stack of the game thread, that calls leave free; ends of objects leave a quarter of them free.
+    /// Sets the number of bytes of `whole`, the stack of the game thread, that calls leave free. Destruction of objects
+    /// leaves a quarter of them free.
     pub fn keep_free(&self, bytes: usize, whole: StackSpan) {
         self.room.set(Room { calls: whole.above(bytes), ends: whole.above(bytes / 4), whole });
     }
 
-    /// Begins a call of code of the host: one that calls itself without an end is refused while there is stack left.
+    /// Begins a call of host code. Rejects infinite recursion before the stack overflows.
     ///
     /// # Errors
-    /// [`CallError::TooDeep`] where the stack of the game thread nearly ends.
+    /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
     #[inline]
     pub fn enter(&self, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
         self.enter_in(self.room.get().calls, what)
     }
 
-    /// Begins the end of an object, as [`CallStack::enter`] does; it may use most of what calls leave free.
+    /// Begins the destruction of an object like [`CallStack::enter`], but may use most of the stack that calls leave free.
     ///
     /// # Errors
-    /// [`CallError::TooDeep`] where the stack of the game thread nearly ends.
+    /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
     #[inline]
     pub fn enter_end(&self, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
         self.enter_in(self.room.get().ends, what)
@@ -93,7 +91,7 @@ impl CallStack {
         Ok(Counted::in_cell(&self.depth))
     }
 
-    /// Refuses the call on the stack of the game thread. The length of the stack of a coroutine is unknown.
+    /// Rejects the call if it runs on the stack of the game thread. The size of a coroutine's stack is unknown.
     #[cold]
     fn no_room(&self, what: &dyn fmt::Display) -> Result<(), CallError> {
         match self.room.get().whole.is_here() {
@@ -102,15 +100,14 @@ impl CallStack {
         }
     }
 
-    /// From now on, for as long as it is there, what `source` shows is held too: a machine that runs scripts shows what their
-    /// variables refer to.
+    /// Registers a source whose objects are held too, while the source exists. A script virtual machine reports the
+    /// references of its variables this way.
     pub fn add_source(&self, source: Weak<dyn RootSource>) {
         let mut sources = self.sources.borrow_mut();
         sources.retain(|source| source.strong_count() != 0);
         sources.push(source);
     }
 
-    /// Shows `visit` all that are held.
     pub(super) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         self.held.borrow().iter().for_each(|(_call, object)| visit(*object));
         self.sources.borrow().iter().filter_map(Weak::upgrade).for_each(|source| source.each_object(visit));

@@ -1,5 +1,5 @@
-//! Memory together with what lies in it. The holder of a [`View`] may read and write the properties of its schema
-//! safely: a property that is not in the schema, or has another type there, is refused before memory is touched.
+//! Memory with a schema. Safe code reads and writes properties through a [`View`], which rejects a property that is not in
+//! its schema, or has another type there, before it accesses memory.
 #![expect(unsafe_code, reason = "the one door from safe code to property memory")]
 
 use std::hash::Hasher;
@@ -18,43 +18,40 @@ use crate::typed::FrameValue;
 use crate::value::Value;
 use crate::values::ptr::{Mut, Ptr, PtrMut};
 
-/// What lies where in a piece of memory: an object of a class, or a parameter block.
+/// Layout of an object of a class or of a parameter block.
 #[derive(Debug)]
 pub struct Schema {
     size: usize,
     align: usize,
-    /// In order of offset, apart from each other.
+    /// Offsets and types, sorted by offset; without overlaps.
     fields: Vec<(usize, PropertyType)>,
-    /// Those fields whose values own memory, by their place in the list.
     owning: Box<[usize]>,
     references: References,
-    /// Whether any value names an object, be it that it keeps it alive or not.
+    /// True if any value names an object, strongly or not.
     names_objects: bool,
-    /// Where memory of this layout comes from.
     pool: Pool,
 }
 
-/// Memory laid out as a schema says, lent. All operations are whole and call no foreign code, so none sees another's
-/// half-written value.
+/// Borrowed memory with its schema. No operation calls foreign code, so none observes a partly written value.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     base: *mut u8,
     schema: &'a Schema,
 }
 
-/// Owned memory laid out as a schema says. It destroys its values and frees itself.
+/// Owned memory with its schema. Destroys its values and frees itself on drop.
 #[derive(Debug)]
 pub(crate) struct Storage {
-    /// From the pool of the schema.
+    /// Allocated from the schema's pool.
     start: NonNull<u8>,
     schema: Rc<Schema>,
 }
 
 impl Schema {
-    /// A schema of fields, given with their offsets.
+    /// Creates a schema from the offsets and types of its fields.
     ///
     /// # Panics
-    /// When a field is not aligned, overlaps another or does not lie inside: everything unsafe rests on this.
+    /// If a field is misaligned, overlaps another or exceeds the size. All unsafe code relies on this check.
     pub fn new(size: usize, align: usize, fields: impl IntoIterator<Item = (u32, PropertyType)>) -> Self {
         let mut fields: Vec<_> = fields.into_iter().map(|(offset, ty)| (offset as usize, ty)).collect();
         fields.sort_by_key(|(offset, ty)| (*offset, ty.size()));
@@ -73,13 +70,13 @@ impl Schema {
         Self { size, align, fields, owning, references, names_objects, pool: Pool::new(size, align) }
     }
 
-    /// Bytes.
+    /// Returns the size in bytes.
     #[inline]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Alignment in bytes.
+    /// Returns the alignment in bytes.
     #[inline]
     pub fn align(&self) -> usize {
         self.align
@@ -94,35 +91,35 @@ impl Schema {
 }
 
 impl<'a> View<'a> {
-    /// A view of memory that is owned elsewhere.
+    /// Creates a view of memory with another owner.
     ///
     /// # Safety
-    /// `base` is aligned memory with a value of its type for every field of `schema`; it stays so for `'a`, and nobody
-    /// on another thread touches it, nor makes a reference to it that is used again.
+    /// `base` is aligned memory with a value of its type for every field of `schema`, and remains so for `'a`. During `'a`
+    /// no other thread accesses it, and no reference to it is created and used again.
     #[inline]
     pub unsafe fn from_raw(base: *mut u8, schema: &'a Schema) -> Self {
         Self { base, schema }
     }
 
-    /// The first byte.
+    /// Returns the address of the first byte.
     #[inline]
     pub fn start(self) -> *mut u8 {
         self.base
     }
 
-    /// Where the value of a property lies.
+    /// Returns the address of a property's value.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when this memory has no such property.
+    /// [`CallError::Signature`] if the schema lacks the property.
     #[inline]
     pub fn place(self, property: &Property) -> Result<*mut u8, CallError> {
         self.at(property)
     }
 
-    /// The value of a property.
+    /// Returns the value of a property.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when this memory has no such property.
+    /// [`CallError::Signature`] if the schema lacks the property.
     #[inline]
     pub fn read(self, property: &Property) -> Result<Value, CallError> {
         Ok(self.ptr_mut(property)?.as_ptr().read())
@@ -131,7 +128,7 @@ impl<'a> View<'a> {
     /// Overwrites the value of a property.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
+    /// [`CallError::Signature`] if the schema lacks the property or the value has another type.
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
         let written = self.ptr_mut(property)?.write(value);
         written.map_err(|error| CallError::Signature {
@@ -141,52 +138,52 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The value of a property, by its Rust type.
+    /// Returns the value of a property as a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
+    /// [`CallError::Signature`] if the schema lacks the property or the property has another type.
     #[inline]
     pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
         Ok(T::load(self.typed::<T>(property)?.as_ref()))
     }
 
-    /// Overwrites the value of a property, by its Rust type.
+    /// Overwrites the value of a property from a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
+    /// [`CallError::Signature`] if the schema lacks the property or the property has another type.
     #[inline]
     pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
         value.store(self.typed::<T>(property)?);
         Ok(())
     }
 
-    /// Overwrites the value of `property` with that of `other_property` in `other`; the two have one type.
+    /// Overwrites the value of `property` with that of `other_property` in `other`; both must have the same type.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when a memory has no such property or the types differ.
+    /// [`CallError::Signature`] if a schema lacks its property or the types differ.
     pub fn copy_from(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<(), CallError> {
         let (to, from) = self.both(property, other, other_property)?;
         to.copy_from(from);
         Ok(())
     }
 
-    /// Whether the two values are equal; the two properties have one type.
+    /// Compares the values of two properties, which must have the same type.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when a memory has no such property or the types differ.
+    /// [`CallError::Signature`] if a schema lacks its property or the types differ.
     #[inline]
     pub fn equal(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<bool, CallError> {
         let (one, two) = self.both(property, other, other_property)?;
         Ok(one.as_ptr().equal(two))
     }
 
-    /// Whether the memory is laid out as this very schema says.
+    /// Checks that the view uses exactly this schema, by address.
     #[inline]
     pub(crate) fn is_of(self, schema: &Schema) -> bool {
         std::ptr::eq(self.schema, schema)
     }
 
-    /// Every reference in all the properties that keeps an object alive, none left out.
+    /// Returns all strong references in all properties.
     pub fn objects(self) -> Vec<ObjectHandle> {
         if self.schema.references.is_empty() {
             return Vec::new();
@@ -196,34 +193,35 @@ impl<'a> View<'a> {
         found
     }
 
-    /// Shows `visit` every reference in all the properties that keeps an object alive, none left out. `visit` does not write them.
+    /// Calls `visit`, which must not write them, for each strong reference in all properties.
     #[inline]
     pub(super) fn each_reference(self, mut visit: impl FnMut(ObjectHandle)) {
         for offset in self.schema.references.direct() {
             let at = self.base.wrapping_add(*offset as usize).cast::<ObjectHandle>();
-            // SAFETY: `from_raw` was promised a value of each field's type, and its kind says that a handle lies there.
+            // SAFETY: `from_raw` was promised a value of each field's type, and this field's kind has a handle at this
+            // offset.
             visit(unsafe { at.read() });
         }
         for (offset, ty) in self.schema.references.deep() {
-            // SAFETY: `from_raw` was promised a value of each field's type, and its kind says that one of this type lies there.
+            // SAFETY: `from_raw` was promised a value of each field's type, which is `ty` at this offset.
             unsafe { Ptr::new(self.base.wrapping_add(*offset as usize), ty) }.visit_objects(&mut visit);
         }
     }
 
-    /// Replaces references of `old` to objects, wherever they stand in the property, by those of `new` beside them.
+    /// Replaces references in the property, at any depth, by the mapping `pairs` of old to new objects.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when this memory has no such property.
+    /// [`CallError::Signature`] if the schema lacks the property.
     pub fn replace_objects(self, property: &Property, pairs: &[(ObjectHandle, ObjectHandle)]) -> Result<(), CallError> {
         let mut map = |object| pairs.iter().find(|(old, _)| *old == object).map_or(object, |(_, new)| *new);
         self.ptr_mut(property)?.map_objects(&mut map);
         Ok(())
     }
 
-    /// By what a delegate is known while it is called; see [`PtrMut::delegate_mark`].
+    /// Returns the mark that identifies a delegate during a call; see [`PtrMut::delegate_mark`].
     ///
     /// # Errors
-    /// [`CallError::Signature`] when this memory has no such property.
+    /// [`CallError::Signature`] if the schema lacks the property.
     pub(super) fn delegate_mark(
         self,
         property: &Property,
@@ -232,10 +230,10 @@ impl<'a> View<'a> {
         Ok(self.ptr_mut(property)?.delegate_mark(fresh))
     }
 
-    /// Makes the container in a property as old as if it had changed so many times. For tests of the oldest.
+    /// Sets the epoch of the container in a property. For tests of epoch saturation.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when this memory has no such property, or it holds no row.
+    /// [`CallError::Signature`] if the schema lacks the property or the property is not a container.
     pub fn age(self, property: &Property, epoch: u64) -> Result<(), CallError> {
         if containers::age(self.ptr_mut(property)?, epoch) {
             return Ok(());
@@ -244,24 +242,24 @@ impl<'a> View<'a> {
         Err(CallError::Signature { name: member(property), found, wanted })
     }
 
-    /// Overwrites all of the memory with that of `other`, where both have the very same schema and no value in it owns
-    /// memory of its own. Whether they do; nothing was written otherwise.
+    /// Overwrites all memory with that of `other` if both share the same schema, by address, and no value owns memory.
+    /// Returns whether it did; writes nothing otherwise.
     pub(super) fn copy_bytes(self, other: View<'_>) -> bool {
         if !std::ptr::eq(self.schema, other.schema) || !self.schema.owning.is_empty() {
             return false;
         }
-        // SAFETY: `from_raw` was promised so much memory on both sides, each for one thing; none of their values owns
-        // memory, so none is lost or shared.
+        // SAFETY: `from_raw` was promised memory of this schema on both sides; none of the values owns memory, so none is
+        // leaked or shared.
         unsafe { self.base.copy_from(other.base, self.schema.size) };
         true
     }
 
-    /// Whether any property may name an object.
+    /// Checks that any property may name an object.
     pub(super) fn names_objects(self) -> bool {
         self.schema.names_objects
     }
 
-    /// Feeds all values to `hasher`: equal contents feed the same.
+    /// Feeds all values to `hasher`. Equal contents feed equal data.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
         for (offset, ty) in &self.schema.fields {
             // SAFETY: `from_raw` was promised a value of each field's type; hashing writes none of them.
@@ -287,12 +285,12 @@ impl<'a> View<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field. Each verb of a view is done with
-        // it before the next begins.
+        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field. Each method of a view
+        // finishes its access before the next begins.
         self.at(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
-    /// Two values of one type, which are the same or apart.
+    /// Returns two values of the same type, which are identical or do not overlap.
     #[inline]
     fn both<'p>(self, one: &'p Property, other: View<'p>, two: &Property) -> Result<(PtrMut<'p>, Ptr<'p>), CallError>
     where
@@ -306,12 +304,11 @@ impl<'a> View<'a> {
             });
         }
         let (to, from) = (self.ptr_mut(one)?, other.at(two)?);
-        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and its type is that of the other,
-        // as was just compared. Each verb of a view is done with it before the next begins.
+        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and its type equals the
+        // other's by the comparison above. Each method of a view finishes its access before the next begins.
         Ok((to, unsafe { Ptr::new(from, &one.ty) }))
     }
 
-    /// A property by its Rust type.
     #[inline]
     fn typed<'p, T: FrameValue>(self, property: &'p Property) -> Result<Mut<'p, T::Kind>, CallError>
     where
@@ -324,23 +321,22 @@ impl<'a> View<'a> {
                 wanted: T::describe().into_owned(),
             });
         };
-        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `of` is what its type carries.
-        // Each verb of a view is done with it before the next begins.
+        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `of` is what its type
+        // carries. Each method of a view finishes its access before the next begins.
         self.at(property).map(|at| unsafe { Mut::new(at, of) })
     }
 }
 
 impl Storage {
-    /// Memory in which every property has the zero value of its type.
+    /// Allocates memory in which every property has the zero value of its type.
     pub(crate) fn new(schema: Rc<Schema>) -> Self {
         Self { start: schema.pool.take(), schema }
     }
 
-    /// Its contents.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        // SAFETY: the piece has the schema's size and alignment and started as zeros, which is a value of every type;
-        // it is kept as long as `self`, and neither of them nor the view leaves its thread.
+        // SAFETY: the memory has the schema's size and alignment and started as zeros, which is a value of every type; it is
+        // owned by `self`, and neither `self` nor the view leaves its thread.
         unsafe { View::from_raw(self.start.as_ptr(), &self.schema) }
     }
 }
@@ -348,8 +344,8 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         let base = self.start.as_ptr();
-        // SAFETY: the piece holds a value of each field's type, `new` took it from this pool, views of it have ended, and it is given
-        // back this once.
+        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, all views of it have ended,
+        // and it is returned only here.
         unsafe {
             for at in &self.schema.owning {
                 let (offset, ty) = &self.schema.fields[*at];

@@ -1,4 +1,4 @@
-//! Small worlds for the tests of this crate and of the host: packages `Engine` and `Test`, and types from few words.
+//! Small worlds for the tests of this crate and of the host, and types parsed from text.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::property::PropertyType;
 use crate::structs::StructType;
 use crate::thunk::{Frame, Thunk};
 
-/// A world with the packages `Engine`, `Test` and `Game`, the native root class `/Script/Engine.Object`, and the
+/// Creates a world with the packages `Engine`, `Test` and `Game`, the native root class `/Script/Engine.Object`, and the
 /// interface `/Script/Engine.Sings`.
 pub fn world() -> World {
     let world = World::new();
@@ -29,23 +29,23 @@ pub fn world() -> World {
     world
 }
 
-/// Declares classes that have to be right.
+/// Declares valid classes.
 pub fn declare(world: &World, classes: impl IntoIterator<Item = ClassDecl>) -> Vec<Rc<Class>> {
     let batch = Batch { classes: classes.into_iter().collect(), ..Batch::default() };
     world.types.declare(&world.names, &batch).expect("a right declaration").classes
 }
 
-/// A dynamic class `/Script/Game.<name>`.
+/// Returns a dynamic class `/Script/Game.<name>`.
 pub fn dynamic(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Game", name, base, Origin::Dynamic) }
 }
 
-/// A native class `/Script/Engine.<name>`.
+/// Returns a native class `/Script/Engine.<name>`.
 pub fn native(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Engine", name, base, Origin::Native) }
 }
 
-/// A struct `/Script/Test.<name>`, which may hold `/Script/Test.Point { x: f64, y: f64 = 4 }`.
+/// Declares a struct `/Script/Test.<name>`, which may contain `/Script/Test.Point { x: f64, y: f64 = 4 }`.
 pub fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
     let point = StructDecl {
         fields: vec![
@@ -61,7 +61,7 @@ pub fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
     declared.expect("a right declaration").structs.pop().expect("the struct asked for")
 }
 
-/// The type of these words, which may name `/Script/Engine.Object` and `/Script/Test.Point`.
+/// Parses a type, which may name `/Script/Engine.Object` and `/Script/Test.Point`.
 pub fn type_of(text: &str) -> PropertyType {
     let world = world();
     let point = StructDecl {
@@ -76,7 +76,7 @@ pub fn type_of(text: &str) -> PropertyType {
     PropertyType::parse(text, &world.types).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// A function `/Script/Test.Owner:<name>`.
+/// Declares a function `/Script/Test.Owner:<name>`.
 pub fn function(
     name: &str,
     params: &[PropertyDecl],
@@ -87,31 +87,31 @@ pub fn function(
     declare(&world(), [owner]).remove(0).own_functions[0].clone()
 }
 
-/// The thunk of a function that sees the world.
+/// Wraps a function as a thunk with access to the world.
 pub fn native_thunk(body: fn(&World, &mut Frame<'_>) -> Result<(), CallError>) -> Thunk {
     Rc::new(move |context, frame| body(World::of(context), frame))
 }
 
-/// A step of a construction that sees the world.
+/// Wraps a function as a construction hook with access to the world.
 pub fn native_hook(hook: fn(&World, ObjectHandle) -> Result<(), String>) -> NativeHook {
     Rc::new(move |context, object| hook(World::of(context), object))
 }
 
-/// A hook for the end of objects that sees the world.
+/// Wraps a function as a destruction hook with access to the world.
 pub fn end_hook(hook: fn(&World, ObjectHandle)) -> EndHook {
     Rc::new(move |context, object| hook(World::of(context), object))
 }
 
-/// What objects refer to, as a function says that sees the world.
+/// Wraps a function as an `add_references` hook with access to the world.
 pub fn references_hook(hook: fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle))) -> AddReferences {
     Rc::new(move |context, object, visit| hook(World::of(context), object, visit))
 }
 
-/// Numbers that look random and are the same in each run.
+/// Deterministic pseudorandom number generator.
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     pub fn roll(&mut self, sides: usize) -> usize {
         // Xorshift, by George Marsaglia.
         self.0 ^= self.0 << 13;
@@ -121,8 +121,8 @@ impl Dice {
     }
 }
 
-/// Plays a round so often, or for as long as `ALCEDO_FUZZ_SECONDS` says, each with dice of its own. A round that panics is
-/// told by its number: `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` begin with it.
+/// Runs `rounds` rounds, or rounds for `ALCEDO_FUZZ_SECONDS` seconds, each with its own generator. A panic prints the values
+/// of `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` that repeat its round.
 pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     let told = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, from) = (told("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122), told("ALCEDO_FUZZ_FROM").unwrap_or(0));
@@ -130,7 +130,7 @@ pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     let goes_on = |at: u64| until.map_or(at < from + rounds, |until| Instant::now() < until);
     let mut round_told = Round { seed, at: from };
     while goes_on(round_told.at) {
-        // Never zero, and far from those of the rounds beside it.
+        // Never zero, and far from the seeds of neighboring rounds.
         let number = (seed ^ round_told.at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1;
         round(&mut Dice(number));
         round_told.at += 1;
@@ -138,7 +138,7 @@ pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     eprintln!("{} rounds", round_told.at - from);
 }
 
-/// Prints which round it was when one panics.
+/// Prints the current round during a panic.
 struct Round {
     seed: u64,
     at: u64,

@@ -1,5 +1,5 @@
-//! Rust types that lie in property memory as they are: how host code that has the type reads and writes without
-//! going through a [`Value`](crate::value::Value). The check that the type is right comes first, in safe code.
+//! Rust types that are stored in property memory directly, so that host code reads and writes them without a
+//! [`Value`](crate::value::Value). Safe code checks the type before each access.
 #![expect(unsafe_code, reason = "declares what a struct of the host promises of its memory")]
 
 use std::borrow::Cow;
@@ -23,60 +23,59 @@ use crate::values::structure::Struct;
 use crate::values::text::Text;
 use crate::values::{Content as _, InMemory, Kind as _, floats, integers, references};
 
-/// A Rust type that a property or parameter can be read as and written from. Which those are is for this crate to say.
+/// Rust type that a property or parameter can be read as and written from. Implemented in this crate only.
 #[expect(private_bounds, reason = "kinds of values belong to this crate")]
 pub trait FrameValue: OfKind {}
 
 impl<T: OfKind> FrameValue for T {}
 
-/// A Rust type in which values of a kind are read and written, without a [`Value`](crate::value::Value) in between.
+/// Rust type that values of a kind are read and written as, without an intermediate [`Value`](crate::value::Value).
 pub(crate) trait OfKind: Sized {
-    /// The kind, or how the values lie.
+    /// Kind of the values, or their memory format.
     type Kind: InMemory;
 
-    /// What a type carries whose values are such; none for all others.
+    /// Returns the data that a matching type carries; `None` for other types.
     #[inline]
     fn of(ty: &PropertyType) -> Option<&<Self::Kind as InMemory>::Of> {
         Self::Kind::carried(ty)
     }
 
-    /// Whether a property of this type holds such values.
+    /// Checks that a property of this type holds such values.
     fn matches(ty: &PropertyType) -> bool {
         Self::of(ty).is_some()
     }
 
-    /// The type, as errors show it.
     fn describe() -> Cow<'static, str>;
 
-    /// The value. Its type matches.
+    /// Reads the value. The caller has checked the type.
     fn load(at: Ref<'_, Self::Kind>) -> Self;
 
-    /// Overwrites the value. Its type matches.
+    /// Overwrites the value. The caller has checked the type.
     fn store(self, at: Mut<'_, Self::Kind>);
 
-    /// The kind that lies in a slot of a call in this form; none for what goes by an address.
+    /// Kind of this form in a call slot; `None` for values passed by address.
     const IN_SLOT: Option<PropertyKind> = None;
 
-    /// As it lies in a slot; an empty one for what goes by an address.
+    /// Converts the value to a call slot; returns an empty slot for values passed by address.
     #[inline]
     fn into_slot(self) -> Slot {
         Slot::EMPTY
     }
 
-    /// What lies in a slot; none where that is something else, or goes by an address.
+    /// Reads the value from a call slot; `None` if the slot holds another kind or the type is passed by address.
     #[inline]
     fn from_slot(_slot: Slot) -> Option<Self> {
         None
     }
 
-    /// What has these bits in a slot; none for what goes by an address.
+    /// Reads the value from the bits of a call slot; `None` for types passed by address.
     #[inline]
     fn from_bits(_bits: u64) -> Option<Self> {
         None
     }
 }
 
-/// How values lie in slots that are [`SlotValue`]s.
+/// Implements the slot conversions for [`SlotValue`]s.
 macro_rules! in_slot {
     ($kind:ident) => {
         const IN_SLOT: Option<PropertyKind> = Some(PropertyKind::$kind);
@@ -98,10 +97,10 @@ macro_rules! in_slot {
     };
 }
 
-/// A value in memory of its own, by its Rust type.
+/// Returns an owned value of type `ty`, set from a Rust value.
 ///
 /// # Panics
-/// When values of `ty` are not such, which the caller has looked at.
+/// If `ty` has other values; the caller must check first.
 pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
     assert!(T::matches(&ty), "a {ty} is no {}", T::describe());
     let mut own = OwnedValue::zero(ty);
@@ -109,53 +108,53 @@ pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
     own
 }
 
-/// A field type of a [`PlainStruct`].
+/// Field type of a [`PlainStruct`].
 ///
 /// # Safety
-/// A property of kind `KIND` and path `PATH` holds the bytes of such a value, and every bit pattern is one.
+/// A property of kind `KIND` and path `PATH` holds the bytes of such a value, and every bit pattern is valid.
 pub unsafe trait PlainField: Copy + 'static {
-    /// The property kind.
+    /// Property kind.
     const KIND: PropertyKind;
     /// Path of the struct; empty for plain kinds.
     const PATH: &'static str;
 }
 
-/// A struct of the host that lies in property memory as it is. Made by [`plain_struct!`](crate::plain_struct).
+/// Struct of the host that is stored in property memory directly. Implemented by [`plain_struct!`](crate::plain_struct).
 ///
 /// # Safety
-/// The type is `repr(C)`, all its fields are [`PlainField`]s, and `FINGERPRINT` is computed from its real size,
-/// alignment, field names and offsets; so a struct type with that path and fingerprint has the same memory.
+/// The type is `repr(C)`, all its fields are [`PlainField`]s, and `FINGERPRINT` is computed from its real size, alignment,
+/// field names and offsets; so a struct type with that path and fingerprint has the same memory layout.
 pub unsafe trait PlainStruct: Copy + 'static {
     /// Path of the struct type.
     const PATH: &'static str;
     /// Fingerprint of size, alignment and fields.
     const FINGERPRINT: u64;
-    /// The fields: name, kind, path of a nested struct. Enough to declare the struct type.
+    /// Fields as name, kind and path of a nested struct; sufficient to declare the struct type.
     const FIELDS: &'static [(&'static str, PropertyKind, &'static str)];
-    /// The lines of its doc comment.
+    /// Lines of the doc comment.
     const DOC: &'static [&'static str] = &[];
-    /// Those of its fields, in the order of [`PlainStruct::FIELDS`].
+    /// Doc comment lines of each field, in the order of [`PlainStruct::FIELDS`].
     const FIELD_DOCS: &'static [&'static [&'static str]] = &[];
-    /// What its fields begin as, as text, in the order of [`PlainStruct::FIELDS`]; empty for zero.
+    /// Defaults of the fields as text, in the order of [`PlainStruct::FIELDS`]; empty for zero.
     const FIELD_DEFAULTS: &'static [&'static str] = &[];
 }
 
-/// Structs in property memory that are such a struct of the host, by the path and the fingerprint of their type.
+/// Memory format of struct properties whose type has the path and fingerprint of `T`.
 pub(crate) struct HostStruct<T>(PhantomData<T>);
 
-/// A struct of the host, as it lies there.
+/// Struct of the host in property memory.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct HostStructRaw<T>(T);
 
-// SAFETY: its fields are plain, by the promise of `PlainStruct`: every bit pattern is one, and none is dropped.
+// SAFETY: the fields are plain, by the promise of `PlainStruct`: every bit pattern is valid, and no field needs drop.
 unsafe impl<T: PlainStruct> Raw for HostStructRaw<T> {}
-// SAFETY: its fields are plain, by the promise of `PlainStruct`: they own nothing, and are no addresses.
+// SAFETY: the fields are plain, by the promise of `PlainStruct`: they own no memory and contain no addresses.
 unsafe impl<T: PlainStruct> Plain for HostStructRaw<T> {}
 
 impl<T: PlainStruct> InMemory for HostStruct<T> {
     type Of = Rc<StructType>;
-    // Path and fingerprint vouch for its memory, by the promise of `PlainStruct`.
+    // Path and fingerprint guarantee the layout, by the promise of `PlainStruct`.
     type Raw = HostStructRaw<T>;
 
     fn carried(ty: &PropertyType) -> Option<&Rc<StructType>> {
@@ -185,7 +184,7 @@ impl<T: PlainStruct> OfKind for T {
     }
 }
 
-// SAFETY: a struct that is plain is a struct property's value, by the promise of `PlainStruct`.
+// SAFETY: a plain struct is the value of a struct property, by the promise of `PlainStruct`.
 unsafe impl<T: PlainStruct> PlainField for T {
     const KIND: PropertyKind = PropertyKind::STRUCT;
     const PATH: &'static str = T::PATH;
@@ -220,7 +219,7 @@ scalars! {
     f32 => F32, floats::F32; f64 => F64, floats::F64; Name => NAME, NameKind; ObjectHandle => OBJECT, references::Object;
 }
 
-/// Types that are what a [`Value`](crate::value::Value) of the kind has in it.
+/// Implements access as the content of a [`Value`](crate::value::Value) of the kind.
 macro_rules! by_kind {
     ($($rust:ty, $name:literal: $kind:ty;)*) => {$(
         impl OfKind for $rust {
@@ -246,14 +245,14 @@ pub(crate) use by_kind;
 
 macro_rules! plain_fields {
     ($($rust:ty => $kind:ident),*) => {$(
-        // SAFETY: a property of this kind is such a number in memory, and every bit pattern is one.
+        // SAFETY: a property of this kind is stored as such a number, and every bit pattern is valid.
         unsafe impl PlainField for $rust {
             const KIND: PropertyKind = PropertyKind::$kind;
             const PATH: &'static str = "";
         }
     )*};
 }
-// No `bool` and no reference: not every byte is a `bool`, and a reference's class path is not known to its Rust type.
+// Excludes `bool`, because not every byte is a valid `bool`, and references, because their Rust type lacks the class path.
 plain_fields! {
     u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64,
     Name => NAME
@@ -283,20 +282,20 @@ impl OfKind for bool {
     in_slot!(BOOL);
 }
 
-/// The fingerprint of a struct before its fields; used by [`plain_struct!`](crate::plain_struct).
+/// Returns the fingerprint of a struct before its fields; used by [`plain_struct!`](crate::plain_struct).
 #[doc(hidden)]
 pub const fn start_fields(size: usize, align: usize) -> Fingerprint {
     Fingerprint::START.number(size as u64).number(align as u64)
 }
 
-/// The fingerprint of a struct with one field more; used by [`plain_struct!`](crate::plain_struct).
+/// Extends the fingerprint of a struct by one field; used by [`plain_struct!`](crate::plain_struct).
 #[doc(hidden)]
 pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: usize) -> Fingerprint {
     print.text(name).value(T::KIND, T::PATH).number(offset as u64)
 }
 
-/// Defines a `repr(C)` struct of the host that travels by value under a path: fields are numbers, names, or other
-/// plain structs.
+/// Defines a `repr(C)` struct of the host that is passed by value under a path. Fields are numbers, names, or other plain
+/// structs.
 ///
 /// ```ignore
 /// plain_struct! {
@@ -328,7 +327,7 @@ macro_rules! plain_struct {
     };
 }
 
-/// Says of a struct what it is in memory. A field that is not listed is refused.
+/// Implements `PlainStruct` from a complete field list; a missing field is a compile error.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_plain_fields {
@@ -338,8 +337,8 @@ macro_rules! __alcedo_plain_fields {
     ) => {
         const _: fn($name) = |$name { $($field: _),* }| {};
 
-        // SAFETY: all its fields are listed, which is checked above; `add_field` takes only those that are plain; and the
-        // fingerprint is computed from the type itself, which so lies as C lays it out wherever it is the same.
+        // SAFETY: the pattern above checks that all fields are listed; `add_field` accepts only plain fields; and the
+        // fingerprint is computed from the real layout, so a type with the same fingerprint has the same layout.
         unsafe impl $crate::plumbing::PlainStruct for $name {
             const PATH: &'static str = $path;
             const FINGERPRINT: u64 = {
@@ -368,7 +367,7 @@ macro_rules! __alcedo_plain_fields {
     };
 }
 
-/// A line of a doc comment, and nothing of any other attribute.
+/// Expands to the line of a doc comment, or to an empty string for other attributes.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_doc_line {
@@ -380,7 +379,7 @@ macro_rules! __alcedo_doc_line {
     };
 }
 
-/// The lines of a doc comment as one text.
+/// Joins the lines of a doc comment.
 pub(crate) fn doc_text(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n").trim().to_owned()
 }

@@ -1,5 +1,4 @@
-//! Where objects of a class have a value that is one word: for reads and writes that were looked up before, and need neither the class
-//! nor the property again.
+//! Cached offsets of word-sized property values: later reads and writes need neither the class nor the property.
 #![expect(unsafe_code, reason = "reads and writes objects at an offset that was looked up before")]
 
 use std::cell::Cell;
@@ -16,7 +15,7 @@ use crate::hot_columns::HotColumns;
 use crate::property::{Property, PropertyType};
 use crate::typed::{FrameValue, OfKind};
 
-/// Where objects of one class have a value of a kind that is one word.
+/// Offset of a word-sized value in objects of one class.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     class: ClassId,
@@ -24,7 +23,7 @@ struct Place {
     kind: PropertyKind,
 }
 
-/// Where objects of one class have a property that is read as `T`.
+/// Offset of a property that is read as `T`, in objects of one class.
 #[derive(Debug)]
 pub struct WordPlace<T> {
     place: Place,
@@ -39,19 +38,18 @@ impl<T> Clone for WordPlace<T> {
 
 impl<T> Copy for WordPlace<T> {}
 
-/// Whether values of the type are read and written as `T`.
+/// Checks that values of the type are read and written as `T`.
 pub fn fits<T: FrameValue>(ty: &PropertyType) -> bool {
     <T as OfKind>::matches(ty)
 }
 
 impl Place {
-    /// Where objects of the class have that property, if it is a value of that kind.
+    /// Returns the location of the property in objects of `class`, if its kind is `kind`.
     fn of(class: &Class, property: &Property, kind: PropertyKind) -> Option<Self> {
         let is_there = class.properties.iter().any(|own| std::ptr::eq(&raw const **own, property));
         (is_there && property.ty.kind() == kind).then_some(Self { class: class.id, offset: property.offset, kind })
     }
 
-    /// Reads it from an object that is there.
     #[inline]
     fn read<T: FrameValue>(&self, entry: &DirectoryEntry) -> Option<T> {
         let kind = <T as OfKind>::IN_SLOT?;
@@ -59,8 +57,8 @@ impl Place {
             return None;
         }
         let at = entry.memory.wrapping_add(self.offset as usize).cast_const();
-        // SAFETY: the object is there, with memory as its class says, which has a value of this kind at the offset: `of` has looked. A
-        // value of a kind has the size and alignment that the kind says, and any bytes are one.
+        // SAFETY: the entry has memory with the layout of its class, which has a value of this kind at the offset, as `of`
+        // checked. Size and alignment follow from the kind, and every bit pattern is valid.
         let bits = unsafe {
             match kind {
                 PropertyKind::U8 | PropertyKind::I8 | PropertyKind::BOOL => at.read().into(),
@@ -74,7 +72,6 @@ impl Place {
         <T as OfKind>::from_slot(Slot::from_bits(SlotType::of_kind(kind)?, bits))
     }
 
-    /// Overwrites it in an object that is there.
     #[inline]
     fn write<T: FrameValue>(&self, entry: &DirectoryEntry, value: T) -> Result<(), T> {
         let Some(kind) = <T as OfKind>::IN_SLOT.filter(|kind| *kind == self.kind && entry.class == self.class) else {
@@ -82,7 +79,7 @@ impl Place {
         };
         let bits = value.into_slot().bits();
         let at = entry.memory.wrapping_add(self.offset as usize);
-        // SAFETY: as in `read`; a plain value owns nothing.
+        // SAFETY: as in `read`; a plain value owns no memory.
         unsafe {
             match kind {
                 PropertyKind::U8 | PropertyKind::I8 | PropertyKind::BOOL => at.write(bits as u8),
@@ -98,13 +95,14 @@ impl Place {
 }
 
 impl<T: FrameValue> WordPlace<T> {
-    /// Where objects of the class have that property; none when they have it not, or its values are no `T`, or no words.
+    /// Returns the location of the property in objects of `class`; `None` if the class lacks it or its values are not
+    /// word-sized values of type `T`.
     pub fn of(class: &Class, property: &Property) -> Option<Self> {
         let place = Place::of(class, property, <T as OfKind>::IN_SLOT?)?;
         fits::<T>(&property.ty).then_some(Self { place, of: PhantomData })
     }
 
-    /// Where the value begins in each object.
+    /// Returns the offset of the value in bytes.
     #[must_use]
     #[inline]
     pub fn offset(&self) -> usize {
@@ -112,16 +110,14 @@ impl<T: FrameValue> WordPlace<T> {
     }
 }
 
-/// So many classes have a place for what was looked up for them.
 const CLASSES: usize = 4;
 
-/// Where objects of the last classes have a property whose values are words, and since when that is right. It is the same for every Rust
-/// type of the kind. Game thread only.
+/// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. Independent of the Rust
+/// type. Game thread only.
 #[derive(Debug)]
 pub struct WordPlaces {
-    /// The count of the stamp at which the places were looked up.
     looked: Cell<u64>,
-    /// Each at the place of its class's number.
+    /// Cache entries, indexed by class id.
     places: [Cell<Option<Place>>; CLASSES],
 }
 
@@ -132,41 +128,42 @@ impl Default for WordPlaces {
 }
 
 impl Clone for WordPlaces {
-    /// Nothing is looked up for the clone.
+    /// Returns an empty cache; entries are not copied.
     fn clone(&self) -> Self {
         Self::new()
     }
 }
 
 impl WordPlaces {
-    /// Nothing is looked up.
+    /// Creates an empty cache.
     #[must_use]
     pub const fn new() -> Self {
         Self { looked: Cell::new(Stamp::NEVER), places: [const { Cell::new(None) }; CLASSES] }
     }
 
-    /// The count of the stamp at which they were looked up.
+    /// Returns the epoch of the lookup.
     #[must_use]
     #[inline]
     pub fn looked(&self) -> u64 {
         self.looked.get()
     }
 
-    /// Reads the property of an object; none when it is gone, or was not looked up for its class. That they are right, and the property
-    /// may be read now, the caller has seen.
+    /// Reads the property of an object; `None` if the object does not exist or its class is not cached. The caller has
+    /// checked that the cache is current and that the property may be read.
     #[inline]
     pub fn read<T: FrameValue>(&self, columns: &HotColumns, object: ObjectHandle) -> Option<T> {
         let entry = columns.find(object)?;
         self.of(entry.class).get()?.read(&entry)
     }
 
-    /// Overwrites it, as far as it refers to no object. That they are right, and the property may be written now, the caller has seen.
+    /// Overwrites the property, unless it is a reference. The caller has checked that the cache is current and that the
+    /// property may be written.
     ///
     /// # Errors
-    /// The value, as [`WordPlaces::read`] gives nothing.
+    /// Returns `value` in the cases in which [`WordPlaces::read`] returns `None`, and for references.
     #[inline]
     pub fn write<T: FrameValue>(&self, columns: &HotColumns, object: ObjectHandle, value: T) -> Result<(), T> {
-        // A mark that is under way is told of a reference, and the class of what it refers to is looked at.
+        // References need a write barrier for the mark and a check of the object's class.
         if <T as OfKind>::IN_SLOT == Some(PropertyKind::OBJECT) {
             return Err(value);
         }
@@ -177,7 +174,7 @@ impl WordPlaces {
         }
     }
 
-    /// Notes where objects of the class have the property, at this count of the stamp.
+    /// Caches the offset of the property for `class` at epoch `count`.
     pub fn note<T: FrameValue>(&self, count: u64, class: &Class, property: &Property) {
         if self.looked.replace(count) != count {
             self.places.iter().for_each(|place| place.set(None));
@@ -193,7 +190,8 @@ impl WordPlaces {
 }
 
 impl HotColumns {
-    /// Reads it; none when the object is gone or of another class. Whether it may be read now, the caller has asked.
+    /// Reads the value; `None` if the object does not exist or has another class. The caller has checked that it may be
+    /// read.
     #[inline]
     pub fn read_word<T: FrameValue>(&self, object: ObjectHandle, place: &WordPlace<T>) -> Option<T> {
         place.place.read(&self.find(object)?)

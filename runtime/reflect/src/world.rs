@@ -1,4 +1,4 @@
-//! The world: all stores of objects and types, side by side. Stores do not name it; what works on several of them takes it.
+//! World: all stores of objects and types. Stores do not refer to it; operations on several stores take it as a parameter.
 #![expect(unsafe_code, reason = "the world goes to the hooks of native classes without its type, and comes back")]
 
 use std::any::Any;
@@ -17,28 +17,28 @@ use crate::slices::LentSlices;
 use crate::stack::CallStack;
 use crate::types::Types;
 
-/// All objects and types of a host, as native code sees them. It never leaves the game thread.
+/// All objects and types of a host, as native code sees them. Stays on the game thread.
 #[derive(Debug)]
 pub struct World {
     /// Interned names.
     pub names: Rc<Names>,
-    /// Packages, classes, structs.
+    /// Packages, classes and structs.
     pub types: Types,
-    /// The objects.
+    /// Objects.
     pub objects: Objects,
-    /// What changes when something kept about calls or places may be wrong.
+    /// Epoch that invalidates cached calls and offsets.
     pub stamp: Rc<Stamp>,
-    /// What the host does at the moment, and which code may write meanwhile.
+    /// Current mode of the host, which decides which code may write.
     pub mode: ModeWord,
-    /// Slices of values that plugin code holds.
+    /// Counter of slices that plugin code holds.
     pub slices: LentSlices,
-    /// What happened so far.
+    /// Statistics.
     pub counters: Counters,
-    /// Which object has which id.
+    /// Lazy ids of objects.
     pub lazy: LazyIds,
-    /// What running calls of the host refer to.
+    /// Objects held by running calls.
     pub stack: CallStack,
-    /// What the floors above keep beside the world, for the hooks that are given nothing but the world.
+    /// Data of higher layers for hooks that receive only the world.
     pub host: OnceCell<Rc<dyn Any>>,
 }
 
@@ -51,7 +51,7 @@ impl Default for World {
 }
 
 impl World {
-    /// An empty world.
+    /// Creates an empty world.
     pub fn new() -> Self {
         let (names, mode, slices) = (Rc::new(Names::new()), ModeWord::new(), LentSlices::new());
         Self {
@@ -68,14 +68,15 @@ impl World {
         }
     }
 
-    /// The world that a hook is called for.
+    /// Returns the world of a hook's context.
     #[inline]
     pub fn of(context: HookContext<'_>) -> &Self {
-        // SAFETY: a context is made of `TheWorld`, which this type alone is, and lends it for that lifetime.
+        // SAFETY: a context is created only from `TheWorld`, which only this type implements, and borrows it for that
+        // lifetime.
         unsafe { context.world().cast().as_ref() }
     }
 
-    /// What hooks are called with.
+    /// Returns the context that hooks are called with.
     #[inline]
     pub fn context(&self) -> HookContext<'_> {
         HookContext::new(self)

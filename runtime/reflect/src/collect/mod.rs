@@ -1,10 +1,10 @@
-//! Which objects are unreachable: found at once, or in slices between which the world runs on. Marking only; the caller
-//! destroys what is found, in its own order.
+//! Mark phase of the garbage collector: finds unreachable objects at once or incrementally, in slices between which the
+//! world runs. The caller destroys the objects found, in its own order.
 //!
-//! A mark in slices is right in the end because nothing escapes it: what is written to, by a plugin that calls the host
-//! first or by the host, is looked at again; what is born is looked at; and the last slice, which is never interrupted,
-//! begins with all roots once more and calls the hooks of the natives once more. What was reachable when the mark began
-//! and is not when it ends may stay until the next.
+//! An incremental mark is complete because every change is tracked: objects written to, by the host or by a plugin (which
+//! calls the host first), are scanned again; new objects are scanned; and the final slice, which is not interrupted, shades
+//! all roots and calls the hooks of natives once more. Objects that become unreachable during a mark may survive until the
+//! next one.
 
 #[cfg(test)]
 mod random;
@@ -19,22 +19,22 @@ use crate::objects::Objects;
 
 pub use crate::marker::RootSource;
 
-/// How far a mark in slices has come.
+/// Progress of an incremental mark.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// Its time was over.
+    /// Time limit was reached.
     More,
-    /// It is done: these objects are unreachable, in order of creation.
+    /// Mark is complete, with the unreachable objects in order of creation.
     Done(Vec<ObjectHandle>),
 }
 
-/// The objects that cannot be reached from the root set, the CDOs of all classes, running calls of the host, or `others`,
-/// in order of creation. A reference in a property is strong, also inside a struct or a container; so is an object's hold
-/// on its subobjects, and a hold on its outer. An outer does not hold what lies in it otherwise. A mark in slices that is
-/// under way is given up. At safe points only; runs no code but that of native `add_references`.
+/// Returns the objects that are unreachable from the root set, the CDOs of all classes, running calls of the host, and
+/// `others`, in order of creation. Strong edges are references in properties (also inside structs and containers), from an
+/// object to its subobjects, and from an object to its outer. An outer does not otherwise keep the objects inside it alive.
+/// Aborts an incremental mark in progress. Call at safe points only; runs no code except `add_references` of natives.
 ///
 /// # Errors
-/// When an `add_references` panics.
+/// If an `add_references` panics.
 pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectHandle>, CallError> {
     world.objects.abandon_mark();
     begin(world, others);
@@ -44,7 +44,8 @@ pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectH
     }
 }
 
-/// Begins a mark in slices, unless one is under way. From now on every write is announced first. At safe points only.
+/// Starts an incremental mark in normal mode, unless one is in progress. Every later write is announced first. Call at safe
+/// points only.
 pub fn begin(world: &World, others: &dyn RootSource) {
     if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
         return;
@@ -55,11 +56,11 @@ pub fn begin(world: &World, others: &dyn RootSource) {
     world.mode.set(mode::MARKING);
 }
 
-/// Goes on with the mark until `has_time`, which is called now and then, returns false. Done without objects when no
-/// mark is under way. At safe points only.
+/// Continues the mark until it is complete or `has_time`, which is polled, returns false. Returns `Done` without objects if
+/// no mark is in progress. Call at safe points only.
 ///
 /// # Errors
-/// When an `add_references` panics; the mark is given up then.
+/// If an `add_references` panics; the mark is aborted then.
 pub fn go_on(
     world: &World,
     others: &dyn RootSource,
@@ -75,8 +76,8 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     if !run(world, has_time)? {
         return Ok(Progress::More);
     }
-    // Nobody has been told of roots of `others` that came since, nor of what natives hold, and nothing of the following is
-    // interrupted, but by the natives: what they do may bring new roots.
+    // New roots of `others` and changed references of natives are not announced to the mark, so both are collected again.
+    // Only the hooks of natives can add roots in between, hence the loop.
     world.objects.with_marker(|marker| marker.ask_natives_again());
     while world.objects.with_marker(|marker| shade_roots(world, others, marker)) == Some(true) {
         run(world, &mut || true)?;
@@ -86,8 +87,8 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     Ok(Progress::Done(dead.unwrap_or_default()))
 }
 
-/// Reaches all roots: the root set, the CDOs of all classes, what running calls hold, and what `others` do. Whether
-/// anything waits to be looked at then.
+/// Shades all roots: the root set, the CDOs of all classes, objects held by running calls, and `others`. Returns whether any
+/// object is queued for scanning.
 fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> bool {
     let store = world.objects.store.borrow();
     marker.shade_roots(&store.slots, |visit| {
@@ -98,23 +99,22 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
     })
 }
 
-/// Goes on with the mark that is under way until nothing is left to look at and no native to call, or `has_time`
-/// returns false. Whether nothing is left.
+/// Continues the mark until no object is queued and no native needs to be called, or `has_time` returns false. Returns
+/// whether the queue is empty.
 ///
-/// A native's hook is code of the host, which may do what it likes: so it runs as anything that runs between two slices
-/// does, with no store borrowed and the mark in its place, where it hears of all that is written, born and rooted. An object that a
-/// hook writes to is visited again, without a call of its own hooks.
+/// A hook of a native is arbitrary host code. So it runs like code between two slices: no store is borrowed, and the mark
+/// tracks all writes, new objects and new roots. An object that a hook writes to is scanned again, without another call of
+/// its own hooks.
 ///
 /// # Errors
-/// When a hook panics: what its object refers to is not known then, so nothing can be said to be unreachable. When hooks create
-/// objects without an end.
+/// If a hook panics, because the references of its object are unknown then, or if hooks create objects without limit.
 fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     loop {
         let asked = {
             let store = world.objects.store.borrow();
             let run =
                 world.objects.with_marker(|marker| marker.run(&store.slots, has_time).then(|| marker.some_to_ask()));
-            // A hook cannot end the mark it is called for: that takes a safe point.
+            // A hook cannot end the mark that calls it: ending requires a safe point.
             let Some(Some(asked)) = run else { return Ok(run.is_none()) };
             asked
         };
@@ -136,7 +136,7 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
     }
 }
 
-/// What the hooks of an object's class and of its bases say.
+/// Returns the references that the hooks of an object's class and its bases report.
 fn ask(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
     let mut found = Vec::new();
     let asked = trap(|| {
@@ -152,19 +152,18 @@ fn ask(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<Obj
 }
 
 impl Objects {
-    /// Whether a mark in slices is under way.
+    /// Checks that an incremental mark is in progress.
     pub fn is_marking(&self) -> bool {
         self.marker.borrow().is_some()
     }
 
-    /// Gives up the mark that is under way, if one is: something begins that it could not follow.
+    /// Aborts the mark in progress, if any, before an operation that the mark cannot track.
     pub fn abandon_mark(&self) {
         if self.marker.take().is_some() && self.mode.get() == mode::MARKING {
             self.mode.set(mode::NORMAL);
         }
     }
 
-    /// Shows `look` the mark that is under way, if one is.
     pub(crate) fn with_marker<T>(&self, look: impl FnOnce(&mut Marker) -> T) -> Option<T> {
         self.marker.borrow_mut().as_mut().map(look)
     }
@@ -184,7 +183,7 @@ mod tests {
 
     const OBJECT: &str = "/Script/Engine.Object";
 
-    /// A world with objects 0 to 5, CDO first, and edges `from property to`.
+    /// Builds a world with objects 0 to 5, CDO first, and edges `from property to`.
     fn check(edges: &[(usize, &str, usize)], roots: &[usize], extra: &[usize], expected: &[usize]) {
         let world = world();
         let link = StructDecl {
@@ -253,7 +252,7 @@ mod tests {
         check(&[(1, "next", 2), (2, "next", 1)], &[3], &[], &[1, 2, 4, 5]);
     }
 
-    /// Refers to the first object of the world, beside its properties.
+    /// Reports a reference to the first object of the world.
     fn to_the_first(_world: &World, _object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
         visit(ObjectHandle::new(0, 1));
     }
@@ -271,13 +270,12 @@ mod tests {
         assert_eq!(unreachable(&world, &nobody), Ok(vec![second]), "a derived class refers to what its base does");
     }
 
-    /// Creates one more object of the class.
     fn create(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
         let class = world.objects.class(object).expect("it is alive");
         world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
     }
 
-    /// Renames itself, which the mark has to follow.
+    /// Renames the object, which the mark has to track.
     fn rename(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
         world.counters.constructions.bump();
         world.objects.rename(object, "again", ObjectHandle::NONE).expect("nobody else has the name");

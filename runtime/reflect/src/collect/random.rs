@@ -1,4 +1,4 @@
-//! A world that changes while it is marked, against a model that walks it all at once.
+//! Compares marks of a changing world with a model that traverses it at once.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -20,9 +20,9 @@ struct Test {
     world: World,
     class: Rc<Class>,
     dice: Dice,
-    /// All handles that there ever were in this round, stale ones too.
+    /// All handles of this round, including stale ones.
     known: Vec<ObjectHandle>,
-    /// What plugin code holds, as the collector hears of it.
+    /// Objects that plugin code holds, as reported to the collector.
     held: Vec<ObjectHandle>,
 }
 
@@ -51,7 +51,7 @@ impl Test {
         self.known[self.dice.roll(self.known.len())]
     }
 
-    /// One thing that host or plugin code may do between two slices.
+    /// Performs one random change that host or plugin code may make between two slices.
     fn change(&mut self) {
         let objects = &self.world.objects;
         match self.dice.roll(16) {
@@ -76,7 +76,7 @@ impl Test {
             }
             6 => {
                 let (object, outer) = (self.any(), self.any());
-                // A circle, or one that is gone, is refused.
+                // Cycles and stale handles are rejected.
                 let name = format!("n{}", self.dice.roll(1 << 30));
                 let _refused = self.world.objects.rename(object, &name, outer);
             }
@@ -88,7 +88,7 @@ impl Test {
                 }
             }
             _ => {
-                // A reference moves: into one object, and often out of where it was.
+                // Moves a reference to another object.
                 let (from, to) = (self.any(), self.any());
                 let names = ["one", "two"];
                 let source = names[self.dice.roll(2)];
@@ -110,7 +110,7 @@ impl Test {
             1 => objects.write_unasked(object, "two", &value),
             2 => objects.with_body_to_write(object, |body| body.view().write(property(2), &value))?,
             3 => {
-                // As a plugin does it: it announces the write, and then writes to memory.
+                // Writes as a plugin does: first announces the write, then writes memory.
                 objects.may_write(object)?;
                 objects.with_body(object, |body| body.view().write(property(0), &value))?
             }
@@ -118,7 +118,7 @@ impl Test {
         }
     }
 
-    /// Everything that can be reached now, found in the plainest way.
+    /// Returns all reachable objects, by the simplest algorithm.
     fn reachable(&self) -> HashSet<ObjectHandle> {
         let mut open = self.world.objects.roots();
         open.extend(&self.held);
@@ -131,14 +131,14 @@ impl Test {
         reached
     }
 
-    /// Marks in slices; how many there were.
+    /// Runs an incremental mark and returns the number of slices.
     fn round(&mut self) -> usize {
         let held = self.held.clone();
         begin(&self.world, &|visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit));
         for slices in 1.. {
             let held = self.held.clone();
             let others = |visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit);
-            // A slice goes on until it calls this for the second time: a few dozen objects.
+            // A slice ends at the second call: a few dozen objects.
             let mut left = 1;
             let progress = go_on(&self.world, &others, &mut || std::mem::replace(&mut left, 0) > 0);
             let Ok(Progress::Done(dead)) = progress else {
@@ -173,7 +173,7 @@ fn nothing_that_can_be_reached_is_collected_whatever_happens_between_slices() {
         let alive = &test.world.objects;
         test.known.retain(|object| alive.is_alive(*object));
         if round % 3 == 0 {
-            // A crowd behind one root, so that the mark is long.
+            // Many objects behind one root, for a long mark.
             let first = test.world.objects.allocate(&test.class, None, ObjectHandle::NONE, 0);
             test.world.objects.add_root(first);
             let mut last = first;

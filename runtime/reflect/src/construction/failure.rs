@@ -1,4 +1,4 @@
-//! Why an object was not born: which step of which class failed, for which object, and where in whose source.
+//! Errors of construction: the failed step and its class, the object, and the source location.
 
 use std::fmt;
 use std::rc::Rc;
@@ -7,65 +7,64 @@ use alcedo_base::border::{CallError, SourcePlace};
 
 use crate::path::short;
 
-/// Why a hook failed. It is thin, because every step of every construction gives back that there is none.
+/// Failure of a construction step. Boxed, because every step of every construction returns such a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StepError(Box<StepFacts>);
 
-/// What is known of the failure of a hook.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StepFacts {
-    /// Path of the class whose code it was, where the hook runs the code of several.
+    /// Path of the class whose code failed, if the hook runs code of several classes.
     pub class: Option<Rc<str>>,
-    /// The sentence, or the panic's message.
+    /// Error or panic message.
     pub message: String,
-    /// Where it happened, if that is known.
+    /// Source location, if known.
     pub place: Option<SourcePlace>,
 }
 
-/// An object was not born. Nothing of it is left.
+/// Failed construction. All of its objects were destroyed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{} was not born: {step} ({object}): \"{message}\"{}", short(class), at(place.as_ref()))]
 pub struct ConstructionFailed {
     /// Path of the requested class.
     pub class: String,
-    /// What failed, of which class.
+    /// Failed step and its class.
     pub step: ConstructionStep,
-    /// Name of the object it failed for: the requested one, a subobject of it or a CDO it needs.
+    /// Name of the object whose step failed: the requested one, a subobject of it or a CDO it needs.
     pub object: String,
-    /// The sentence, or the panic's message.
+    /// Error or panic message.
     pub message: String,
-    /// Where it happened, if that is known.
+    /// Source location, if known.
     pub place: Option<SourcePlace>,
 }
 
-/// A step of a construction. Each names the path of the class whose step it is.
+/// Step of a construction, with the path of its class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConstructionStep {
-    /// The archetype to be copied from was looked at.
+    /// Check of the archetype.
     Archetype(String),
-    /// The requested name was checked.
+    /// Check of the requested name.
     Name(String),
-    /// The class was looked at: it is abstract.
+    /// Check that the class is not abstract.
     Abstract(String),
-    /// Nothing yet: the class is contextual, and no outer was named.
+    /// Check that an outer is specified for a contextual class.
     Contextual(String),
-    /// The CDO was requested.
+    /// Creation of the CDO.
     Cdo(String),
-    /// The plugin part was built.
+    /// Construction of the plugin part.
     RedConstructor(String),
-    /// A subobject was made: class of the owner, name of the subobject.
+    /// Creation of a subobject: class of the owner, name of the subobject.
     Subobject(String, String),
-    /// Property defaults were set.
+    /// Assignment of property defaults.
     Defaults(String),
-    /// The constructor of a native class ran.
+    /// Constructor of a native class.
     NativeConstructor(String),
-    /// The constructor of a dynamic class ran.
+    /// Constructor of a dynamic class.
     ClassConstructor(String),
-    /// The archetype's values were copied.
+    /// Copy of the archetype's values.
     CopyValues(String),
-    /// PostInitProperties of the plugin ran.
+    /// PostInitProperties of the plugin.
     PluginPostInit(String),
-    /// PostInitProperties of a native class ran.
+    /// PostInitProperties of a native class.
     NativePostInit(String),
 }
 
@@ -99,18 +98,17 @@ impl From<CallError> for StepError {
 }
 
 impl StepError {
-    /// An error that is only a sentence.
+    /// Creates an error with only a message.
     pub fn new(message: impl Into<String>) -> Self {
         Self(Box::new(StepFacts { class: None, message: message.into(), place: None }))
     }
 
-    /// The same, which is known to be of this class.
+    /// Adds the path of the class that failed.
     pub fn of(mut self, class: &Rc<str>) -> Self {
         self.0.class = Some(Rc::clone(class));
         self
     }
 
-    /// What is known of it.
     pub(crate) fn into_facts(self) -> StepFacts {
         *self.0
     }

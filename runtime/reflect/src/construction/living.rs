@@ -1,4 +1,4 @@
-//! What a reload does in a life that is under way: one more subobject, or a second construction under the same handle.
+//! Construction during a reload: adding a subobject to an existing object, and reconstructing an object under its handle.
 
 use std::rc::Rc;
 
@@ -12,11 +12,10 @@ use crate::construction::{
 };
 use crate::value::Value;
 
-/// Makes one more subobject of an object that is alive already: a reload found that its class has it now. Game thread
-/// only.
+/// Adds a subobject that a reload added to the class of an existing object. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] when a step of its construction fails; the owner is as it was.
+/// [`ConstructionFailed`] if a step of the subobject's construction fails; the owner is unchanged then.
 pub fn add_subobject(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -53,11 +52,11 @@ pub fn add_subobject(
     })
 }
 
-/// A second construction under the same handle, into a body that is staged and zero: a reload found that the object's class sits
-/// on another native class now. Subobjects that the class still has stay as they are. Game thread only.
+/// Constructs an object a second time under its handle, in a zeroed staged body, after a reload changed its native base
+/// class. Keeps the subobjects that the class still has. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] when a step fails. The object is not destroyed, since the shadow has its old body still.
+/// [`ConstructionFailed`] if a step fails. The object is not destroyed, because the shadow still has its old body.
 pub fn reconstruct(
     world: &World,
     hooks: &dyn ConstructionHooks,

@@ -1,5 +1,5 @@
-//! Defaults that a class says of what others declare: of a property of a base, of a field in a struct, of what lies in a subobject. The
-//! class default object has them; all other objects get them with its values.
+//! Overridden defaults of inherited properties, of fields in structs, and of properties of subobjects. Written to the class
+//! default object; other objects copy them from it.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::class::Class;
 use crate::property::PropertyType;
 use crate::value::Value;
 
-/// Writes those of `turn` into an object that has its subobjects.
+/// Writes the overridden defaults of `turn` to an object whose subobjects exist.
 pub(super) fn set_default_overrides(world: &World, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), StepError> {
     turn.default_overrides.iter().try_for_each(|(path, text)| set(world, object, path, text))
 }
@@ -46,7 +46,7 @@ fn set(world: &World, object: ObjectHandle, path: &str, text: &str) -> Result<()
     }
 }
 
-/// The field of that path in a struct, and its type.
+/// Returns the field at `path` in a struct, with its type.
 fn field<'v>(value: &'v mut Value, ty: &PropertyType, path: &str) -> Result<(&'v mut Value, PropertyType), String> {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let none = || format!("{ty} has no field {name}");

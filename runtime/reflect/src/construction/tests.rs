@@ -1,4 +1,4 @@
-//! Beginnings and ends with hooks that write down what they were asked for.
+//! Tests of construction and destruction with recording hooks.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,18 +21,18 @@ const OBJECT: &str = "/Script/Engine.Object";
 const ACTOR: &str = "/Script/Engine.Actor";
 const COMPONENT: &str = "/Script/Engine.Component";
 
-/// Writes down each hook, and fails or acts where it is told to.
+/// Records each hook call, and fails or acts at configured steps.
 struct Recorder {
     world: World,
     order: RefCell<Vec<String>>,
-    /// `red Cube` and the like: where to fail, and how.
+    /// Step that fails (such as `red Cube`), and its failure.
     fails: RefCell<Option<(&'static str, &'static str)>>,
-    /// Writes `value` into `property` when that step comes.
+    /// Values to write: step, property, value.
     writes: RefCell<Vec<(&'static str, &'static str, f64)>>,
 }
 
 thread_local! {
-    /// Native hooks are plain functions, so they write down their part here.
+    /// Native hooks are plain functions, so they record their calls here.
     static NATIVE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -128,7 +128,7 @@ fn part(name: &str, class: &str) -> PropertyDecl {
     PropertyDecl::new(name, PropertyKind::OBJECT).of_type(class).with_flags(property_flags::DEFAULT_SUBOBJECT)
 }
 
-/// Object ← Component ← Gear (dynamic); Object ← Actor { root: Component } ← Cube { gear: Gear } ← Big (dynamic).
+/// Builds Object ← Component ← Gear (dynamic); Object ← Actor { root: Component } ← Cube { gear: Gear } ← Big (dynamic).
 fn garage() -> (Recorder, Rc<Class>) {
     let world = world();
     let hooked = |decl| ClassDecl {
@@ -227,7 +227,7 @@ fn an_object_starts_with_its_defaults_and_its_own_subobjects() {
 #[test]
 fn a_class_constructor_shapes_the_cdo_and_instances_follow_the_cdo() {
     let (recorder, big) = garage();
-    // Inherited and own properties alike; what is written on an instance is overwritten by the CDO's value.
+    // Applies to inherited and own properties; the CDO's values overwrite what the constructor of an instance writes.
     recorder.writes.borrow_mut().extend([("class Big", "speed", 240.0), ("class Big", "mass", 7.0)]);
     let first = recorder.construct(&big).unwrap();
     recorder.writes.borrow_mut().clear();

@@ -1,5 +1,5 @@
-//! The construction of an object that is one piece: its class has no subobjects, and what it starts with is an object of that very
-//! class. Most objects are. The order is the same as for any other; steps without a visible effect are left out.
+//! Fast path of construction for a class without subobjects and a template of exactly that class, which is the common case.
+//! The order is that of the general path; steps without a visible effect are omitted.
 
 use std::rc::Rc;
 
@@ -10,14 +10,14 @@ use crate::construction::{ConstructionArgs, ConstructionFailed, ConstructionStep
 use crate::origin::Origin;
 
 impl Constructor<'_> {
-    /// An object of the requested class, with the values of `template`.
+    /// Constructs an object of the requested class with the values of `template`.
     pub(super) fn construct_whole(
         &self,
         args: &ConstructionArgs,
         template: ObjectHandle,
     ) -> Result<ObjectHandle, ConstructionFailed> {
         let plan = self.plan();
-        // Where no class has a constructor, nothing is to be done for any of them.
+        // Without constructors, all classes count as constructed.
         let constructed = if plan.has_constructors { 0 } else { self.asked.depth() };
         let object = self.world.objects.allocate_as(self.asked, args.name, args.outer, 0, constructed);
         if let Err(failed) = self.grow_whole(object, template, plan) {
@@ -45,7 +45,7 @@ impl Constructor<'_> {
         }
         if plan.has_constructors {
             for turn in class.lineage() {
-                // The values below go over the defaults, so these are for constructors only.
+                // Only constructors observe these defaults: the template's values overwrite them below.
                 let step = || ConstructionStep::Defaults(turn.path.to_string());
                 self.step(object, step, || self.set_defaults(object, turn))?;
                 self.construct(object, turn)?;
@@ -53,7 +53,7 @@ impl Constructor<'_> {
         } else {
             world.counters.class_constructors_on_instances.add(plan.dynamic);
         }
-        // No code runs in here, so nothing is there to be stopped.
+        // No code runs during the copy, so it needs no panic guard.
         if !world.objects.copy_plain(object, template)
             && let Err(error) = world.objects.copy_values(object, template, &class.properties, &[(template, object)])
         {
@@ -90,7 +90,7 @@ impl Constructor<'_> {
         plan
     }
 
-    /// Refuses a name that another object in the same place has.
+    /// Rejects a name that another object in the same outer has.
     pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
         let Some(name) = args.name else { return Ok(()) };
         let name = self.world.names.text(name);

@@ -1,30 +1,30 @@
-//! Why a container stays as it is.
+//! Errors of container operations.
 
-/// Why a container was not changed.
+/// Reason why a container operation failed. The container is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ContainerError {
-    /// A place behind the end.
+    /// Range exceeds the length.
     #[error("{count} values from {at} on are more than the {len} there are: ask for the length first")]
     OutOfRange {
-        /// The first.
+        /// First index.
         at: u32,
-        /// How many.
+        /// Number of rows.
         count: u32,
-        /// How many there are.
+        /// Length of the container.
         len: u32,
     },
-    /// More than a container can hold.
+    /// Length would exceed the maximum.
     #[error("{more} values more than {len} are more than a container can hold: spread them over several")]
     TooLong {
-        /// How many there are.
+        /// Length of the container.
         len: u32,
-        /// How many more.
+        /// Number of rows to add.
         more: u32,
     },
-    /// The system has no more memory.
+    /// System is out of memory.
     #[error("the system has no {bytes} bytes for a container: hold less")]
     NoMemory {
-        /// How many were requested.
+        /// Requested bytes.
         bytes: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! Sets and maps: rows as an array has them, and a table that finds the row of a key by its hash.
+//! Sets and maps: rows as in an array, and a hash table that maps keys to rows.
 
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 
@@ -9,23 +9,22 @@ use crate::values::map::Map;
 use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
 
-/// Rows of a container are found by scanning until there are more than so many; a table of them would cost more.
+/// Maximum number of rows of a container without a hash table. Scanning few rows is cheaper.
 const SCANNED: u32 = 8;
 
-/// The rows of a set or map, if it is one.
+/// Returns read access to a set or map; `None` for other types.
 #[inline]
 pub fn keyed(at: Ptr<'_>) -> Option<Keyed<'_>> {
     at.to::<Set>().map(Ref::keyed).or_else(|| at.to::<Map>().map(Ref::keyed))
 }
 
-/// The rows of a set or map, if it is one.
+/// Returns write access to a set or map; `None` for other types.
 #[inline]
 pub fn keyed_mut(at: PtrMut<'_>) -> Option<KeyedMut<'_>> {
     at.try_to::<Set>().map(Mut::keyed).or_else(|at| at.try_to::<Map>().map(Mut::keyed)).ok()
 }
 
 impl<'a, K: Rowed<Raw = MapRaw>> Ref<'a, K> {
-    /// The rows, which are found by their keys.
     #[inline]
     pub(crate) fn keyed(self) -> Keyed<'a> {
         Keyed { at: self.at().cast(), row: K::row(self.of()) }
@@ -33,7 +32,6 @@ impl<'a, K: Rowed<Raw = MapRaw>> Ref<'a, K> {
 }
 
 impl<'a, K: Rowed<Raw = MapRaw>> Mut<'a, K> {
-    /// The rows, which are found by their keys.
     #[inline]
     pub(crate) fn keyed(self) -> KeyedMut<'a> {
         KeyedMut { at: self.at().cast(), row: K::row(self.of()) }
@@ -41,16 +39,16 @@ impl<'a, K: Rowed<Raw = MapRaw>> Mut<'a, K> {
 }
 
 impl<'a> Keyed<'a> {
-    /// The type of the keys.
+    /// Returns the type of the keys.
     #[inline]
     pub fn key_type(self) -> &'a PropertyType {
         self.row.key
     }
 
-    /// The row in which the key stands.
+    /// Returns the row of a key.
     ///
     /// # Panics
-    /// When it is of another type than the keys are.
+    /// If the type of `wanted` is not the key type.
     pub fn find(self, wanted: Ptr<'_>) -> Option<u32> {
         let wanted = wanted.typed(self.row.key);
         let rows = self.rows().span();
@@ -61,20 +59,20 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
     pub fn len(self) -> u32 {
         self.rows().len()
     }
 
-    /// The key in a row, and the value in a map; none where there is no such row.
+    /// Returns the key in row `at`, with its value in a map; `None` if the row does not exist.
     #[inline]
     pub fn get(self, at: u32) -> Option<(Ptr<'a>, Option<Ptr<'a>>)> {
         self.rows().span().get(at).map(RowPtr::parts)
     }
 
-    /// Whether the two, which are of one type, have the same rows in any order.
+    /// Compares two containers of the same type, ignoring the order of rows.
     pub(crate) fn equal(self, other: Keyed<'_>) -> bool {
         let (one, two) = (self.rows(), Keyed { at: other.at, row: self.row });
         one.len() == two.len()
@@ -91,26 +89,26 @@ impl<'a> KeyedMut<'a> {
         Rows { at: self.at.cast(), row: self.row }.span()
     }
 
-    /// The type of the keys.
+    /// Returns the type of the keys.
     #[inline]
     pub fn key_type(&self) -> &'a PropertyType {
         self.row.key
     }
 
-    /// The same, to read.
+    /// Returns read access.
     #[inline]
     pub fn as_ref(&self) -> Keyed<'_> {
         Keyed { at: self.at, row: self.row }
     }
 
-    /// The row in which the key stands, now if not before, and whether it is new; the value of a new one is zero. The key is
-    /// copied. It may lie in a row of this very map, as a value or a part of one.
+    /// Returns the row of a key and whether it is new. Inserts a copy of a missing key, with a zero value. The key may be
+    /// stored in this container, as a value or inside one.
     ///
     /// # Errors
-    /// When there is no room for one more; nothing is changed then.
+    /// If memory is exhausted or there would be too many rows; the container is unchanged then.
     ///
     /// # Panics
-    /// When the key is of another type than the keys are.
+    /// If the type of `wanted` is not the key type.
     pub fn insert(&mut self, wanted: Ptr<'_>) -> Result<(u32, bool), ContainerError> {
         let wanted = wanted.typed(self.row.key);
         if let Some(at) = self.as_ref().find(wanted) {
@@ -118,7 +116,7 @@ impl<'a> KeyedMut<'a> {
         }
         let mut rows = self.rows();
         let ArrayRaw { len: at, capacity, .. } = rows.raw();
-        // The rows are about to move, and the key with them.
+        // Growing moves the rows, and possibly the key.
         let apart = (at == capacity).then(|| OwnedValue::copy_of(wanted));
         let wanted = apart.as_ref().map_or(wanted, OwnedValue::as_ptr);
         rows.splice(at, 0, 1)?;
@@ -135,19 +133,19 @@ impl<'a> KeyedMut<'a> {
         Ok((at, true))
     }
 
-    /// The value in a row.
+    /// Returns the value in row `at`; `None` in a set.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If the row does not exist.
     pub fn value(&mut self, at: u32) -> Option<PtrMut<'_>> {
         let row = self.span().get(at).unwrap_or_else(|| panic!("there is no row {at}"));
         row.parts_mut().1
     }
 
-    /// Takes a row out; the last one takes its place.
+    /// Removes row `at` and moves the last row to its place.
     ///
     /// # Errors
-    /// When there is no such row.
+    /// If the row does not exist.
     pub fn remove(&mut self, at: u32) -> Result<(), ContainerError> {
         let (raw, span) = (self.rows().raw(), self.span());
         let ArrayRaw { len, epoch, .. } = raw;
@@ -158,7 +156,7 @@ impl<'a> KeyedMut<'a> {
         if let Some(index) = self.index() {
             match index.find_entry(gone.key().hashed(), |found| found.at == at) {
                 Ok(entry) => drop(entry.remove()),
-                // The key was changed where it lies.
+                // The key was changed in place.
                 Err(_) => index.retain(|found| found.at != at),
             }
             match index.find_mut(moved.key().hashed(), |found| found.at == last) {
@@ -174,26 +172,26 @@ impl<'a> KeyedMut<'a> {
         Ok(())
     }
 
-    /// Ends all rows and keeps their room.
+    /// Destroys all rows and keeps their capacity.
     pub fn clear(&mut self) {
         self.rows().clear();
         self.set_index(None);
     }
 
-    /// Overwrites the rows with copies of those of another, which is of the same type.
+    /// Overwrites the rows with copies of those of `from`, which has the same type.
     pub(crate) fn copy_from(&mut self, from: Keyed<'_>) {
         self.set_index(None);
         self.rows().copy_from(from.rows());
         self.build_index_if_large();
     }
 
-    /// Ends all rows and gives the memory back. The epoch goes on.
+    /// Destroys all rows and frees their memory. Keeps the epoch.
     pub(crate) fn destroy(&mut self) {
         self.set_index(None);
         self.rows().destroy();
     }
 
-    /// Finds every row by its key again, when keys were changed where they lie. Of rows with one key the first stays.
+    /// Rebuilds the index after keys were changed in place. Keeps the first of several rows with equal keys.
     pub(crate) fn rekey(&mut self) {
         self.set_index(None);
         let rows = self.span();
@@ -208,7 +206,7 @@ impl<'a> KeyedMut<'a> {
             }
         }
         for at in twice.into_iter().rev() {
-            // From the last on, so the rows before stay where they are.
+            // In descending order, so that earlier rows keep their index.
             let _done = self.remove(at);
         }
         self.build_index_if_large();
@@ -220,7 +218,7 @@ impl<'a> KeyedMut<'a> {
         }
     }
 
-    /// A table of all rows, whose keys differ from each other.
+    /// Builds the table of all rows, whose keys must be distinct.
     fn build_index(&mut self) {
         let rows = self.span();
         let mut index = Index::with_capacity(rows.len as usize);

@@ -1,4 +1,4 @@
-//! Containers against those of the standard library: many random operations, and the two agree after each.
+//! Compares containers with those of the standard library after each of many random operations.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use crate::testing::type_of;
 use crate::typed::owned;
 use crate::value::Value;
 
-/// Numbers that are the same in every run.
+/// Deterministic pseudorandom number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -29,7 +29,7 @@ fn array_in(own: &mut OwnedValue) -> RowsMut<'_> {
     array(own.as_mut()).expect("it is an array")
 }
 
-/// What a set or map says of its rows.
+/// Returns the row header of a set or map.
 fn rows_of(own: &mut OwnedValue) -> ArrayRaw {
     keyed_mut(own.as_mut()).expect("it is a set or map").rows().raw()
 }
@@ -206,7 +206,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     let removed = keyed_mut(set.as_mut()).unwrap().remove(0);
     assert_eq!(removed, Err(ContainerError::OutOfRange { at: 0, count: 1, len: 0 }));
 
-    // 64 GiB: the system may well say yes to that, and then it is there. It is given back at once.
+    // 64 GiB: the system may grant the allocation; it is freed again immediately.
     let mut huge = OwnedValue::zero(type_of(wide));
     let reserved = array_in(&mut huge).reserve(u32::MAX);
     assert!(matches!(reserved, Ok(()) | Err(ContainerError::NoMemory { .. })), "{reserved:?}");

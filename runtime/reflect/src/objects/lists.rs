@@ -7,23 +7,24 @@ use crate::objects::{Objects, object_flags};
 use crate::slots::Tenant;
 
 impl Objects {
-    /// All objects, CDOs too, in order of creation.
+    /// Returns all objects, including CDOs, in order of creation.
     pub fn alive(&self) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
         in_order(store.slots.iter().map(|(object, tenant)| (tenant.construction, object)).collect())
     }
 
-    /// All objects but CDOs and what lies in them, in order of creation.
+    /// Returns all objects except CDOs and their subobjects, in order of creation.
     pub fn living(&self) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
         let living = store.slots.iter().filter(|(_, tenant)| !is_template(tenant));
         in_order(living.map(|(object, tenant)| (tenant.construction, object)).collect())
     }
 
-    /// Those of a class and of the classes that extend it, but CDOs and what lies in them, and those that sleep. In order of creation.
+    /// Returns the instances of a class and of derived classes, in order of creation. Excludes CDOs, their subobjects, and
+    /// dormant objects.
     pub fn of_class(&self, class: &Class) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
-        // Objects of one class follow each other as a rule. What they are stands in a short row; their tenants are long.
+        // Objects of one class are mostly adjacent. The class column is compact, tenants are large.
         let (mut last, mut last_is) = (ClassId::NONE, false);
         let mut found = Vec::new();
         for index in 0..self.columns.len() {
@@ -49,7 +50,7 @@ fn is_template(tenant: &Tenant) -> bool {
     tenant.flags & (object_flags::CDO | object_flags::IN_CDO) != 0
 }
 
-/// Slots are filled one after the other until objects end, so there are few places where the order changes: a stable sort finds them.
+/// Uses a stable sort, which is fast here: slots are mostly filled in order of creation.
 fn in_order(mut found: Vec<(u64, ObjectHandle)>) -> Vec<ObjectHandle> {
     found.sort_by_key(|(construction, _)| *construction);
     found.into_iter().map(|(_, object)| object).collect()

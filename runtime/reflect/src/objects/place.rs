@@ -1,4 +1,4 @@
-//! Where objects are: what they are called, what they lie in, and which objects are found there.
+//! Names and outers of objects, and lookup by them.
 
 use std::fmt;
 use std::rc::Rc;
@@ -28,62 +28,62 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Why an object keeps its name and its place.
+/// Reason why an object cannot be renamed or moved.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RenameError {
-    /// The object, or what it was to lie in, is not there.
+    /// Object or new outer does not exist.
     #[error("{handle} is gone: nothing can be called so, and nothing can lie in it")]
     Stale {
-        /// Which of the two.
+        /// Handle of the missing object.
         handle: ObjectHandle,
     },
-    /// An object in there has this name.
+    /// Name is already used in the outer.
     #[error("{object} cannot be called `{name}` in there: {holder} is; choose another name, or rename that first")]
     Taken {
-        /// The object.
+        /// Object to rename.
         object: ObjectHandle,
-        /// The name.
+        /// Requested name.
         name: Rc<str>,
-        /// The object that has it.
+        /// Object with that name.
         holder: ObjectHandle,
     },
-    /// It would lie in itself.
+    /// New outer is the object itself or inside it.
     #[error("{object} cannot lie in {outer}, which is the same or lies in it: move that out first")]
     Circle {
-        /// The object.
+        /// Object to move.
         object: ObjectHandle,
-        /// What it was to lie in.
+        /// Requested outer.
         outer: ObjectHandle,
     },
-    /// It is where it has to be.
+    /// Object is a class default object or a default subobject.
     #[error("{object} is {what}, which stays where its class puts it: make an object of your own for that")]
     Fixed {
-        /// The object.
+        /// Object to rename.
         object: ObjectHandle,
-        /// What it is.
+        /// Description of the object.
         what: &'static str,
     },
-    /// No object can have this name.
+    /// Name is not allowed.
     #[error("{object} cannot be called \"{}\": {problem}", line(name))]
     BadName {
-        /// The object.
+        /// Object to rename.
         object: ObjectHandle,
-        /// The name.
+        /// Requested name.
         name: Rc<str>,
-        /// What is wrong with it.
+        /// Problem of the name.
         problem: &'static str,
     },
-    /// A reload is under way that could not undo it.
+    /// Reload in progress could not undo the change.
     #[error("{object} keeps its name while a reload is under way: rename it afterwards")]
     DuringReload {
-        /// The object.
+        /// Object to rename.
         object: ObjectHandle,
     },
 }
 
 impl Objects {
-    /// Its name. One that was made of its class and a number gets its text here.
+    /// Returns the name of the object; creates the text of a generated name.
     #[inline]
     pub fn name(&self, object: ObjectHandle) -> Option<Name> {
         let store = self.store.borrow();
@@ -91,24 +91,23 @@ impl Objects {
         Some(store.naming.name(&self.names, label))
     }
 
-    /// An object as shown to people: `Game.Cube (Cube_1)`, or its handle when it is gone. Nothing is looked up before
-    /// it is written.
+    /// Formats an object for messages: `Game.Cube (Cube_1)`, or its handle if it does not exist. Evaluated only when
+    /// formatted.
     #[inline]
     pub fn shown(&self, object: ObjectHandle) -> Shown<'_> {
         Shown { objects: self, object }
     }
 
-    /// The object that lies in `outer` under that name; in nothing, for none. Takes no longer the more there are.
+    /// Returns the object with that name in `outer` (or without an outer, for none), in constant time.
     #[inline]
     pub fn find(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         self.store.borrow().find(self, outer, name)
     }
 
-    /// Gives an object another name and another place; one of them may be what it was. References to it stay as they
-    /// are, while paths to it, and to what lies in it, change.
+    /// Renames an object and moves it to `outer`. References remain valid; paths to it and to the objects inside it change.
     ///
     /// # Errors
-    /// [`RenameError`] says why not; nothing has changed then.
+    /// [`RenameError`] with the reason; the object is unchanged then.
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         if let Some(problem) = name_problem(name, outer.is_none()) {
             return Err(RenameError::BadName { object, name: name.into(), problem });
@@ -117,10 +116,11 @@ impl Objects {
         self.put(object, self.names.intern(name), outer)
     }
 
-    /// Puts an object where it lies, under its name: a world that is loaded has made it before what it lies in.
+    /// Moves an object to `outer` and keeps its name, without checks. Used when a world is loaded, which creates objects
+    /// before their outers.
     ///
     /// # Errors
-    /// [`RenameError::Stale`] when it is gone.
+    /// [`RenameError::Stale`] if the object does not exist.
     #[inline]
     pub fn move_to(&self, object: ObjectHandle, outer: ObjectHandle) -> Result<(), RenameError> {
         let name = self.name(object).ok_or(RenameError::Stale { handle: object })?;
@@ -154,7 +154,7 @@ impl Objects {
         if self.predates_shadow(object) {
             return Err(RenameError::DuringReload { object });
         }
-        // No object lies in itself, so this ends.
+        // Terminates, because no object is inside itself.
         let mut around = std::iter::successors(Some(outer), |around| self.outer(*around));
         if around.any(|around| around == object) {
             return Err(RenameError::Circle { object, outer });

@@ -1,5 +1,5 @@
-//! The shadow of a reload: new bodies beside the old ones, and constructions and ends that can be taken back. Either all of it
-//! becomes what is there, or none of it ever was.
+//! Shadow of a reload: a transaction of staged bodies, constructions and destructions, which is committed or rolled back as
+//! a whole.
 
 use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
@@ -9,10 +9,10 @@ use crate::objects::{Objects, Shadow, Store, object_flags};
 use crate::slots::TenantState;
 
 impl Objects {
-    /// Puts a shadow up: from now on new bodies can be staged, and what is born or ends can be taken back.
+    /// Starts a shadow: from now on bodies are staged, and constructions and destructions can be rolled back.
     ///
     /// # Panics
-    /// When one is up already.
+    /// If a shadow is already active.
     pub fn begin_shadow(&self) {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
@@ -21,14 +21,14 @@ impl Objects {
         store.shadow = Some(Shadow { first_construction: store.constructions, staged, gone, old });
     }
 
-    /// Whether a shadow is up, so that what is gone may come back.
+    /// Checks that a shadow is active, so that destroyed objects may be restored.
     #[inline]
     pub fn is_in_shadow(&self) -> bool {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Whether a shadow is up and the object was there before it. Its end could not be taken back: its plugin part
-    /// would be gone.
+    /// Checks that a shadow is active and the object was created before it. Such an object must not be destroyed, because
+    /// its plugin part could not be restored.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -37,8 +37,7 @@ impl Objects {
         store.shadow.as_ref().is_some_and(born_before)
     }
 
-    /// Whether what is written to the object now is gone when the shadow is dropped: it was born in the shadow, or has a
-    /// body there.
+    /// Checks that a rollback discards writes to the object: it was created in the shadow, or has a staged body.
     pub(crate) fn is_staged(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
         let tenant = store.slots.get(object);
@@ -49,14 +48,14 @@ impl Objects {
             .is_some_and(|(shadow, tenant)| tenant.construction > shadow.first_construction || tenant.staged.is_some())
     }
 
-    /// Gives an object a new body beside the old one, which stays untouched. Until the shadow goes, the new one is seen.
-    /// A base that was inserted does not construct the living, so whatever the chain is now counts as done.
+    /// Stages a new body for an object, which is used until the shadow ends; the old body remains unchanged. All classes of
+    /// the new chain count as constructed, because an inserted base does not construct existing objects.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone.
+    /// [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
-    /// When no shadow is up.
+    /// If no shadow is active.
     pub fn stage(&self, object: ObjectHandle, mut body: Body) -> Result<(), CallError> {
         body.constructed = body.class.depth();
         let mut store = self.store.borrow_mut();
@@ -74,10 +73,11 @@ impl Objects {
         Ok(())
     }
 
-    /// Swaps all staged bodies in. The old ones, with the conjugates they had. Cannot fail and calls no foreign code.
+    /// Commits the shadow: swaps in all staged bodies. Returns the old bodies with their conjugates. Cannot fail and calls
+    /// no foreign code.
     ///
     /// # Panics
-    /// When no shadow is up.
+    /// If no shadow is active.
     pub fn commit_shadow(&self) -> Vec<Body> {
         let mut store = self.store.borrow_mut();
         let mut shadow = store.shadow.take().expect("a shadow is committed after it was begun");
@@ -93,11 +93,11 @@ impl Objects {
         shadow.old
     }
 
-    /// Everything is as before the shadow, objects that ended meanwhile included. The staged bodies, and the objects
-    /// born meanwhile that are still there, in order of creation: to be destroyed by the caller.
+    /// Rolls the shadow back, which restores destroyed objects. Returns the staged bodies, and the objects created in the
+    /// shadow in order of creation, which the caller must destroy.
     ///
     /// # Panics
-    /// When no shadow is up.
+    /// If no shadow is active.
     pub fn drop_shadow(&self) -> (Vec<Body>, Vec<ObjectHandle>) {
         let mut store = self.store.borrow_mut();
         let shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
@@ -105,7 +105,7 @@ impl Objects {
         for object in shadow.staged {
             let body = store.slots.any_mut(object).and_then(|tenant| tenant.staged.take());
             staged.extend(body.map(|body| *body));
-            // An object that was born meanwhile and ended has left its slot, maybe to another.
+            // An object created in the shadow may have been destroyed and its slot reused.
             if store.slots.any(object).is_some() {
                 store.slots.swapped(object.index());
             }

@@ -1,4 +1,4 @@
-//! The store: handles, names, roots, graveyard, shadow.
+//! Tests of the object store: handles, names, roots, graveyard, shadow.
 #![expect(unsafe_code, reason = "reads the directory as modules do")]
 
 use std::rc::Rc;
@@ -133,7 +133,7 @@ fn a_released_objects_memory_stays_until_the_graveyard_is_freed() {
     assert!(weak.upgrade().is_some(), "the class is not the object's");
 }
 
-/// Two objects of the old class; the first has a staged body, the second ended, a third was born.
+/// Creates two objects of the old class (the first with a staged body, the second destroyed) and one in the shadow.
 fn shadowed() -> (World, [ObjectHandle; 3]) {
     let (world, class) = cube(&properties());
     let (kept, ended) = (new(&world, &class), new(&world, &class));
@@ -202,21 +202,21 @@ fn a_body_staged_twice_is_the_last_one() {
     assert_eq!(world.objects.conjugate(kept), Some(33));
 }
 
-/// What the directory says of an object, read as a module reads it.
+/// Reads the directory entry of an object as a module does.
 fn seen_by_modules(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
     let head = world.objects.directory();
-    // SAFETY: the head lives as long as the store, and nothing changes it meanwhile.
+    // SAFETY: the head is valid as long as the store, and nothing changes it during the read.
     let head = unsafe { head.read() };
     if object.index() >= head.len {
         return None;
     }
-    // SAFETY: there are `len` entries, and the index is below that.
+    // SAFETY: the directory has `len` entries, and the index is lower.
     let entry = unsafe { head.entries.wrapping_add(object.index() as usize).read() };
     (entry.serial == object.serial()).then_some((entry.class.0, entry.memory))
 }
 
 fn ends(world: &World) -> u64 {
-    // SAFETY: the head lives as long as the store, and nothing changes it meanwhile.
+    // SAFETY: the head is valid as long as the store, and nothing changes it during the read.
     unsafe { world.objects.directory().read() }.ends
 }
 
@@ -239,7 +239,7 @@ fn the_directory_says_what_the_store_does_through_constructions_ends_and_shadows
     let (world, objects) = shadowed();
     world.objects.commit_shadow();
     check(&world, &objects);
-    // More than fit where they were: the entries move, and the head does not.
+    // Exceeds the capacity: the entries are reallocated, but the head is not.
     let (head, class) = (world.objects.directory(), world.objects.class(objects[2]).unwrap());
     let crowd: Vec<_> = (0..1000).map(|_| new(&world, &class)).collect();
     check(&world, &crowd);

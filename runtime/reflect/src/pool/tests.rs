@@ -1,4 +1,4 @@
-//! What a pool gives out, and again.
+//! Tests of pool allocation and reuse.
 #![expect(unsafe_code, reason = "writes to the pieces of the tests")]
 
 use std::collections::BTreeSet;
@@ -13,18 +13,18 @@ fn check(size: usize, align: usize) {
     let apart = addresses.iter().zip(addresses.iter().skip(1)).all(|(one, next)| next - one >= size);
     assert!(apart && addresses.iter().all(|address| address % align == 0), "{size} {align}");
     for piece in &pieces {
-        // SAFETY: a piece has so many bytes.
+        // SAFETY: a piece has `size` bytes.
         unsafe { piece.write_bytes(0xee, size) };
     }
     for piece in &pieces {
-        // SAFETY: it came from this pool and is not used any more.
+        // SAFETY: the piece came from this pool and is not used again.
         unsafe { pool.give_back(*piece) };
     }
     for _ in 0..1000 {
         let piece = pool.take();
         let is_known = addresses.contains(&piece.addr().get());
         assert!(is_known || cfg!(alcedo_asan), "what was given back is used again");
-        // SAFETY: a piece has so many bytes.
+        // SAFETY: a piece has `size` bytes.
         let bytes = unsafe { std::slice::from_raw_parts(piece.as_ptr(), size) };
         assert!(bytes.iter().all(|byte| *byte == 0), "and is zero again");
     }

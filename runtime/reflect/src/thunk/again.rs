@@ -1,5 +1,5 @@
-//! Steps for thunks that look at their arguments from elsewhere, as those of plugins do, and call what they like between two looks:
-//! nothing is kept, and each look evaluates the argument anew.
+//! Argument access for thunks that may run arbitrary code between two accesses, as those of plugins do: the argument is
+//! evaluated at each access and not kept.
 
 use alcedo_base::border::CallError;
 
@@ -9,21 +9,21 @@ use crate::slices::LentSlices;
 use crate::values::ptr::{Ptr, PtrMut};
 
 impl<'a> Frame<'a> {
-    /// Steps to the next parameter, of whatever type it is, to evaluate it again at each look: it is not kept where it lies
-    /// meanwhile. Its place among the parameters, for [`Frame::look_again`] and [`Frame::change_again`].
+    /// Steps to the next parameter, which is evaluated again at each access. Returns its index for [`Frame::look_again`] and
+    /// [`Frame::change_again`].
     ///
     /// # Errors
-    /// [`CallError::Other`] when there is none left, and what goes wrong in evaluating it.
+    /// [`CallError::Other`] if no parameter is left, and the error of the evaluation.
     pub fn step_again(&mut self) -> Result<usize, CallError> {
         self.next(Use::Copy)?;
         self.at += 1;
         Ok(self.at - 1)
     }
 
-    /// Evaluates a parameter that was stepped to, and looks at it where it lies now. It is not changed meanwhile.
+    /// Evaluates a parameter that was stepped to and passes it to `look`. It cannot change during `look`.
     ///
     /// # Errors
-    /// [`CallError::Other`] when it was not stepped to; what goes wrong in evaluating it, and what `look` says.
+    /// [`CallError::Other`] if the parameter was not stepped to; the error of the evaluation, and that of `look`.
     pub fn look_again<R>(
         &mut self,
         at: usize,
@@ -34,10 +34,11 @@ impl<'a> Frame<'a> {
         look(argument.ptr())
     }
 
-    /// The same for an out parameter, to be written where it lies now.
+    /// Evaluates an out parameter and passes it to `change` for writing.
     ///
     /// # Errors
-    /// As for [`Frame::look_again`]; [`CallError::Other`] before [`Frame::finish`], and where it is no out parameter.
+    /// Returns the errors of [`Frame::look_again`]; [`CallError::Other`] before [`Frame::finish`], and if the parameter is
+    /// not an out parameter.
     pub fn change_again<R>(
         &mut self,
         at: usize,

@@ -1,5 +1,5 @@
-//! Redirects from earlier names of types and members, and what a path resolves to by them. A redirect counts in both directions: after an
-//! undo a type or a member has its earlier name again, and the later name resolves to it.
+//! Redirects from earlier names of types and members, and path resolution with them. A redirect applies in both directions:
+//! after an undo a type or member has its earlier name again, and the later name resolves to it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -15,10 +15,10 @@ use crate::meta::Meta;
 use crate::path::MemberPath;
 use crate::property::Property;
 
-/// The key of the metadata of a member that lists its earlier names.
+/// Metadata key of a member for its earlier names.
 const WAS: &str = "was";
 
-/// Redirects, by old name, and the old names of each new one.
+/// Redirects by old name, and the old names by new name.
 #[derive(Debug, Default)]
 pub(super) struct Redirects {
     to: FxHashMap<Rc<str>, Rc<str>>,
@@ -33,12 +33,12 @@ impl Redirects {
         }
     }
 
-    /// Adds those of a shadow, which replace those of the same old names.
+    /// Adds the redirects of a shadow, which replace those of equal old names.
     pub(super) fn extend(&mut self, later: Self) {
         later.to.iter().for_each(|(old, new)| self.add(old, new));
     }
 
-    /// Adds redirects from the earlier names that the declarations of a batch list.
+    /// Adds redirects from the earlier names in the declarations of a batch.
     pub(super) fn add_renames(&mut self, batch: &Batch) {
         for (path, names) in &batch.earlier_names {
             let owner = path.rfind([':', '.']).map_or("", |at| &path[..=at]);
@@ -66,12 +66,12 @@ impl Redirects {
     }
 }
 
-/// The names that a member has or had, from pairs of old name and new name.
+/// Names that a member has or had, built from pairs of old and new name.
 #[derive(Debug)]
 pub struct OldNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
 
 impl<'a> OldNames<'a> {
-    /// Of these redirects, old name and new name.
+    /// Creates the table from pairs of old and new name.
     pub fn new(redirects: &'a [(String, String)]) -> Self {
         let mut olds: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
         redirects.iter().for_each(|(old, new)| olds.entry(new).or_default().push(old));
@@ -99,22 +99,22 @@ impl Types {
         self.registry.borrow().ways(from).any(|way| **way == *to)
     }
 
-    /// Redirects `old`, the path of a type or a member, to `new`. A declaration of that very path comes first. While a shadow is up,
-    /// the redirect belongs to it.
+    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` takes precedence. While a
+    /// shadow is active, the redirect belongs to it.
     #[inline]
     pub fn redirect(&self, old: &str, new: &str) {
         self.has_changed();
         self.registry.borrow_mut().open_table().redirects.add(old, new);
     }
 
-    /// The path of the type that a path resolves to; the path itself if it resolves to no type.
+    /// Returns the path of the type that `path` resolves to; `path` itself if it resolves to no type.
     #[inline]
     pub fn redirected(&self, path: &str) -> Rc<str> {
         let registry = self.registry.borrow();
         registry.lead(path, |path| (!registry.is_free(path)).then(|| path.into())).unwrap_or_else(|| path.into())
     }
 
-    /// A text with paths of types in it, each as [`Self::redirected`] resolves it.
+    /// Replaces each type path in a text as [`Self::redirected`] resolves it.
     pub fn in_paths_of_today(&self, text: &str) -> String {
         const START: &str = "/Script/";
         let (mut today, mut rest) = (String::new(), text);
@@ -128,18 +128,18 @@ impl Types {
         today + rest
     }
 
-    /// The members of a class, and of its bases, that have another name now: old name and new name. Their reverses
-    /// follow: after an undo a member has its old name again.
+    /// Returns the renamed members of a class and its bases as pairs of old and new name, followed by the reversed pairs,
+    /// because after an undo a member has its old name again.
     pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
         self.registry.borrow().member_redirects(class.chain().iter().map(|class| &*class.path))
     }
 
-    /// The names that a member of one of these types has or had, `name` first. The types are one and what it extends.
+    /// Returns the names that a member of these types has or had, `name` first. The types are a type and its bases.
     pub fn names_of_member<'p>(&self, owners: impl Iterator<Item = &'p str>, name: &str) -> Vec<String> {
         OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
     }
 
-    /// The function of that path: declared in the class named there, or inherited by it; or of the interface named there.
+    /// Returns the function with that path: declared or inherited by the class in the path, or declared by the interface.
     #[inline]
     pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
         let registry = self.registry.borrow();
@@ -150,13 +150,13 @@ impl Types {
         })
     }
 
-    /// The property of that path: declared in the class named there, or inherited by it.
+    /// Returns the property with that path: declared or inherited by the class in the path.
     #[inline]
     pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
         self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())
     }
 
-    /// All redirects that hold now, in order.
+    /// Returns all current redirects, sorted by old path.
     #[inline]
     pub fn redirects(&self) -> Vec<(Rc<str>, Rc<str>)> {
         let registry = self.registry.borrow();
@@ -166,7 +166,7 @@ impl Types {
 }
 
 impl Registry {
-    /// All redirects, those of the shadow last.
+    /// Iterates over all redirects, those of the shadow last.
     fn all_redirects(&self) -> impl Iterator<Item = (&Rc<str>, &Rc<str>)> {
         self.live.redirects.to.iter().chain(self.shadow.iter().flat_map(|shadow| &shadow.table.redirects.to))
     }
@@ -193,7 +193,7 @@ impl Registry {
         let tables = [self.shadow.as_ref().map(|shadow| &shadow.table), Some(&self.live)];
         let olds = |new: &str| {
             let olds = tables.iter().flatten().filter_map(|table| table.redirects.from.get(new)).flatten();
-            // The list has names that were redirected elsewhere since.
+            // Skips names that have been redirected elsewhere since.
             olds.filter(|old| self.way(old).is_some_and(|to| **to == *new)).collect::<Vec<_>>()
         };
         let (mut found, mut seen) = (Vec::new(), FxHashSet::from_iter([path]));
@@ -210,7 +210,7 @@ impl Registry {
     /// Resolves a path: to its own declaration, else to the first along its redirects, else to the only one with an earlier name.
     pub(super) fn lead<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         find(path).or_else(|| self.ways(path).find_map(|way| find(way))).or_else(|| {
-            // After an undo the earlier name is in use again. If two are, the name was that of both.
+            // After an undo the earlier name is in use again. With two candidates the name is ambiguous.
             let mut found = self.origins(path).into_iter().filter_map(|old| find(old));
             found.next().filter(|_| found.next().is_none())
         })
@@ -238,7 +238,7 @@ impl Registry {
             MemberSearch { registry: self, find: &find, classes: FxHashMap::default(), tried: FxHashSet::default() };
         let found = search.at(path).or_else(|| self.ways(path).find_map(|way| search.at(way)));
         found.or_else(|| {
-            // After an undo the class, or the member, has its earlier name again.
+            // After an undo the class or the member has its earlier name again.
             let MemberPath { owner, member } = path.parse().ok()?;
             let class = self.class(&owner.to_string())?;
             let redirects = self.member_redirects(class.chain().iter().map(|class| &*class.path));
@@ -247,26 +247,26 @@ impl Registry {
     }
 }
 
-/// A search for a member. Chains of redirects run together, those of members and those of classes; what was found out about
-/// a path is kept, so the search takes as many steps as there are redirects, and no more.
+/// Search for a member. Chains of redirects of members and of classes may share links; results are cached per path, so the
+/// search is linear in the number of redirects.
 struct MemberSearch<'a, F> {
     registry: &'a Registry,
     find: F,
     /// Resolved paths of classes.
     classes: FxHashMap<Rc<str>, Option<Rc<Class>>>,
-    /// Paths of members at which there was none, nor behind them.
+    /// Member paths that were already tried without success.
     tried: FxHashSet<Rc<str>>,
 }
 
 impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
-    /// The member of that path, or the one it was renamed to in its class.
+    /// Returns the member with that path, or the member that it was renamed to.
     fn at(&mut self, path: &str) -> Option<T> {
         let MemberPath { owner, member } = path.parse().ok()?;
         let class = self.class(&owner.to_string())?;
         if let Some(found) = (self.find)(&class, &member) {
             return Some(found);
         }
-        // The member may have been renamed after its class was: then its redirect is written with the new class.
+        // If the class was renamed first, the redirect of the member contains the new class path.
         let mut at = self.registry.way(&format!("{}:{member}", class.path));
         while let Some(way) = at.filter(|way| self.tried.insert(Rc::clone(way))) {
             let found = way.split_once(':').and_then(|(owner, member)| {
@@ -281,7 +281,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
         None
     }
 
-    /// The class of that path, or of the path it was renamed to.
+    /// Returns the class with that path, or the class that it was renamed to.
     fn class(&mut self, path: &str) -> Option<Rc<Class>> {
         let mut walked: Vec<Rc<str>> = Vec::new();
         let mut at: Rc<str> = path.into();
@@ -289,7 +289,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
             if let Some(known) = self.classes.get(&at) {
                 break known.clone();
             }
-            // Until it is known: round a ring there is nothing.
+            // Provisional result, which ends cycles.
             self.classes.insert(Rc::clone(&at), None);
             walked.push(Rc::clone(&at));
             if let Some(class) = self.registry.visible(|table| &table.classes, &at) {

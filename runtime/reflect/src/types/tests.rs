@@ -1,4 +1,4 @@
-//! Declaring types, finding them, and the shadow of a reload.
+//! Tests of type declarations, lookup, and the shadow of a reload.
 
 mod redirects;
 
@@ -51,7 +51,7 @@ fn structure(name: &str, fields: &[PropertyDecl]) -> StructDecl {
     StructDecl { fields: fields.to_vec(), ..StructDecl::new("Game", name, Origin::Dynamic) }
 }
 
-/// `Actor` with a property, an event and a plain function, and a `Component` without anything.
+/// Declares `Actor` with a property, an event and a plain function, and an empty `Component`.
 fn engine() -> World {
     let world = world();
     let actor = with_functions(
@@ -80,7 +80,7 @@ fn describe_all(world: &World) -> Vec<String> {
     world.types.all_classes().iter().map(|class| describe(class)).collect()
 }
 
-/// All metadata of a class but its origin, a line per member.
+/// Formats all metadata of a class except its origin, one line per member.
 fn describe(class: &Class) -> String {
     let property = |property: &Rc<Property>| {
         let Property { text, display, ty, flags, default, doc, offset, owner, .. } = &**property;
@@ -312,12 +312,11 @@ fn an_event_leads_to_the_nearest_override() {
     );
 }
 
-/// A class of a script.
 fn script(name: &str, base: &str, functions: Vec<FunctionDecl>) -> ClassDecl {
     with_functions(ClassDecl::new("Game", name, base, Origin::Script), functions)
 }
 
-/// The error of declaring the class on top of the engine and of `before`.
+/// Returns the error of declaring `class` after the engine and `before`.
 fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
     let world = engine();
     declare(&world, before);
@@ -439,7 +438,7 @@ fn native_and_emitted_declarations_give_equal_metadata() {
     }
 }
 
-/// A world whose shadow declares `Cube` anew, `Fresh` in addition, and hides `Cube` and `Gone`.
+/// Builds a world whose shadow redeclares `Cube`, adds `Fresh`, and hides `Cube` and `Gone`.
 fn shadowed() -> (World, Vec<Rc<Class>>) {
     let world = engine();
     let old = declare(&world, [dynamic("Cube", ACTOR, &[]), dynamic("Gone", ACTOR, &[]), dynamic("Kept", ACTOR, &[])]);

@@ -1,4 +1,4 @@
-//! `bool`. In memory it is read as a byte, because a plugin may have left any in it.
+//! `bool`, read as a byte, because a plugin may have written any byte to memory.
 
 use std::hash::Hasher;
 

@@ -1,4 +1,4 @@
-//! Enums as values of every use: field, element, key, text, and over a change of their numbers.
+//! Tests of enum values as fields, elements, keys and text, and after a change of their numbers.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -107,10 +107,10 @@ fn over_a_change_of_numbers_a_value_stays_the_entry_of_its_name() {
     check(&Value::Text("Angry".into()), &new, Some(angry));
     check(&Value::I64(8), &new, None);
     check(&Value::F64(7.0), &new, None);
-    // A number that had no entry does not become one.
+    // A number without an entry remains without one.
     let of_no_entry = EnumValue { text: "7".into(), number: 7 };
     check(&Value::Enum(of_no_entry), &new, None);
-    // As keys of a map they find their places again.
+    // Map keys are found again.
     let (from, to) = (
         mood(PropertyKind::U8, &[("A", 0), ("B", 1)], "Map(Mood, i32)"),
         mood(PropertyKind::U8, &[("B", 0), ("A", 1)], "Map(Mood, i32)"),

@@ -1,4 +1,4 @@
-//! Numbers with fractions. Two are equal when their bits are.
+//! Floating-point numbers. Equality compares bits.
 
 use std::hash::Hasher;
 
@@ -29,7 +29,7 @@ macro_rules! floats {
 
             fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<$rust, ParseError> {
                 let value: $rust = parsed(text, ty)?;
-                // Infinite although the text does not say so.
+                // The value overflowed: the text contains digits, not `inf`.
                 if value.is_infinite() && text.contains(|letter: char| letter.is_ascii_digit()) {
                     return Err(fail(text, ty, "it is too large"));
                 }
@@ -42,7 +42,7 @@ macro_rules! floats {
 
             fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<$rust> {
                 match offer {
-                    // Back through i128, because `as i64` would saturate and so call 2^63 - 1 exact.
+                    // Converts back through i128, because `as i64` saturates and would accept 2^63 - 1 as exact.
                     Offer::Integer(value) => (value as $rust as i128 == value).then_some(value as $rust),
                     Offer::Float(value) => $narrow(value),
                     _ => None,
@@ -56,7 +56,7 @@ floats! {
     F64 is f64, of a float by Some;
 }
 
-/// The same number in four bytes.
+/// Converts to `f32` if the value is exact.
 fn narrow(value: f64) -> Option<f32> {
     let narrow = value as f32;
     (f64::from(narrow).to_bits() == value.to_bits()).then_some(narrow)

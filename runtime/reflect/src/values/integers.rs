@@ -1,4 +1,4 @@
-//! Whole numbers.
+//! Integers.
 
 use std::hash::Hasher;
 
@@ -43,13 +43,13 @@ macro_rules! integers {
 }
 integers! { U8 is u8; U16 is u16; U32 is u32; U64 is u64; I8 is i8; I16 is i16; I32 is i32; I64 is i64; }
 
-/// The integer that an offer is.
+/// Returns the offer as an integer if the conversion is exact.
 fn exactly(offer: &Offer<'_>) -> Option<i128> {
     match *offer {
         Offer::Integer(value) => Some(value),
         Offer::Entry(value) => Some(value.number),
         Offer::Truth(value) => Some(value.into()),
-        // Compared by bits, so that minus zero and NaN are a loss.
+        // Compares bits, so that minus zero and NaN are rejected.
         Offer::Float(value) => ((value as i128 as f64).to_bits() == value.to_bits()).then_some(value as i128),
         _ => None,
     }

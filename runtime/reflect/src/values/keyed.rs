@@ -1,4 +1,4 @@
-//! What sets and maps do alike: rows that begin with a key, in an order that does not matter.
+//! Common code of sets and maps: rows that begin with a key, in no defined order.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -13,7 +13,7 @@ use crate::containers::Rowed;
 use crate::owned::OwnedValue;
 use crate::value::Value;
 
-/// The order of the rows must not be felt, so their hashes are added up.
+/// Sums the hashes of the rows, so that their order does not matter.
 pub(super) fn hash<K: Rowed>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     let mut sum = u64::from(at.rows().len());
     for (key, value) in at.rows().entries() {
@@ -55,7 +55,6 @@ pub(super) fn map_objects<K: Rowed<Raw = MapRaw>>(at: Mut<'_, K>, map: &mut dyn 
     }
 }
 
-/// Overwrites all rows.
 pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     at: Mut<'_, K>,
     entries: impl Iterator<Item = (&'v Value, Option<&'v Value>)>,
@@ -64,7 +63,7 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     keyed.clear();
     let mut own = OwnedValue::zero(keyed.key_type().clone());
     for (key, value) in entries {
-        // A struct's value may leave fields out, so each key begins anew.
+        // A struct value may omit fields, so each key starts from zero.
         own.as_mut().destroy();
         put_new(own.as_mut(), key);
         let (row, _is_new) =
@@ -75,7 +74,7 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     }
 }
 
-/// Whether the two have the same things, each as often.
+/// Checks that both slices have the same elements with the same counts.
 pub(super) fn same_in_any_order<T: Hash + Eq>(one: &[T], two: &[T]) -> bool {
     let mut counts: HashMap<&T, isize> = HashMap::with_capacity(one.len());
     one.iter().for_each(|thing| *counts.entry(thing).or_default() += 1);
@@ -83,7 +82,7 @@ pub(super) fn same_in_any_order<T: Hash + Eq>(one: &[T], two: &[T]) -> bool {
     counts.values().all(|count| *count == 0)
 }
 
-/// What sets and maps say of their memory.
+/// Implements the memory operations of sets and maps.
 macro_rules! keyed_memory {
     () => {
         fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
@@ -118,7 +117,7 @@ macro_rules! keyed_memory {
             keyed::same_in_any_order(one, two)
         }
 
-        // Only how many there are, since the order must not be felt.
+        // Feeds only the length, because the order must not matter.
         fn feed(value: &Self::Value, hasher: &mut dyn Hasher) {
             hasher.write_usize(value.len());
         }

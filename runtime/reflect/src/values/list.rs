@@ -1,84 +1,84 @@
-//! The list of all kinds: one entry a kind, and from it the enums [`PropertyType`](crate::property::PropertyType) and
-//! [`Value`](crate::value::Value) and every choice by kind are generated. The compiler makes a jump table of each choice, so
-//! a kind's code is called directly and can be inlined.
+//! List of all kinds. The enums [`PropertyType`](crate::property::PropertyType) and [`Value`](crate::value::Value) and all
+//! matches on kinds are generated from it. The compiler builds a jump table for each match, so a kind's code is called
+//! directly and can be inlined.
 //!
-//! An entry: the doc of the type, its variant in `PropertyType`, what the variant carries, the name of the field that carries
-//! it, the variant in `Value` with its content, and what implements [`Kind`](super::Kind).
+//! Fields of an entry: doc of the type, variant in `PropertyType`, data and field name of that variant, variant in `Value`
+//! with its content, and implementor of [`Kind`](super::Kind).
 
-/// Hands the list to the macro `$then`, behind what `$given` is.
+/// Calls the macro `$then` with `$given` and the list.
 macro_rules! each_kind {
     ([$($then:tt)+] $given:tt) => {
         $($then)+! { $given
-            /// One byte, unsigned.
+            /// Unsigned integer of one byte.
             U8 [] () => U8(u8), integers::U8;
-            /// Two bytes, unsigned.
+            /// Unsigned integer of two bytes.
             U16 [] () => U16(u16), integers::U16;
-            /// Four bytes, unsigned.
+            /// Unsigned integer of four bytes.
             U32 [] () => U32(u32), integers::U32;
-            /// Eight bytes, unsigned.
+            /// Unsigned integer of eight bytes.
             U64 [] () => U64(u64), integers::U64;
-            /// One byte, signed.
+            /// Signed integer of one byte.
             I8 [] () => I8(i8), integers::I8;
-            /// Two bytes, signed.
+            /// Signed integer of two bytes.
             I16 [] () => I16(i16), integers::I16;
-            /// Four bytes, signed.
+            /// Signed integer of four bytes.
             I32 [] () => I32(i32), integers::I32;
-            /// Eight bytes, signed.
+            /// Signed integer of eight bytes.
             I64 [] () => I64(i64), integers::I64;
-            /// Four bytes, IEEE 754.
+            /// IEEE 754 number of four bytes.
             F32 [] () => F32(f32), floats::F32;
-            /// Eight bytes, IEEE 754.
+            /// IEEE 754 number of eight bytes.
             F64 [] () => F64(f64), floats::F64;
-            /// One byte, 0 or 1.
+            /// Boolean: one byte, 0 or 1.
             Bool [] () => Bool(bool), boolean::Bool;
-            /// UTF-8 text owned by the host. Its kind is `PropertyKind::STRING`.
+            /// UTF-8 string owned by the host. Its kind is `PropertyKind::STRING`.
             Text [] () => Text(String), text::Text;
-            /// An interned name.
+            /// Interned name.
             Name [] () => Name(Name), name::NameKind;
-            /// A strong reference to an object.
+            /// Strong reference to an object.
             Object [{
-                /// Path of the class the declaration names, as it is written there.
+                /// Path of the class, as declared.
                 class: Rc<str>,
             }] (class) => Object(ObjectHandle), references::Object;
-            /// A struct by value.
+            /// Struct by value.
             Struct [(Rc<StructType>)] (0) => Struct(Vec<(Arc<str>, Value)>), structure::Struct;
-            /// A number of an enum.
+            /// Entry of an enum.
             Enum [(Rc<EnumType>)] (0) => Enum(EnumValue), enumeration::Enum;
-            /// UTF-8 text, separate from `String` because other code distinguishes the two.
+            /// UTF-8 string, distinct from `String` because other code distinguishes the two.
             Utf8Text [] () => Utf8(String), text::Utf8Text;
-            /// Text of one byte a character, ISO 8859-1.
+            /// String with one byte per character, ISO 8859-1.
             AnsiText [] () => Ansi(String), ansi_text::AnsiText;
-            /// Text for people, with the key it is translated by.
+            /// Localized text with its translation key.
             LocalText [] () => LocalText(LocalText), local_text::LocalTextKind;
-            /// A class, by the name of its path: the one of this path or a subclass.
+            /// Class with this path or a derived class, by the name of its path.
             SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf;
-            /// The same, also while there is no such class.
+            /// Like `SubclassOf`, but the class need not be declared.
             SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass;
-            /// An object of the class of this path, by the name of its own path.
+            /// Object of the class with this path, by the name of the object's path.
             SoftObject [(Rc<str>)] (0) => SoftObject(Name), soft_object::SoftObject;
-            /// An object of the class of this path, by an id that no other ever has.
+            /// Object of the class with this path, by a permanent unique id.
             LazyObject [(Rc<str>)] (0) => LazyObject(LazyRaw), lazy_object::LazyObject;
-            /// A reference to an object of the class of this path that keeps nothing alive.
+            /// Weak reference to an object of the class with this path.
             WeakObject [(Rc<str>)] (0) => WeakObject(ObjectHandle), references::WeakObject;
-            /// A strong reference to an object that implements the interface of this path.
+            /// Strong reference to an object that implements the interface with this path.
             ScriptInterface [(Rc<str>)] (0) => ScriptInterface(ObjectHandle), references::ScriptInterface;
-            /// A row of values.
+            /// Array of values.
             Array [(Rc<ElementType>)] (0) => Array(Vec<Value>), array::Array;
-            /// Values, each once. Two values of it are equal whatever the order.
+            /// Set of values. Equality ignores the order.
             Set [(Rc<ElementType>)] (0) => Set(Vec<Value>), set::Set;
-            /// Values by key. Two values of it are equal whatever the order.
+            /// Map of values by key. Equality ignores the order.
             Map [(Rc<EntryType>)] (0) => Map(Vec<(Value, Value)>), map::Map;
-            /// A value or none.
+            /// Optional value.
             Optional [(Rc<OptionalType>)] (0) => Optional(Option<Box<Value>>), optional::Optional;
-            /// A function of an object, to be called later, with the signature in words.
+            /// Bound function of an object, with the text of its signature.
             Delegate [(Rc<str>)] (0) => Delegate(Binding), delegate::Delegate;
-            /// Any number of delegates.
+            /// List of delegates.
             MulticastDelegate [(Rc<ElementType>)] (0) => Multicast(Vec<Binding>), multicast::Multicast;
-            /// The same where there mostly is none.
+            /// Like `MulticastDelegate`, but allocated only when not empty.
             SparseDelegate [(Rc<ElementType>)] (0) => Sparse(Vec<Binding>), sparse::Sparse;
-            /// A property, by the name of its path.
+            /// Property, by the name of its path.
             FieldPath [] () => FieldPath(Name), field_path::FieldPath;
-            /// A kind that only tests have.
+            /// Kind for tests.
             #[cfg(any(test, feature = "toy-kind"))]
             Toy [] () => Toy(u32), toy::Toy;
         }
@@ -86,7 +86,7 @@ macro_rules! each_kind {
 }
 pub(crate) use each_kind;
 
-/// `$body` with `$kind` as the kind of the type `$ty`, and `$of` as what the type carries.
+/// Expands to `$body` with `$kind` as the kind of type `$ty`, and `$of` as the data of the type.
 macro_rules! of_type {
     ($ty:expr, $kind:ident, $of:ident => $body:expr) => {
         $crate::values::list::each_kind! { [$crate::values::list::of_type_arms] ($ty, $kind, $of, $body) }
@@ -117,7 +117,7 @@ macro_rules! of_type_arms {
 }
 pub(crate) use of_type_arms;
 
-/// What a type carries that carries nothing.
+/// Binds the data of a type without data.
 macro_rules! nothing_in {
     ([] $of:ident) => {
         let $of = &();
@@ -126,7 +126,7 @@ macro_rules! nothing_in {
 }
 pub(crate) use nothing_in;
 
-/// `$body` with `$kind` as the kind of the value `$on`, and `$content` as what is in it.
+/// Expands to `$body` with `$kind` as the kind of value `$on`, and `$content` as its content.
 macro_rules! of_value {
     ($on:expr, $kind:ident, $content:ident => $body:expr) => {
         $crate::values::list::each_kind! { [$crate::values::list::of_value_arms] ($on, $kind, $content, $body) }
@@ -156,7 +156,7 @@ macro_rules! of_value_arms {
 }
 pub(crate) use of_value_arms;
 
-/// What `PropertyType` and `Value` are.
+/// Defines `PropertyType`; `value_enum` defines `Value`.
 macro_rules! type_enum {
     (
         ($(#[$meta:meta])* $name:ident)
@@ -191,7 +191,7 @@ macro_rules! value_enum {
 }
 pub(crate) use value_enum;
 
-/// Between the enums and the kinds, and the table of kinds by number.
+/// Connects the enums with the kinds, and defines the table of kinds by number.
 macro_rules! kinds {
     (
         ()
@@ -235,7 +235,7 @@ macro_rules! kinds {
             }
         )*
 
-        /// What is known of each kind without a type of it.
+        /// Properties of each kind that need no type.
         const ENTRIES: &[Entry] = &[
             $(
                 $(#[cfg($cfg)])?
@@ -251,7 +251,7 @@ macro_rules! kinds {
 }
 pub(super) use kinds;
 
-/// The type of a kind that carries nothing; none for all others.
+/// Returns the type of a kind without data; `None` for other kinds.
 macro_rules! plain {
     ([] $ty:ident) => {
         Some(PropertyType::$ty)

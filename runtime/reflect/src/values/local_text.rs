@@ -1,4 +1,4 @@
-//! Text for people, with the two names it is translated by.
+//! Localized text, with the namespace and key of its translation.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};

@@ -34,7 +34,7 @@ impl Kind for NameKind {
 
     fn offer<'v>(value: &'v Name, cx: &Conversion<'_>) -> Option<Offer<'v>> {
         let text = cx.names.text(*value);
-        // A number that was never given out reads as the empty text; that would be a loss.
+        // An unknown number reads as the empty string; offering that would lose it.
         (cx.names.find(&text) == Some(*value)).then(|| Offer::Text(Cow::Owned(text.to_string())))
     }
 

@@ -1,4 +1,4 @@
-//! What is done with values of every kind, where they lie.
+//! Tests of operations on values of every kind in memory.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,7 +157,7 @@ fn what_keeps_objects_alive_is_found_wherever_it_is() {
     check("LazyObject(/Script/Engine.Object)", "00000000000000010000000000000002", &[]);
 }
 
-/// How often a value in the container was moved or ended, be it inside of optionals.
+/// Returns the epoch of a container, including one inside optionals.
 fn epoch(at: Ptr<'_>) -> u64 {
     if let Some(optional) = at.to::<Optional>() {
         return epoch(optional.inner().expect("there is a value"));
@@ -168,11 +168,11 @@ fn epoch(at: Ptr<'_>) -> u64 {
     row.expect("it is a container").epoch
 }
 
-/// What it is called, and what empties an optional by it.
+/// Name of an operation, and the operation, which empties an optional.
 type Way = (&'static str, fn(&mut OwnedValue));
 
-/// However an optional is emptied: who took an address in it before knows by the epoch that it is stale, also when there is
-/// a value again.
+/// Checks that every way to empty an optional changes the epoch, so that an address of the old value is detected as stale
+/// even after a new value was set.
 fn check_emptied<T: OfKind>(words: &str, text: &str) {
     let ways: [Way; 4] = [
         ("a value of the host's", |own| own.write(&Value::Optional(None)).unwrap()),

@@ -1,4 +1,4 @@
-//! UTF-8 text: `String`, and `Utf8String`, which other code keeps apart from it.
+//! UTF-8 strings: `String`, and `Utf8String`, which other code distinguishes from it.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -16,7 +16,7 @@ use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::{ParseError, quote};
 
-/// What kinds say that are a [`TextRaw`] in memory, and no more.
+/// Implements the memory operations of kinds that are stored as a [`TextRaw`].
 macro_rules! text_memory {
     () => {
         fn nature(_of: &Self::Of) -> Nature {

@@ -1,4 +1,4 @@
-//! The bytes of texts: they belong to the host, and are copied in and out.
+//! Memory of strings: the host owns the bytes, which are copied in and out.
 #![expect(unsafe_code, reason = "texts lie in raw memory that plugins read too")]
 
 use std::hash::Hasher;
@@ -12,11 +12,9 @@ use super::ptr::{Begins, Mut, Ref};
 use crate::block;
 use crate::held;
 
-/// Shows `look` the bytes of a text.
 fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, look: impl FnOnce(&[u8]) -> T) -> T {
-    // SAFETY: the pointer was promised a value that begins with a text, by the promise of `Begins`, and that is not
-    // written while it is used, which is until `look` is done. Only `text_assign_raw` gives a text a length, and then
-    // so many bytes are there.
+    // SAFETY: the pointer was promised a value that begins with a `TextRaw`, by the promise of `Begins`, and that is not
+    // written until `look` returns. Only `text_assign_raw` sets a length, together with that many bytes.
     let bytes = unsafe {
         let text = at.at().cast::<TextRaw>().read();
         if text.len == 0 { &[] } else { std::slice::from_raw_parts(text.data, text.len) }
@@ -24,23 +22,21 @@ fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, look: impl FnOnc
     look(bytes)
 }
 
-/// A copy of a UTF-8 text.
+/// Returns a copy of a UTF-8 string.
 pub(crate) fn text_read<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>) -> String {
     let bytes = with_bytes(at, <[u8]>::to_vec);
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// A copy of a text that has one byte a character.
+/// Returns a copy of a string with one byte per character.
 pub(crate) fn ansi_read<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>) -> String {
     with_bytes(at, |bytes| bytes.iter().copied().map(char::from).collect())
 }
 
-/// Whether two texts have the same bytes.
 pub(crate) fn text_equal<K: Kind<Raw: Begins<TextRaw>>>(one: Ref<'_, K>, two: Ref<'_, K>) -> bool {
     with_bytes(one, |one| with_bytes(two, |two| one == two))
 }
 
-/// Feeds a text to `hasher`.
 pub(crate) fn text_hash<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     with_bytes(at, |bytes| {
         hasher.write_usize(bytes.len()); // so that the boundary between two texts in a row counts
@@ -48,32 +44,29 @@ pub(crate) fn text_hash<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>, hasher: &
     });
 }
 
-/// Overwrites a text with a copy of `text`.
 pub(crate) fn text_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: &str) {
     assign(at, text.as_bytes());
 }
 
-/// Overwrites a text that has one byte a character with a copy of `text`. A letter that is not of ISO 8859-1 becomes a
-/// question mark: see that there is none.
+/// Overwrites a string of one byte per character with a copy of `text`. Replaces characters outside ISO 8859-1 by question
+/// marks; callers exclude them first.
 pub(crate) fn ansi_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: &str) {
     let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect();
     assign(at, &bytes);
 }
 
-/// Overwrites a text with the bytes of another.
 pub(crate) fn text_copy<K: Kind<Raw: Begins<TextRaw>>>(to: &Mut<'_, K>, from: Ref<'_, K>) {
     with_bytes(from, |bytes| assign(to, bytes));
 }
 
-/// Frees a text's bytes and leaves the empty text.
+/// Frees the bytes of a string and leaves it empty.
 pub(crate) fn text_destroy<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>) {
     assign(at, &[]);
 }
 
-/// Gives a text for people its two names.
 pub(crate) fn set_names<K: Kind<Raw = LocalTextRaw>>(at: &Mut<'_, K>, namespace: Name, key: Name) {
     let at = at.at().cast::<LocalTextRaw>();
-    // SAFETY: the pointer was promised such a text to write.
+    // SAFETY: the pointer was promised a writable `LocalTextRaw`.
     unsafe {
         (*at).namespace = namespace;
         (*at).key = key;
@@ -81,20 +74,20 @@ pub(crate) fn set_names<K: Kind<Raw = LocalTextRaw>>(at: &Mut<'_, K>, namespace:
 }
 
 fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
-    // SAFETY: the pointer was promised a value to write that begins with a text, by the promise of `Begins`, which
-    // nothing else reads meanwhile: so `bytes` does not lie in it.
+    // SAFETY: the pointer was promised a writable value that begins with a `TextRaw`, by the promise of `Begins`, without
+    // other readers during this borrow; so `bytes` does not overlap it.
     unsafe { text_assign_raw(at.at().cast(), bytes.as_ptr(), bytes.len()) };
 }
 
-/// Overwrites the text at `at` with a copy of the `len` bytes at `data`, which may lie in the text itself.
+/// Overwrites the string at `at` with a copy of the `len` bytes at `data`, which may be part of that string.
 ///
 /// # Safety
-/// `at` is an aligned [`TextRaw`] in host memory that nothing else reads or writes meanwhile. `data` is readable for
-/// `len` bytes, and no reference to those bytes is used again if they lie in the text.
+/// `at` is an aligned [`TextRaw`] in host memory without other readers or writers during the call. `data` is readable for
+/// `len` bytes, and no reference to those bytes is used again if they are part of the string.
 pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
-    // SAFETY: the caller promises the text to read and write, and that `data` is readable. Where as many bytes are reserved, the
-    // two may overlap; else the new bytes are apart from all others, and the old ones, which `reserve` made of such a list, are
-    // freed when the text has forgotten them.
+    // SAFETY: the caller promises a readable and writable string, and that `data` is readable. If the capacity suffices, the
+    // two may overlap; otherwise the new bytes are separate, and the old ones, which `reserve` allocated as a `Vec`, are
+    // freed after the string no longer refers to them.
     unsafe {
         let old = at.read();
         if len != 0 && len <= old.capacity {
@@ -113,7 +106,7 @@ pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
     }
 }
 
-/// A text of so many bytes, which are to be written.
+/// Allocates a string of `len` bytes, which the caller must write.
 fn reserve(len: usize) -> TextRaw {
     let mut bytes = ManuallyDrop::new(Vec::with_capacity(len));
     block::count(1);

@@ -1,4 +1,4 @@
-//! A kind for tests: a color of four bytes, written as `#aabbccdd`. It shows that a kind is this file and an entry in the list.
+//! Kind for tests: a four-byte color, written as `#aabbccdd`. Shows that a kind consists of this file and a list entry.
 
 use std::hash::Hasher;
 

@@ -1,4 +1,4 @@
-//! Redirects of types and members, forward, back after an undo, and in rings.
+//! Tests of redirects of types and members: forward, backward after an undo, and in cycles.
 
 use super::{ACTOR, engine, f64};
 use crate::testing::{declare, dynamic};
@@ -58,8 +58,8 @@ fn a_later_name_resolves_to_the_only_earlier_one_that_is_declared() {
     assert_eq!(class("/Script/Game.New"), None, "the name was that of both");
 }
 
-/// A hundred thousand redirects in a row, of a class, of a member and of both: a search that repeated the rest of the row
-/// from each of its places would take five billion steps, and this test would not end.
+/// Resolves a chain of a hundred thousand redirects of a class, of a member and of both. A search with quadratic cost would
+/// take five billion steps and not finish.
 #[test]
 fn a_search_takes_each_redirect_once() {
     const ROW: usize = 100_000;

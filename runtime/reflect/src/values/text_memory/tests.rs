@@ -1,4 +1,4 @@
-//! What becomes of the bytes of texts.
+//! Tests of string memory.
 #![expect(unsafe_code, reason = "lends a text a part of itself")]
 
 use super::super::text::Text;
@@ -16,7 +16,7 @@ fn a_text_grows_shrinks_and_may_be_a_part_of_itself() {
     }
     let text = own.as_mut().to::<Text>().unwrap();
     let data = text.raw().data.cast_const();
-    // SAFETY: the text of this test; the five bytes at 6 lie in it, and no reference to them exists.
+    // SAFETY: the string belongs to this test; the five bytes at offset 6 are part of it, and no reference to them exists.
     unsafe { text_assign_raw(text.at().cast(), data.wrapping_add(6), 5) };
     assert_eq!(own.read(), Value::Text("world".to_owned()));
 }
