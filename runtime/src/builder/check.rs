@@ -10,7 +10,7 @@ use crate::emit::c_bodies::Layouts;
 use crate::emit::error::EmitError;
 use crate::emit::order::{Asked, batches};
 use crate::emit::scripts::{check_and_declare, declare_library};
-use crate::load::declared::{Declared, ScriptCheck, add_to_batch, of_package};
+use crate::load::declared::{ScriptCheck, of_package};
 use crate::load::module::info::ManifestInfo;
 use crate::load::open::scripts::dependencies_among;
 use crate::load::order::OrderError;
@@ -33,7 +33,7 @@ struct Library {
     at: usize,
     path: PathBuf,
     info: ManifestInfo,
-    declared: Declared,
+    batch: Batch,
 }
 
 /// Checks the packages among these modules, each after those whose types it names. Of a library there is a result only when it cannot be
@@ -45,8 +45,8 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     for (at, path) in modules.iter().enumerate() {
         // A path that is nothing is told as a folder that is no package.
         if path.is_file() {
-            match ManifestInfo::peek_declared(path) {
-                Ok((info, declared)) => libraries.push(Library { at, path: path.clone(), info, declared }),
+            match ManifestInfo::peek_declarations(path) {
+                Ok((info, found)) => libraries.push(Library { at, path: path.clone(), info, batch: found.batch }),
                 Err(error) => found.push((at, refused(path, &error.to_string()))),
             }
         } else {
@@ -108,7 +108,7 @@ fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
         library.info.types.iter().filter_map(|path| path.parse::<TypePath>().ok()).for_each(|path| {
             world.types.declare_package(&path.package);
         });
-        add_to_batch(&mut batch, &library.declared).map_err(|error| format!("{}: {error}", library.path.display()))?;
+        batch.append(library.batch.clone());
     }
     let modules = libraries.iter().map(|library| &*library.info.name).collect::<Vec<_>>().join(", ");
     let told = |source| EmitError::Declare { modules, source }.to_string();
