@@ -25,8 +25,7 @@ use crate::load::declared::ScriptCheck;
 use crate::load::declared::{Declared, of_natives};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
-use crate::native::net::NetStructs;
-use crate::native::{DestroyHook, Natives, Ticker};
+use crate::native::{Natives, Ticker};
 use crate::object::World;
 use crate::object::construction::make_cdo;
 use crate::object::decl::{Batch, ClassDecl, InterfaceDecl};
@@ -343,7 +342,7 @@ impl Builder {
 
     /// Returns the C layouts of structs that natives and the folder of C libraries state; the folder takes precedence.
     #[cfg(any(feature = "dll-bind", feature = "script"))]
-    fn layouts(&self, taken: &Taken) -> Layouts {
+    fn layouts(&self, taken: &Natives) -> Layouts {
         let layouts = c_bodies::floats(&taken.c_floats);
         #[cfg(feature = "dll-bind")]
         let layouts = match &self.user_code {
@@ -360,7 +359,7 @@ impl Builder {
     /// When a native declaration breaks a rule.
     pub fn declared(mut self) -> Result<Declared, Error> {
         let world = World::new();
-        let Taken { batch, .. } = self.take_natives(&world.types);
+        let Natives { batch, .. } = self.take_natives(&world.types);
         world.types.declare(&world.names, &batch)?;
         Ok(of_natives(&world))
     }
@@ -465,44 +464,21 @@ impl Builder {
     }
 
     /// Declares the packages and returns the native types to declare in them.
-    fn take_natives(&mut self, types: &Types) -> Taken {
+    fn take_natives(&mut self, types: &Types) -> Natives {
         types.declare_package(ROOT_PACKAGE);
         for package in self.packages.drain(..) {
             types.declare_package(&package);
         }
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
-        let mut taken = Taken { batch: Batch { classes: vec![root], ..Batch::default() }, ..Taken::default() };
+        let mut taken = Natives { batch: Batch { classes: vec![root], ..Batch::default() }, ..Natives::default() };
         taken.tickers.append(&mut self.tickers);
         for natives in self.natives.drain(..) {
-            for package in &natives.packages {
-                types.declare_package(package);
-            }
-            taken.batch.interfaces.extend(natives.interfaces);
-            taken.batch.enums.extend(natives.enums);
-            taken.batch.delegates.extend(natives.delegates);
-            taken.batch.structs.extend(natives.structs);
-            taken.batch.classes.extend(natives.classes);
-            taken.tickers.extend(natives.tickers);
-            taken.before_destroy.extend(natives.before_destroy);
-            taken.net_structs.extend(natives.net_structs);
-            taken.c_floats.extend(natives.c_floats);
-            #[cfg(feature = "dll-bind")]
-            taken.c_bodies.extend(natives.c_bodies);
+            natives.packages.iter().for_each(|package| types.declare_package(package));
+            taken.append(natives);
         }
         declare_implemented(&mut taken.batch);
         taken
     }
-}
-
-#[derive(Default)]
-struct Taken {
-    batch: Batch,
-    tickers: Vec<Registered<Ticker>>,
-    before_destroy: Vec<Registered<DestroyHook>>,
-    net_structs: NetStructs,
-    c_floats: Vec<String>,
-    #[cfg(feature = "dll-bind")]
-    c_bodies: Vec<c_bodies::CBody>,
 }
 
 /// Returns a constructor for errors of a step that the system refuses.

@@ -54,13 +54,13 @@ use crate::callback::{Guarded, Registered, Site};
 use crate::handles::ObjectHandle;
 use crate::object;
 use crate::object::decl::{
-    ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
 };
 use crate::object::enums::EnumEntry;
 use crate::object::natives::World;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
-use crate::object::thunk::{Frame, Thunk, hand_over};
+use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
 
@@ -74,11 +74,7 @@ pub(crate) type DestroyHook = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 #[derive(Default)]
 pub struct Natives {
     pub(crate) packages: Vec<String>,
-    pub(crate) interfaces: Vec<InterfaceDecl>,
-    pub(crate) enums: Vec<EnumDecl>,
-    pub(crate) delegates: Vec<DelegateDecl>,
-    pub(crate) structs: Vec<StructDecl>,
-    pub(crate) classes: Vec<ClassDecl>,
+    pub(crate) batch: Batch,
     pub(crate) tickers: Vec<Registered<Ticker>>,
     pub(crate) before_destroy: Vec<Registered<DestroyHook>>,
     pub(crate) net_structs: net::NetStructs,
@@ -95,10 +91,21 @@ impl Natives {
         Self { packages: vec![name.to_owned()], ..Self::default() }
     }
 
+    pub(crate) fn append(&mut self, other: Self) {
+        self.packages.extend(other.packages);
+        self.batch.append(other.batch);
+        self.tickers.extend(other.tickers);
+        self.before_destroy.extend(other.before_destroy);
+        self.net_structs.extend(other.net_structs);
+        self.c_floats.extend(other.c_floats);
+        #[cfg(feature = "dll-bind")]
+        self.c_bodies.extend(other.c_bodies);
+    }
+
     /// Adds a class.
     #[must_use]
     pub fn class(mut self, class: NativeClass) -> Self {
-        self.classes.push(class.0);
+        self.batch.classes.push(class.0);
         self
     }
 
@@ -113,21 +120,21 @@ impl Natives {
     /// Adds an enum.
     #[must_use]
     pub fn enumeration(mut self, enumeration: NativeEnum) -> Self {
-        self.enums.push(enumeration.0);
+        self.batch.enums.push(enumeration.0);
         self
     }
 
     /// Adds a named delegate. A delegate owned by a class is added with the class.
     #[must_use]
     pub fn delegate(mut self, delegate: NativeDelegate) -> Self {
-        self.delegates.push(delegate.0);
+        self.batch.delegates.push(delegate.0);
         self
     }
 
     /// Adds a struct.
     #[must_use]
     pub fn structure(mut self, structure: NativeStruct) -> Self {
-        self.structs.push(structure.0);
+        self.batch.structs.push(structure.0);
         self
     }
 
@@ -135,14 +142,14 @@ impl Natives {
     #[must_use]
     pub fn interface(mut self, package: &str, name: &str, doc: &str) -> Self {
         let doc = doc.to_owned();
-        self.interfaces.push(InterfaceDecl { doc, ..InterfaceDecl::new(package, name, Origin::Native) });
+        self.batch.interfaces.push(InterfaceDecl { doc, ..InterfaceDecl::new(package, name, Origin::Native) });
         self
     }
 
     /// Adds an interface with functions. Classes that implement it must have all of these functions, under the same names.
     #[must_use]
     pub fn interface_with_functions(mut self, interface: NativeInterface) -> Self {
-        self.interfaces.push(interface.0);
+        self.batch.interfaces.push(interface.0);
         self
     }
 
@@ -178,16 +185,7 @@ pub struct NativeEnum(EnumDecl);
 impl NativeEnum {
     /// Declares an enum of `package` with the integer kind `underlying`, one of the eight integer kinds.
     pub fn new(package: &str, name: &str, underlying: PropertyKind) -> Self {
-        Self(EnumDecl {
-            package: package.to_owned(),
-            name: name.to_owned(),
-            origin: Origin::Native,
-            underlying,
-            is_flags: false,
-            entries: Vec::new(),
-            fingerprint: 0,
-            doc: String::new(),
-        })
+        Self(EnumDecl::new(package, name, underlying, Origin::Native))
     }
 
     /// Adds an entry. An enum that is not a set of flags needs an entry with the number 0.
@@ -337,11 +335,7 @@ impl NativeClass {
     /// Adds an event that subclasses may override. The default body does nothing.
     #[must_use]
     pub fn event(self, name: &str, params: &[(&str, NativeType)]) -> Self {
-        let nothing: Thunk = Rc::new(|_context, frame| {
-            hand_over(frame);
-            Ok(())
-        });
-        self.with_function(name, params, None, function_flags::NATIVE_EVENT, nothing)
+        self.with_function(name, params, None, function_flags::NATIVE_EVENT, idle())
     }
 
     /// Implements the interface with that path, so references to the interface may refer to objects of the class. Declares the

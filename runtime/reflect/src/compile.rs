@@ -8,9 +8,9 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::handles::ClassId;
 
 use crate::class::Class;
-use crate::compile_enum::{compile_enum, enum_path};
-use crate::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
-use crate::delegate_decl::{check_classes, delegate_path, delegate_words};
+use crate::compile_enum::compile_enum;
+use crate::decl::{Batch, ClassDecl, DelegateDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::delegate_decl::{check_classes, delegate_words};
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
 use crate::interface::Interface;
@@ -21,7 +21,7 @@ use crate::order;
 use crate::path::{TypePath, is_identifier};
 use crate::property::{Property, PropertyType, display_name};
 use crate::refusal::DeclareError;
-use crate::structs::{StructLabel, StructType};
+use crate::structs::{Nature, StructType, fingerprint};
 use crate::type_text::TypeText;
 use crate::typing::{TypeError, TypeResolver};
 use crate::value::Value;
@@ -89,10 +89,10 @@ pub(super) fn compile(
     first: ClassId,
 ) -> Result<Declared, DeclareError> {
     check_paths(known, batch)?;
-    let class_paths = batch.classes.iter().map(class_path).collect();
-    let struct_paths = batch.structs.iter().map(struct_path).collect();
-    let interface_paths = batch.interfaces.iter().map(interface_path).collect();
-    let words = |decl| Ok((delegate_path(decl), delegate_words(decl)?));
+    let class_paths = batch.classes.iter().map(ClassDecl::path).collect();
+    let struct_paths = batch.structs.iter().map(StructDecl::path).collect();
+    let interface_paths = batch.interfaces.iter().map(InterfaceDecl::path).collect();
+    let words = |decl: &DelegateDecl| Ok((decl.path(), delegate_words(decl)?));
     let delegates = batch.delegates.iter().map(words).collect::<Result<_, DeclareError>>()?;
     let (enums, structs, classes, interfaces) = Default::default();
     let mut compiler = Compiler {
@@ -137,29 +137,17 @@ pub(super) fn compile(
     Ok(declared)
 }
 
-pub(super) fn class_path(decl: &ClassDecl) -> String {
-    TypePath::new(&decl.package, &decl.name).to_string()
-}
-
-fn struct_path(decl: &StructDecl) -> String {
-    TypePath::new(&decl.package, &decl.name).to_string()
-}
-
-pub(super) fn interface_path(decl: &InterfaceDecl) -> String {
-    TypePath::new(&decl.package, &decl.name).to_string()
-}
-
 fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     let packages = known.packages();
     let mut seen = HashSet::new();
-    let enums = batch.enums.iter().map(|decl| (enum_path(decl), &decl.package, &decl.name));
-    let delegates = batch.delegates.iter().map(|decl| (delegate_path(decl), &decl.package, &decl.name));
-    let structs = batch.structs.iter().map(|decl| (struct_path(decl), &decl.package, &decl.name));
-    let classes = batch.classes.iter().map(|decl| (class_path(decl), &decl.package, &decl.name));
-    let interfaces = batch.interfaces.iter().map(|decl| (interface_path(decl), &decl.package, &decl.name));
+    let enums = batch.enums.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
+    let delegates = batch.delegates.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
+    let structs = batch.structs.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
+    let classes = batch.classes.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
+    let interfaces = batch.interfaces.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     // Objects are called after their classes, and a saved world has no object in nothing whose name begins so.
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
-        return Err(DeclareError::DefaultName { path: class_path(decl) });
+        return Err(DeclareError::DefaultName { path: decl.path() });
     }
     for (path, package, name) in interfaces.chain(enums).chain(delegates).chain(structs).chain(classes) {
         if !packages.iter().any(|known| **known == **package) {
@@ -182,7 +170,7 @@ pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
 }
 
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
-    let paths: Vec<_> = structs.iter().map(struct_path).collect();
+    let paths: Vec<_> = structs.iter().map(StructDecl::path).collect();
     let numbers = numbers(&paths);
     // A container of itself would be finite in memory, but not in its type: what walks a value walks the types in it.
     let needs = |index: usize| {
@@ -202,7 +190,7 @@ fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
 }
 
 fn class_order(classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
-    let paths: Vec<_> = classes.iter().map(class_path).collect();
+    let paths: Vec<_> = classes.iter().map(ClassDecl::path).collect();
     let numbers = numbers(&paths);
     let needs = |index: usize| numbers.get(&*classes[index].base).copied().into_iter().collect();
     order::by_need(classes.len(), needs).map_err(|cycle| DeclareError::BaseCycle { cycle: print_cycle(&cycle, &paths) })
@@ -225,10 +213,6 @@ impl TypeResolver for Compiler<'_> {
 
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
         self.enums.get(path).cloned().or_else(|| self.known.enumeration(path))
-    }
-
-    fn knows_enum(&self, path: &str) -> bool {
-        self.enumeration(path).is_some()
     }
 
     fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
@@ -261,7 +245,7 @@ impl Compiler<'_> {
     }
 
     fn lay_out(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {
-        let path: Rc<str> = struct_path(decl).into();
+        let path: Rc<str> = decl.path().into();
         let base = match decl.base.as_str() {
             "" => None,
             base => Some(
@@ -274,15 +258,22 @@ impl Compiler<'_> {
             return Err(DeclareError::DuplicateMember { owner: path.to_string(), name: again.name.clone() });
         }
         let start = base.as_deref().map_or((0, 1), |base| (base.size(), base.align()));
-        let (fields, placed) = self.properties(&path, &decl.fields, start)?;
-        let label = StructLabel {
+        let (own, placed) = self.properties(&path, &decl.fields, start)?;
+        let fingerprint = fingerprint(base.as_deref(), &own, &placed);
+        let fields: Vec<_> = inherited.iter().cloned().chain(own).collect();
+        let structure = StructType {
             path: path.clone(),
             name: decl.name.as_str().into(),
             package: decl.package.as_str().into(),
             origin: decl.origin,
             doc: decl.doc.as_str().into(),
+            nature: Nature::of(&fields),
+            fields,
+            size: placed.size,
+            align: placed.align,
+            fingerprint,
+            base,
         };
-        let structure = StructType::new(label, base, fields, &placed);
         if decl.fingerprint != 0 && decl.fingerprint != structure.fingerprint() {
             return Err(DeclareError::Fingerprint { path: path.to_string(), found: describe_layout(&structure) });
         }

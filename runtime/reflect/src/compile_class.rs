@@ -8,9 +8,9 @@ use alcedo_abi::kinds::{class_flags, function_flags, property_flags};
 use alcedo_base::handles::{ClassId, ObjectHandle};
 
 use crate::class::{Class, Members, Subobject, SubobjectRole};
-use crate::compile::{Compiler, class_path, declares_subobject};
+use crate::compile::{Compiler, declares_subobject};
 use crate::decl::{ClassDecl, FunctionDecl, SubobjectDecl};
-use crate::function::{self, Function, FunctionParts};
+use crate::function::{self, Function};
 use crate::origin::Origin;
 use crate::property::{Property, PropertyType};
 use crate::refusal::DeclareError;
@@ -19,7 +19,7 @@ use crate::storage::Schema;
 impl Compiler<'_> {
     /// The class of a declaration whose base is compiled.
     pub(super) fn class(&self, decl: &ClassDecl, id: ClassId) -> Result<Class, DeclareError> {
-        let path: Rc<str> = class_path(decl).into();
+        let path: Rc<str> = decl.path().into();
         let base = self.base(decl, &path)?;
         check_members(decl, &path, base.as_deref())?;
 
@@ -151,14 +151,17 @@ impl Compiler<'_> {
             None => (decl.flags, None, None),
         };
         let fields: Vec<_> = params.iter().map(|param| (param.offset, param.ty.clone())).collect();
-        let function = Function::new(FunctionParts {
+        let function = Function {
             name: self.names.intern(&decl.name),
             text: decl.name.as_str().into(),
             path,
             owner,
+            interface: None,
             flags,
+            fingerprint: function::fingerprint(&params),
+            schema: Rc::new(Schema::new(placed.size, placed.align, fields)),
+            words: function::signature(&params).into(),
             params,
-            schema: Schema::new(placed.size, placed.align, fields),
             vslot,
             overrides,
             doc: decl.doc.as_str().into(),
@@ -166,7 +169,7 @@ impl Compiler<'_> {
             thunk: decl.thunk.clone(),
             black_code: decl.black_code.clone(),
             tag: decl.tag,
-        });
+        };
         if decl.fingerprint != 0 && decl.fingerprint != function.fingerprint {
             return Err(DeclareError::Fingerprint { path: function.path.to_string(), found: function.signature() });
         }

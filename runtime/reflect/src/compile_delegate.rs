@@ -3,26 +3,33 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::fingerprint::Fingerprint;
+
 use crate::compile::Compiler;
 use crate::decl::DelegateDecl;
-use crate::delegate_decl::delegate_path;
-use crate::delegates::{DelegateLabel, DelegateType};
+use crate::delegate_words::in_words;
+use crate::delegates::DelegateType;
+use crate::function::signature;
 use crate::refusal::DeclareError;
 
 impl Compiler<'_> {
     /// The delegate of a declaration; the structs of the batch are there.
     pub(super) fn delegate(&self, decl: &DelegateDecl) -> Result<DelegateType, DeclareError> {
-        let path: Rc<str> = delegate_path(decl).into();
+        let path: Rc<str> = decl.path().into();
         let (params, _placed) = self.properties(&path, &decl.params, (0, 1))?;
-        let label = DelegateLabel {
+        let words: Rc<str> = in_words(&path, &signature(&params)).into();
+        let compiled = DelegateType {
             path: Rc::clone(&path),
             name: decl.name.as_str().into(),
             package: decl.package.as_str().into(),
             class: (!decl.class.is_empty()).then(|| decl.class.as_str().into()),
             origin: decl.origin,
             doc: decl.doc.as_str().into(),
+            kind: decl.kind,
+            params,
+            fingerprint: Fingerprint::START.value(decl.kind, &words).finish(),
+            words,
         };
-        let compiled = DelegateType::new(label, decl.kind, params);
         if decl.fingerprint != 0 && decl.fingerprint != compiled.fingerprint() {
             return Err(DeclareError::Fingerprint { path: path.to_string(), found: compiled.signature().to_owned() });
         }

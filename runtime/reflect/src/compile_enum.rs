@@ -3,19 +3,14 @@
 use std::collections::HashSet;
 
 use crate::decl::EnumDecl;
-use crate::enums::{EnumLabel, EnumType, range};
-use crate::path::{TypePath, is_identifier};
+use crate::enums::{EnumType, fingerprint, range};
+use crate::path::is_identifier;
 use crate::property::PropertyType;
 use crate::refusal::DeclareError;
 
-/// The path of an enum.
-pub(super) fn enum_path(decl: &EnumDecl) -> String {
-    TypePath::new(&decl.package, &decl.name).to_string()
-}
-
 /// Compiles an enum.
 pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
-    let path = enum_path(decl);
+    let path = decl.path();
     let bad = |problem: String| DeclareError::BadEnum { path: path.clone(), problem };
     let underlying = range(decl.underlying).zip(PropertyType::plain(decl.underlying));
     let (range, underlying) = underlying
@@ -41,14 +36,17 @@ pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
     if !decl.is_flags && !numbers.contains(&0) {
         return Err(bad("no entry has the number 0, which is what a new value is".into()));
     }
-    let label = EnumLabel {
+    let compiled = EnumType {
         path: path.as_str().into(),
         name: decl.name.as_str().into(),
         package: decl.package.as_str().into(),
         origin: decl.origin,
         doc: decl.doc.as_str().into(),
+        is_flags: decl.is_flags,
+        entries: decl.entries.clone(),
+        underlying,
+        fingerprint: fingerprint(decl.underlying, decl.is_flags, &decl.entries),
     };
-    let compiled = EnumType::new(label, underlying, decl.is_flags, decl.entries.clone());
     if decl.fingerprint != 0 && decl.fingerprint != compiled.fingerprint() {
         let entries = decl.entries.iter().map(|entry| format!("{} = {}", entry.name, entry.number));
         return Err(DeclareError::Fingerprint { path, found: entries.collect::<Vec<_>>().join(", ") });

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_abi::handles::ClassId;
 use rustc_hash::FxHashMap;
 
-use crate::compile::{Compiler, check_name, interface_path};
+use crate::compile::{Compiler, check_name};
 use crate::decl::InterfaceDecl;
 use crate::function::Function;
 use crate::interface::Interface;
@@ -16,7 +16,7 @@ use crate::refusal::DeclareError;
 impl Compiler<'_> {
     /// The interface of a declaration; the structs of the batch are there.
     pub(super) fn interface(&self, decl: &InterfaceDecl) -> Result<Interface, DeclareError> {
-        let path: Rc<str> = interface_path(decl).into();
+        let path: Rc<str> = decl.path().into();
         let mut seen = HashSet::new();
         let mut functions = Vec::with_capacity(decl.functions.len());
         for function in &decl.functions {

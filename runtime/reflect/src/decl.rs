@@ -12,6 +12,7 @@ use crate::enums::EnumEntry;
 use crate::hooks::{AddReferences, EndHook, NativeHook};
 use crate::meta::Meta;
 use crate::origin::Origin;
+use crate::path::TypePath;
 use crate::thunk::{Thunk, function_of};
 use crate::typed::doc_text;
 
@@ -115,6 +116,10 @@ pub struct StructDecl {
     pub origin: Origin,
     /// Path of the struct that it extends; empty for none.
     pub base: String,
+    /// Bytes of a value where it is declared; not compared, and zero where that is not known.
+    pub size: u32,
+    /// Alignment of a value in bytes where it is declared; not compared, and zero where that is not known.
+    pub align: u32,
     /// Its own fields in order.
     pub fields: Vec<PropertyDecl>,
     /// The fingerprint that the declaring code was compiled with; zero is not compared.
@@ -144,7 +149,7 @@ impl SubobjectDecl {
 }
 
 /// A class.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct ClassDecl {
     /// The package, without `/Script/`.
     pub package: String,
@@ -274,7 +279,56 @@ impl FunctionDecl {
     }
 }
 
+macro_rules! paths {
+    ($($decl:ident)*) => {$(
+        impl $decl {
+            /// `/Script/Package.Name`.
+            pub fn path(&self) -> String {
+                TypePath::new(&self.package, &self.name).to_string()
+            }
+        }
+    )*};
+}
+paths!(InterfaceDecl EnumDecl StructDecl ClassDecl);
+
+impl Batch {
+    /// Adds the types of another batch.
+    pub fn append(&mut self, other: Self) {
+        self.interfaces.extend(other.interfaces);
+        self.enums.extend(other.enums);
+        self.delegates.extend(other.delegates);
+        self.structs.extend(other.structs);
+        self.classes.extend(other.classes);
+        self.earlier_names.extend(other.earlier_names);
+    }
+}
+
+impl EnumDecl {
+    /// An enum without entries.
+    pub fn new(package: &str, name: &str, underlying: PropertyKind, origin: Origin) -> Self {
+        let (is_flags, entries, fingerprint, doc) = Default::default();
+        Self {
+            package: package.to_owned(),
+            name: name.to_owned(),
+            origin,
+            underlying,
+            is_flags,
+            entries,
+            fingerprint,
+            doc,
+        }
+    }
+}
+
 impl DelegateDecl {
+    /// `/Script/Package.Name`, or `/Script/Package.Class:Name` for one that belongs to a class.
+    pub fn path(&self) -> String {
+        match self.class.as_str() {
+            "" => TypePath::new(&self.package, &self.name).to_string(),
+            class => format!("{class}:{}", self.name),
+        }
+    }
+
     /// A free delegate without parameters.
     pub fn new(package: &str, name: &str, kind: PropertyKind, origin: Origin) -> Self {
         let (class, params, doc) = Default::default();
@@ -285,8 +339,8 @@ impl DelegateDecl {
 impl StructDecl {
     /// A struct without fields.
     pub fn new(package: &str, name: &str, origin: Origin) -> Self {
-        let (base, fields, doc) = Default::default();
-        Self { package: package.to_owned(), name: name.to_owned(), origin, base, fields, fingerprint: 0, doc }
+        let (base, size, align, fields, fingerprint, doc) = Default::default();
+        Self { package: package.to_owned(), name: name.to_owned(), origin, base, size, align, fields, fingerprint, doc }
     }
 
     /// The declaration of a native struct that the host defined with [`plain_struct!`](crate::plain_struct).
@@ -294,7 +348,7 @@ impl StructDecl {
     /// # Errors
     /// When the path it was defined with is no path.
     pub fn plain<T: crate::typed::PlainStruct>() -> Result<Self, crate::path::PathError> {
-        let path: crate::path::TypePath = T::PATH.parse()?;
+        let path: TypePath = T::PATH.parse()?;
         let docs = T::FIELD_DOCS.iter().copied().chain(std::iter::repeat(&[][..]));
         let defaults = T::FIELD_DEFAULTS.iter().copied().chain(std::iter::repeat(""));
         let field = |((&(name, kind, path), doc), default): ((&(&str, _, &str), &[&str]), &str)| PropertyDecl {
@@ -321,28 +375,7 @@ impl InterfaceDecl {
 impl ClassDecl {
     /// A class without members.
     pub fn new(package: &str, name: &str, base: &str, origin: Origin) -> Self {
-        let (properties, functions, subobjects, interfaces, doc) = Default::default();
-        let (native_constructor, native_post_init) = (None, None);
         let (package, name, base) = (package.to_owned(), name.to_owned(), base.to_owned());
-        let (flags, tag) = (0, 0);
-        Self {
-            package,
-            name,
-            base,
-            origin,
-            flags,
-            properties,
-            functions,
-            subobjects,
-            default_overrides: Vec::new(),
-            script_defaults: None,
-            interfaces,
-            native_constructor,
-            native_post_init,
-            begin_destroy: None,
-            add_references: None,
-            tag,
-            doc,
-        }
+        Self { package, name, base, origin, ..Self::default() }
     }
 }

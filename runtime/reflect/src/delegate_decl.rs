@@ -14,17 +14,9 @@ use crate::type_text::{SignatureText, TypeText};
 use crate::typing::TypeError;
 use crate::values::name_of;
 
-/// The path of a delegate.
-pub(super) fn delegate_path(decl: &DelegateDecl) -> String {
-    match decl.class.as_str() {
-        "" => TypePath::new(&decl.package, &decl.name).to_string(),
-        class => format!("{class}:{}", decl.name),
-    }
-}
-
 /// The kind of a delegate, and what stands in the parentheses of its type.
 pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<str>), DeclareError> {
-    let path = delegate_path(decl);
+    let path = decl.path();
     let bad = |problem: String| DeclareError::BadDelegate { path: path.clone(), problem };
     let kinds = [PropertyKind::DELEGATE, PropertyKind::MULTICAST_DELEGATE, PropertyKind::SPARSE_DELEGATE];
     if !kinds.contains(&decl.kind) {
@@ -68,7 +60,7 @@ pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
     for decl in batch.delegates.iter().filter(|decl| !decl.class.is_empty()) {
         let class = classes.get(&decl.class).filter(|class| class.origin == decl.origin).ok_or_else(|| {
             DeclareError::BadDelegate {
-                path: delegate_path(decl),
+                path: decl.path(),
                 problem: format!("{} is not declared with it: a class and its delegates come together", decl.class),
             }
         })?;

@@ -3,11 +3,10 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::delegate_words::{in_words, split};
-use crate::function::{is_result, signature};
+use crate::delegate_words::split;
+use crate::function::is_result;
 use crate::origin::Origin;
 use crate::property::Property;
 
@@ -33,25 +32,7 @@ pub struct DelegateType {
     pub(super) fingerprint: u64,
 }
 
-/// What a delegate is called.
-pub(super) struct DelegateLabel {
-    pub(super) path: Rc<str>,
-    pub(super) name: Rc<str>,
-    pub(super) package: Rc<str>,
-    pub(super) class: Option<Rc<str>>,
-    pub(super) origin: Origin,
-    pub(super) doc: Rc<str>,
-}
-
 impl DelegateType {
-    /// A delegate of that kind; the result is the last of `params`, where it has one.
-    pub(super) fn new(label: DelegateLabel, kind: PropertyKind, params: Vec<Property>) -> Self {
-        let DelegateLabel { path, name, package, class, origin, doc } = label;
-        let words: Rc<str> = in_words(&path, &signature(&params)).into();
-        let fingerprint = Fingerprint::START.value(kind, &words).finish();
-        Self { path, name, package, class, origin, doc, kind, params, words, fingerprint }
-    }
-
     /// The parameters without the result.
     pub fn arguments(&self) -> &[Property] {
         &self.params[..self.params.len() - usize::from(self.result().is_some())]

@@ -69,25 +69,7 @@ impl fmt::Display for EnumValue {
     }
 }
 
-/// What an enum is called.
-pub(super) struct EnumLabel {
-    pub(super) path: Rc<str>,
-    pub(super) name: Rc<str>,
-    pub(super) package: Rc<str>,
-    pub(super) origin: Origin,
-    pub(super) doc: Rc<str>,
-}
-
 impl EnumType {
-    /// An enum; `underlying` is the type of a whole number in which all entries fit.
-    pub(super) fn new(label: EnumLabel, underlying: PropertyType, is_flags: bool, entries: Vec<EnumEntry>) -> Self {
-        let EnumLabel { path, name, package, origin, doc } = label;
-        let start = Fingerprint::START.number(underlying.kind().0.into()).number(is_flags.into());
-        let add = |print: Fingerprint, entry: &EnumEntry| print.text(&entry.name).number(entry.number as u64);
-        let fingerprint = entries.iter().fold(start, add).finish();
-        Self { path, name, package, origin, doc, is_flags, entries, underlying, fingerprint }
-    }
-
     /// Its entries, in the order of their declaration.
     pub fn entries(&self) -> &[EnumEntry] {
         &self.entries
@@ -169,6 +151,13 @@ impl EnumType {
         }
         words.join(" | ")
     }
+}
+
+/// Fingerprint of an enum, as a module computes it at compile time.
+pub(super) fn fingerprint(underlying: PropertyKind, is_flags: bool, entries: &[EnumEntry]) -> u64 {
+    let start = Fingerprint::START.number(underlying.0.into()).number(is_flags.into());
+    let add = |print: Fingerprint, entry: &EnumEntry| print.text(&entry.name).number(entry.number as u64);
+    entries.iter().fold(start, add).finish()
 }
 
 /// The numbers of a kind of whole numbers; none for other kinds.

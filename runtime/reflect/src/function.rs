@@ -49,66 +49,7 @@ pub struct Function {
     pub(super) words: Rc<str>,
 }
 
-/// The parts of a function that are not computed.
-pub(super) struct FunctionParts {
-    pub(super) name: Name,
-    pub(super) text: Rc<str>,
-    pub(super) path: Rc<str>,
-    pub(super) owner: ClassId,
-    pub(super) flags: u64,
-    pub(super) params: Vec<Property>,
-    pub(super) schema: Schema,
-    pub(super) vslot: Option<u32>,
-    pub(super) overrides: Option<Rc<str>>,
-    pub(super) doc: Rc<str>,
-    pub(super) meta: Meta,
-    pub(super) thunk: Thunk,
-    pub(super) black_code: Option<Rc<dyn Any>>,
-    pub(super) tag: u64,
-}
-
 impl Function {
-    pub(super) fn new(parts: FunctionParts) -> Self {
-        let FunctionParts {
-            name,
-            text,
-            path,
-            owner,
-            flags,
-            params,
-            schema,
-            vslot,
-            overrides,
-            doc,
-            meta,
-            thunk,
-            black_code,
-            tag,
-        } = parts;
-        let fingerprint = fingerprint(&params);
-        let (schema, words) = (Rc::new(schema), signature(&params).into());
-        let interface = None;
-        Self {
-            name,
-            text,
-            path,
-            owner,
-            interface,
-            flags,
-            params,
-            fingerprint,
-            vslot,
-            overrides,
-            doc,
-            meta,
-            thunk,
-            black_code,
-            tag,
-            schema,
-            words,
-        }
-    }
-
     /// The parameters without the result.
     #[inline]
     pub fn arguments(&self) -> &[Property] {

@@ -36,7 +36,7 @@ pub mod hooks;
 pub mod host_structs;
 pub mod host_value;
 pub mod hot_columns;
-mod interface;
+pub mod interface;
 mod invoke;
 mod layout;
 pub mod lazy;

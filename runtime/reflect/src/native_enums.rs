@@ -78,14 +78,11 @@ pub trait NativeEnumeration: Copy + 'static {
             doc: of.doc.into(),
         };
         EnumDecl {
-            package: Self::PACKAGE.to_owned(),
-            name: Self::NAME.to_owned(),
-            origin: Origin::Native,
-            underlying: Self::UNDERLYING,
             is_flags: Self::IS_FLAGS,
             entries: Self::ENTRIES.iter().map(entry).collect(),
             fingerprint: Fingerprints::<Self>::ENUM,
             doc: Self::DOC.to_owned(),
+            ..EnumDecl::new(Self::PACKAGE, Self::NAME, Self::UNDERLYING, Origin::Native)
         }
     }
 }

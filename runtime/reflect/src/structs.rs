@@ -44,19 +44,16 @@ pub(super) struct Nature {
     pub(super) has_defaults: bool,
 }
 
-/// What a struct is called.
-pub(super) struct StructLabel {
-    pub(super) path: Rc<str>,
-    pub(super) name: Rc<str>,
-    pub(super) package: Rc<str>,
-    pub(super) origin: Origin,
-    pub(super) doc: Rc<str>,
-}
-
 impl Nature {
     /// Of plain data.
     pub(super) const PLAIN: Self =
         Self { owns_memory: false, holds_objects: false, names_objects: false, can_be_key: true, has_defaults: false };
+
+    /// Of a struct of these fields.
+    pub(super) fn of(fields: &[Property]) -> Self {
+        let of_fields = fields.iter().fold(Self::PLAIN, |all, field| all.or(field.ty.nature()));
+        Self { has_defaults: fields.iter().any(|field| field.default.is_some()), ..of_fields }
+    }
 
     /// Of what holds both.
     pub(super) fn or(self, other: Self) -> Self {
@@ -71,18 +68,6 @@ impl Nature {
 }
 
 impl StructType {
-    /// A struct of the fields of `base` and `own` ones behind them, which lie where `placed` says.
-    pub(super) fn new(label: StructLabel, base: Option<Rc<Self>>, own: Vec<Property>, placed: &Placed) -> Self {
-        let StructLabel { path, name, package, origin, doc } = label;
-        let fingerprint = fingerprint(base.as_deref(), &own, placed);
-        let inherited = base.iter().flat_map(|base| base.fields.iter().cloned());
-        let fields: Vec<_> = inherited.chain(own).collect();
-        let of_fields = fields.iter().fold(Nature::PLAIN, |all, field| all.or(field.ty.nature()));
-        let nature = Nature { has_defaults: fields.iter().any(|field| field.default.is_some()), ..of_fields };
-        let (size, align) = (placed.size, placed.align);
-        Self { path, name, package, origin, doc, base, fields, size, align, fingerprint, nature }
-    }
-
     /// The struct that it extends.
     #[inline]
     pub fn base(&self) -> Option<&Rc<Self>> {
@@ -155,7 +140,8 @@ impl StructType {
     }
 }
 
-fn fingerprint(base: Option<&StructType>, own: &[Property], placed: &Placed) -> u64 {
+/// Fingerprint of a struct, as a module computes it at compile time.
+pub(super) fn fingerprint(base: Option<&StructType>, own: &[Property], placed: &Placed) -> u64 {
     let start = Fingerprint::START.number(placed.size as u64).number(placed.align as u64);
     // As the first field, which it is to the module that declares it.
     let start = match base {

@@ -315,16 +315,8 @@ impl TypeResolver for Types {
         self.enum_by_path(path)
     }
 
-    fn knows_enum(&self, path: &str) -> bool {
-        self.enum_by_path(path).is_some()
-    }
-
     fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
         self.delegate_by_path(path).map(|found| (found.kind, Rc::clone(&found.words)))
-    }
-
-    fn knows_struct(&self, path: &str) -> bool {
-        self.struct_by_path(path).is_some()
     }
 
     fn knows_class(&self, path: &str) -> bool {

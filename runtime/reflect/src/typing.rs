@@ -17,11 +17,15 @@ pub trait TypeResolver {
     /// The enum of that path.
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
     /// Whether there is such an enum, be it compiled or not.
-    fn knows_enum(&self, path: &str) -> bool;
+    fn knows_enum(&self, path: &str) -> bool {
+        self.enumeration(path).is_some()
+    }
     /// The kind of the delegate of that path, and what stands in the parentheses of its type.
     fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
     /// Whether there is such a struct, be it laid out or not.
-    fn knows_struct(&self, path: &str) -> bool;
+    fn knows_struct(&self, path: &str) -> bool {
+        self.structure(path).is_some()
+    }
     /// Whether there is such a class.
     fn knows_class(&self, path: &str) -> bool;
     /// Whether there is such an interface.

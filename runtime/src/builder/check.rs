@@ -10,7 +10,7 @@ use crate::emit::c_bodies::Layouts;
 use crate::emit::error::EmitError;
 use crate::emit::order::{Asked, batches};
 use crate::emit::scripts::{check_and_declare, declare_library};
-use crate::load::declared::{Declared, ScriptCheck, add_to_batch, of_package};
+use crate::load::declared::{ScriptCheck, of_package};
 use crate::load::module::info::ManifestInfo;
 use crate::load::open::scripts::dependencies_among;
 use crate::load::order::OrderError;
@@ -31,7 +31,7 @@ struct Library {
     at: usize,
     path: PathBuf,
     info: ManifestInfo,
-    declared: Declared,
+    batch: Batch,
 }
 
 /// Checks the script packages among these modules in dependency order. A library has a result only if it cannot be read or declared.
@@ -42,8 +42,8 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     for (at, path) in modules.iter().enumerate() {
         // A path that does not exist is reported as an invalid package folder.
         if path.is_file() {
-            match ManifestInfo::peek_declared(path) {
-                Ok((info, declared)) => libraries.push(Library { at, path: path.clone(), info, declared }),
+            match ManifestInfo::peek_declarations(path) {
+                Ok((info, found)) => libraries.push(Library { at, path: path.clone(), info, batch: found.batch }),
                 Err(error) => found.push((at, refused(path, &error.to_string()))),
             }
         } else {
@@ -104,7 +104,7 @@ fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
         library.info.types.iter().filter_map(|path| path.parse::<TypePath>().ok()).for_each(|path| {
             world.types.declare_package(&path.package);
         });
-        add_to_batch(&mut batch, &library.declared).map_err(|error| format!("{}: {error}", library.path.display()))?;
+        batch.append(library.batch.clone());
     }
     let modules = libraries.iter().map(|library| &*library.info.name).collect::<Vec<_>>().join(", ");
     let told = |source| EmitError::Declare { modules, source }.to_string();

@@ -34,18 +34,6 @@ pub enum EmitError {
         /// The second owner; the same module where it declares it twice.
         second: String,
     },
-    /// A description with a number this host does not know.
-    #[error(
-        "{module} describes {what} in a way this host does not know ({number}): rebuild the module or update the host"
-    )]
-    Description {
-        /// The module.
-        module: String,
-        /// Which member.
-        what: String,
-        /// The number.
-        number: u64,
-    },
     /// A text of a description breaks the rule for what it is.
     #[error("{module} declares {what} \"{found}\": {rule}; build it with this host's alcedo-plugin-api")]
     Text {

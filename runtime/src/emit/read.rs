@@ -1,14 +1,20 @@
 //! Copies the descriptions of one module into declarations of the host. Everything a declaration keeps is the host's
 //! own afterwards; only function pointers stay, behind the module's gate.
+//!
+//! [`Copied`] lists the parts of each description once: for a module that is mapped, and for the bytes of a library file, of which
+//! no code runs. That the file has the layout of this build is known from the manifest, whose hash of the layout was compared before.
 
+use std::mem::offset_of;
 use std::rc::{Rc, Weak};
 
+use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{
-    ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc,
-    SignatureDesc, StructDesc,
+    ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc,
+    MetaDesc, PropertyDesc, SignatureDesc, StructDesc,
 };
 use alcedo_abi::direct::DirectMethod;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_sys::Constants;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
@@ -17,19 +23,192 @@ use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::emit::texts;
-use crate::object::class::SubobjectRole;
 use crate::object::decl::{
     Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl,
 };
 use crate::object::enums::EnumEntry;
-use crate::object::meta::Meta;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
+
+/// More bytes than any text, and more entries than any list has: a damaged number is not believed.
+pub(crate) const MOST: u64 = 1 << 20;
+
+/// A word of the target.
+pub(crate) const WORD: u64 = 8;
+
+/// A constant of a description, which the host copies.
+pub(crate) trait Copied {
+    /// The copy.
+    type Own;
+    /// Copies the constant of a module that is mapped.
+    fn copied(&self) -> Self::Own;
+    /// Copies the constant at an address of a library file; none where the file has no such constant there.
+    fn read(from: &Constants<'_>, at: u64) -> Option<Self::Own>;
+}
+
+/// Copies the entries of a list.
+pub(crate) fn all<T: Copied>(list: &[&T]) -> Vec<T::Own> {
+    list.iter().map(|found| found.copied()).collect()
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Copied for $number {
+            type Own = Self;
+
+            fn copied(&self) -> Self {
+                *self
+            }
+
+            fn read(from: &Constants<'_>, at: u64) -> Option<Self> {
+                from.bytes(at, size_of::<Self>() as u64)?.try_into().ok().map(Self::from_le_bytes)
+            }
+        }
+    )*};
+}
+numbers!(u8, u32, u64);
+
+macro_rules! kinds {
+    ($($kind:ident),*) => {$(
+        impl Copied for $kind {
+            type Own = Self;
+
+            fn copied(&self) -> Self {
+                *self
+            }
+
+            fn read(from: &Constants<'_>, at: u64) -> Option<Self> {
+                u8::read(from, at).map(Self)
+            }
+        }
+    )*};
+}
+kinds!(PropertyKind, ImportKind);
+
+impl Copied for RStr<'static> {
+    type Own = String;
+
+    fn copied(&self) -> String {
+        self.as_str().to_owned()
+    }
+
+    fn read(from: &Constants<'_>, at: u64) -> Option<String> {
+        match slice(from, at)? {
+            (_, 0) => Some(String::new()),
+            (start, len) => std::str::from_utf8(from.bytes(start, len)?).ok().map(str::to_owned),
+        }
+    }
+}
+
+impl<T: Copied + 'static> Copied for RSlice<'static, T> {
+    type Own = Vec<T::Own>;
+
+    fn copied(&self) -> Vec<T::Own> {
+        self.iter().map(T::copied).collect()
+    }
+
+    fn read(from: &Constants<'_>, at: u64) -> Option<Vec<T::Own>> {
+        let (start, len) = slice(from, at)?;
+        (0..len).map(|entry| T::read(from, start.checked_add(entry * size_of::<T>() as u64)?)).collect()
+    }
+}
+
+/// Returns the address of the first entry of a slice, and the number of entries.
+fn slice(from: &Constants<'_>, at: u64) -> Option<(u64, u64)> {
+    match u64::read(from, at.checked_add(WORD)?)? {
+        // An empty one leads nowhere.
+        0 => Some((0, 0)),
+        len => Some((from.address(at)?, len)).filter(|(_, len)| *len <= MOST),
+    }
+}
+
+/// Reads a field of the description at an address; the last argument sets the type of the field.
+fn field<D, T: Copied>(from: &Constants<'_>, at: u64, offset: usize, _of: fn(&D) -> &T) -> Option<T::Own> {
+    T::read(from, at.checked_add(offset as u64)?)
+}
+
+macro_rules! descriptions {
+    ($($description:ty { $($field:ident),* } => $own:ty: $made:expr;)*) => {$(
+        impl Copied for $description {
+            type Own = $own;
+
+            fn copied(&self) -> $own {
+                $(let $field = self.$field.copied();)*
+                $made
+            }
+
+            fn read(from: &Constants<'_>, at: u64) -> Option<$own> {
+                $(let $field = field(from, at, offset_of!($description, $field), |of: &$description| &of.$field)?;)*
+                Some($made)
+            }
+        }
+    )*};
+}
+descriptions! {
+    MetaDesc { key, value } => (String, String): (key, value);
+    PropertyDesc { name, kind, type_path, flags, default, doc, meta } => PropertyDecl:
+        PropertyDecl { name, kind, type_path, flags, default, doc, meta };
+    SignatureDesc { name, flags, params, fingerprint, doc } => FunctionDecl:
+        FunctionDecl { name, flags, params, fingerprint, doc, ..FunctionDecl::without_body("") };
+    FunctionDesc { name, flags, overrides, params, fingerprint, doc, meta } => FunctionDecl:
+        FunctionDecl { name, flags, overrides, params, fingerprint, doc, meta, ..FunctionDecl::without_body("") };
+    InterfaceDesc { package, name, functions, doc } => InterfaceDecl:
+        InterfaceDecl { package, name, origin: Origin::Dynamic, functions, doc };
+    EnumEntryDesc { name, number, display, doc, hidden } => EnumEntry: EnumEntry {
+        name: name.into(),
+        number: number.into(),
+        display: display.into(),
+        is_hidden: hidden != 0,
+        doc: doc.into(),
+    };
+    EnumDesc { package, name, underlying, flags, entries, fingerprint, doc } => EnumDecl: {
+        let (is_flags, entries) = (flags != 0, signed(underlying, entries));
+        EnumDecl { package, name, origin: Origin::Dynamic, underlying, is_flags, entries, fingerprint, doc }
+    };
+    DelegateDesc { package, class, name, kind, params, fingerprint, doc } => DelegateDecl: {
+        // A path that is none is refused with the rest of the declaration.
+        let package = class.parse::<TypePath>().map_or(package, |path| path.package);
+        DelegateDecl { package, class, name, origin: Origin::Dynamic, kind, params, fingerprint, doc }
+    };
+    StructDesc { package, name, size, align, fields, fingerprint, doc } => StructDecl: {
+        let (base, fields) = based(fields);
+        StructDecl { package, name, origin: Origin::Dynamic, base, size, align, fields, fingerprint, doc }
+    };
+    ClassDesc {
+        package, name, base, flags, properties, functions, doc, implements, subobject_classes, default_overrides
+    } => ClassDecl: ClassDecl {
+        flags,
+        properties,
+        functions,
+        subobjects: subobject_classes.iter().map(|(part, class)| SubobjectDecl::instead(part, class)).collect(),
+        default_overrides,
+        interfaces: implements,
+        doc,
+        ..ClassDecl::new(&package, &name, &base, Origin::Dynamic)
+    };
+    ExportDesc { type_path, name, signature } => (String, String, String): (type_path, name, signature);
+    ImportDesc { path, kind } => (String, ImportKind): (path, kind);
+}
+
+/// Extends the numbers of an enum by their sign, where they have one.
+fn signed(underlying: PropertyKind, mut entries: Vec<EnumEntry>) -> Vec<EnumEntry> {
+    if [PropertyKind::I8, PropertyKind::I16, PropertyKind::I32, PropertyKind::I64].contains(&underlying) {
+        entries.iter_mut().for_each(|entry| entry.number = i128::from(entry.number as i64));
+    }
+    entries
+}
+
+/// Takes the path of what a struct extends off its fields, of which it is the first to its module.
+fn based(mut fields: Vec<PropertyDecl>) -> (String, Vec<PropertyDecl>) {
+    let extends = |first: &PropertyDecl| first.flags & property_flags::BASE != 0 && first.kind == PropertyKind::STRUCT;
+    let base = if fields.first().is_some_and(extends) { fields.remove(0).type_path } else { String::new() };
+    (base, fields)
+}
 
 /// Adds what a module declares to a batch.
 ///
 /// # Errors
-/// When a text is none that a host shows, or a property or parameter is of a kind this host does not know.
+/// When a text is none that a host shows.
 pub(crate) fn add(
     batch: &mut Batch,
     core: &Weak<Core>,
@@ -37,154 +216,32 @@ pub(crate) fn add(
     described: Described,
 ) -> Result<(), EmitError> {
     texts::check(&gate.tag().name, described)?;
-    batch.earlier_names.extend(meta(described.earlier_names.iter().copied()));
-    for found in described.interfaces {
-        batch.interfaces.push(interface_decl(gate, found)?);
-    }
-    batch.enums.extend(described.enums.iter().map(|found| enum_decl(found)));
-    for found in described.delegates {
-        batch.delegates.push(delegate_decl(gate, found)?);
-    }
-    for found in described.structs {
-        batch.structs.push(struct_decl(gate, found)?);
-    }
+    batch.earlier_names.extend(all(described.earlier_names));
+    batch.interfaces.extend(described.interfaces.iter().map(|found| {
+        let mut interface = found.copied();
+        interface.functions.iter_mut().for_each(|function| function.tag = gate.tag().id.0);
+        interface
+    }));
+    batch.enums.extend(all(described.enums));
+    batch.delegates.extend(all(described.delegates));
+    batch.structs.extend(all(described.structs));
     // The linker puts a module's classes in an order of its own; what happens to them must not depend on it.
     let mut classes = described.classes.to_vec();
     classes.sort_by_key(|found| (found.package.as_str(), found.name.as_str()));
-    for found in classes {
-        batch.classes.push(class_decl(core, gate, found)?);
-    }
+    batch.classes.extend(classes.into_iter().map(|found| class_decl(core, gate, found)));
     Ok(())
 }
 
-/// The declaration of an enum.
-pub(crate) fn enum_decl(described: &EnumDesc) -> EnumDecl {
-    let is_signed = [PropertyKind::I8, PropertyKind::I16, PropertyKind::I32, PropertyKind::I64];
-    let is_signed = is_signed.contains(&described.underlying);
-    let entry = |found: &EnumEntryDesc| EnumEntry {
-        name: found.name.as_str().into(),
-        number: if is_signed { found.number.cast_signed().into() } else { found.number.into() },
-        display: found.display.as_str().into(),
-        is_hidden: found.hidden != 0,
-        doc: found.doc.as_str().into(),
-    };
-    EnumDecl {
-        package: described.package.as_str().to_owned(),
-        name: described.name.as_str().to_owned(),
-        origin: Origin::Dynamic,
-        underlying: described.underlying,
-        is_flags: described.flags != 0,
-        entries: described.entries.iter().map(entry).collect(),
-        fingerprint: described.fingerprint,
-        doc: described.doc.as_str().to_owned(),
+/// Declares a class, with thunks that enter the module.
+fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> ClassDecl {
+    let tag = gate.tag().id.0;
+    let mut class = ClassDecl { tag, ..described.copied() };
+    for (function, described) in class.functions.iter_mut().zip(described.functions.iter()) {
+        let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
+        function.thunk = module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what);
+        function.tag = tag;
     }
-}
-
-fn delegate_decl(gate: &Gate, described: &DelegateDesc) -> Result<DelegateDecl, EmitError> {
-    let class = described.class.as_str();
-    // A path that is none is refused with the rest of the declaration.
-    let package = class.parse::<TypePath>().map_or_else(|_| described.package.as_str().to_owned(), |path| path.package);
-    Ok(DelegateDecl {
-        package,
-        class: class.to_owned(),
-        name: described.name.as_str().to_owned(),
-        origin: Origin::Dynamic,
-        kind: described.kind,
-        params: properties(gate, described.name.as_str(), &described.params)?,
-        fingerprint: described.fingerprint,
-        doc: described.doc.as_str().to_owned(),
-    })
-}
-
-fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, EmitError> {
-    let mut fields = properties(gate, described.name.as_str(), &described.fields)?;
-    let extends = |first: &PropertyDecl| first.flags & property_flags::BASE != 0 && first.kind == PropertyKind::STRUCT;
-    let base = if fields.first().is_some_and(extends) { fields.remove(0).type_path } else { String::new() };
-    Ok(StructDecl {
-        package: described.package.as_str().to_owned(),
-        name: described.name.as_str().to_owned(),
-        origin: Origin::Dynamic,
-        base,
-        fields,
-        fingerprint: described.fingerprint,
-        doc: described.doc.as_str().to_owned(),
-    })
-}
-
-fn interface_decl(gate: &Gate, described: &InterfaceDesc) -> Result<InterfaceDecl, EmitError> {
-    let short = format!("{}.{}", described.package, described.name);
-    let function = |described: &SignatureDesc| -> Result<_, EmitError> {
-        let name = described.name.as_str();
-        Ok(FunctionDecl {
-            flags: described.flags,
-            params: properties(gate, &format!("{short}:{name}"), &described.params)?,
-            fingerprint: described.fingerprint,
-            doc: described.doc.as_str().to_owned(),
-            tag: gate.tag().id.0,
-            ..FunctionDecl::without_body(name)
-        })
-    };
-    Ok(InterfaceDecl {
-        package: described.package.as_str().to_owned(),
-        name: described.name.as_str().to_owned(),
-        origin: Origin::Dynamic,
-        functions: described.functions.iter().map(function).collect::<Result<_, _>>()?,
-        doc: described.doc.as_str().to_owned(),
-    })
-}
-
-/// The declaration of a class, with thunks that lead into the module.
-fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, EmitError> {
-    let short = format!("{}.{}", described.package, described.name);
-    let functions = described
-        .functions
-        .iter()
-        .map(|function| function_decl(core, gate, &short, function))
-        .collect::<Result<_, _>>()?;
-    Ok(ClassDecl {
-        package: described.package.as_str().to_owned(),
-        name: described.name.as_str().to_owned(),
-        base: described.base.as_str().to_owned(),
-        origin: Origin::Dynamic,
-        flags: described.flags,
-        doc: described.doc.as_str().to_owned(),
-        properties: properties(gate, &short, &described.properties)?,
-        functions,
-        subobjects: {
-            let instead = |said: &MetaDesc| SubobjectDecl::instead(said.key.as_str(), said.value.as_str());
-            let own = described.properties.iter().filter_map(subobject);
-            own.chain(described.subobject_classes.iter().map(instead)).collect()
-        },
-        default_overrides: meta(&*described.default_overrides),
-        script_defaults: None,
-        interfaces: described.implements.iter().map(|path| path.as_str().to_owned()).collect(),
-        native_constructor: None,
-        native_post_init: None,
-        begin_destroy: None,
-        add_references: None,
-        tag: gate.tag().id.0,
-    })
-}
-
-fn function_decl(
-    core: &Weak<Core>,
-    gate: &Rc<Gate>,
-    class: &str,
-    described: &FunctionDesc,
-) -> Result<FunctionDecl, EmitError> {
-    let what: Rc<str> = format!("{class}:{}", described.name).into();
-    Ok(FunctionDecl {
-        name: described.name.as_str().to_owned(),
-        flags: described.flags,
-        overrides: described.overrides.as_str().to_owned(),
-        params: properties(gate, &what, &described.params)?,
-        fingerprint: described.fingerprint,
-        doc: described.doc.as_str().to_owned(),
-        meta: meta(&*described.meta),
-        thunk: module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what),
-        black_code: None,
-        tag: gate.tag().id.0,
-    })
+    class
 }
 
 /// The functions of a class that may be called directly, by name, with what they are called in red frames.
@@ -194,44 +251,6 @@ pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<s
     direct
         .map(|(function, direct)| {
             (function.name.as_str().into(), (format!("{class}:{}", function.name).into(), direct))
-        })
-        .collect()
-}
-
-/// Copies keys and values.
-fn meta<'a>(described: impl IntoIterator<Item = &'a MetaDesc>) -> Meta {
-    described.into_iter().map(|said| (said.key.as_str().to_owned(), said.value.as_str().to_owned())).collect()
-}
-
-fn subobject(described: &PropertyDesc) -> Option<SubobjectDecl> {
-    let is = |flag| described.flags & flag != 0;
-    is(property_flags::DEFAULT_SUBOBJECT).then(|| SubobjectDecl {
-        property: described.name.as_str().to_owned(),
-        class_path: described.type_path.as_str().to_owned(),
-        role: if is(property_flags::ROOT_COMPONENT) { SubobjectRole::Root } else { SubobjectRole::Part },
-    })
-}
-
-fn properties(gate: &Gate, owner: &str, described: &[PropertyDesc]) -> Result<Vec<PropertyDecl>, EmitError> {
-    described
-        .iter()
-        .map(|property| {
-            if property.kind.text().is_none() {
-                return Err(EmitError::Description {
-                    module: gate.tag().name.to_string(),
-                    what: format!("{owner}.{}", property.name),
-                    number: u64::from(property.kind.0),
-                });
-            }
-            Ok(PropertyDecl {
-                name: property.name.as_str().to_owned(),
-                kind: property.kind,
-                type_path: property.type_path.as_str().to_owned(),
-                flags: property.flags,
-                default: property.default.as_str().to_owned(),
-                doc: property.doc.as_str().to_owned(),
-                meta: meta(&*property.meta),
-            })
         })
         .collect()
 }

@@ -1,8 +1,6 @@
 //! What a module declares, as plain data for tools: read from a file that is not mapped, or from a module that is loaded. Both
 //! say the same. And what a host declares itself, from its registry.
 
-#[cfg(feature = "script")]
-mod batch;
 mod file;
 mod flags;
 mod loaded;
@@ -10,13 +8,16 @@ mod natives;
 
 use std::collections::BTreeMap;
 
+use alcedo_abi::describe::ImportKind;
+use alcedo_abi::kinds::property_flags;
 use serde::{Deserialize, Serialize};
 
-use crate::object::decl::EnumDecl;
+use crate::bridge::exports::export_name;
+use crate::object::decl::{
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl,
+};
 use crate::object::enums::EnumEntry;
 
-#[cfg(feature = "script")]
-pub(crate) use batch::add as add_to_batch;
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
 #[cfg(feature = "script")]
@@ -191,14 +192,6 @@ pub struct DeclaredStruct {
     pub doc: String,
 }
 
-/// Takes what a struct extends off its fields, of which it is the first to its module.
-fn take_base(fields: &mut Vec<DeclaredProperty>) -> String {
-    // The type of a struct is its path; a number with the flag is a field.
-    let is_base =
-        |first: &DeclaredProperty| first.ty.starts_with('/') && first.flags.iter().any(|flag| flag == flags::BASE);
-    if fields.first().is_some_and(is_base) { fields.remove(0).ty } else { String::new() }
-}
-
 /// An interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -231,45 +224,137 @@ pub struct DeclaredImport {
     pub kind: String,
 }
 
-impl DeclaredEnum {
-    fn new(decl: EnumDecl) -> Self {
-        let entry = |found: EnumEntry| DeclaredEntry {
-            name: found.name.to_string(),
-            number: found.number,
-            display: found.display.to_string(),
-            is_hidden: found.is_hidden,
-            doc: found.doc.to_string(),
+/// Declarations of a module or a host, before they are put into words.
+pub(crate) struct Declarations {
+    /// Types in order of their paths.
+    pub(crate) batch: Batch,
+    exports: Vec<DeclaredExport>,
+    imports: Vec<DeclaredImport>,
+}
+
+impl Declarations {
+    /// Sorts all parts: the docs promise the order, and the linker keeps none.
+    fn new(
+        module: &str,
+        mut batch: Batch,
+        exports: Vec<(String, String, String)>,
+        imports: Vec<(String, ImportKind)>,
+    ) -> Self {
+        batch.interfaces.sort_by_cached_key(InterfaceDecl::path);
+        batch.enums.sort_by_cached_key(EnumDecl::path);
+        batch.delegates.sort_by_cached_key(DelegateDecl::path);
+        batch.structs.sort_by_cached_key(StructDecl::path);
+        batch.classes.sort_by_cached_key(ClassDecl::path);
+        let export = |(of, name, signature): (String, String, String)| DeclaredExport {
+            name: export_name(module, &of, &name),
+            signature,
         };
-        Self {
-            path: type_path(&decl.package, &decl.name),
-            underlying: flags::type_text(decl.underlying, ""),
-            is_flags: decl.is_flags,
-            entries: decl.entries.into_iter().map(entry).collect(),
-            doc: decl.doc,
+        let mut exports: Vec<_> = exports.into_iter().map(export).collect();
+        exports.sort();
+        let import = |(path, kind)| DeclaredImport { path, kind: flags::of_import(kind) };
+        let mut imports: Vec<_> = imports.into_iter().map(import).collect();
+        imports.sort();
+        imports.dedup();
+        Self { batch, exports, imports }
+    }
+
+    /// Converts the declarations into the form for tools.
+    pub(crate) fn declared(self) -> Declared {
+        let Batch { interfaces, enums, delegates, structs, classes, .. } = self.batch;
+        Declared {
+            classes: classes.into_iter().map(class).collect(),
+            enums: enums.into_iter().map(enumeration).collect(),
+            delegates: delegates.into_iter().map(delegate).collect(),
+            structs: structs.into_iter().map(structure).collect(),
+            interfaces: interfaces.into_iter().map(interface).collect(),
+            exports: self.exports,
+            imports: self.imports,
         }
     }
 }
 
-impl Declared {
-    /// In the order that the docs promise, whatever the linker has made of it.
-    fn in_order(mut self) -> Self {
-        self.classes.sort_by(|one, other| one.path.cmp(&other.path));
-        self.enums.sort_by(|one, other| one.path.cmp(&other.path));
-        self.delegates.sort_by(|one, other| one.path.cmp(&other.path));
-        self.structs.sort_by(|one, other| one.path.cmp(&other.path));
-        self.interfaces.sort_by(|one, other| one.path.cmp(&other.path));
-        self.exports.sort();
-        self.imports.sort();
-        self.imports.dedup();
-        self
+fn class(found: ClassDecl) -> DeclaredClass {
+    DeclaredClass {
+        path: found.path(),
+        base: found.base,
+        flags: flags::words(flags::OF_CLASSES, found.flags),
+        properties: found.properties.into_iter().map(property).collect(),
+        functions: found.functions.into_iter().map(function).collect(),
+        implements: found.interfaces,
+        doc: found.doc,
     }
 }
 
-fn type_path(package: &str, name: &str) -> String {
-    format!("/Script/{package}.{name}")
+fn enumeration(found: EnumDecl) -> DeclaredEnum {
+    let entry = |found: EnumEntry| DeclaredEntry {
+        name: found.name.to_string(),
+        number: found.number,
+        display: found.display.to_string(),
+        is_hidden: found.is_hidden,
+        doc: found.doc.to_string(),
+    };
+    DeclaredEnum {
+        path: found.path(),
+        underlying: flags::type_text(found.underlying, ""),
+        is_flags: found.is_flags,
+        entries: found.entries.into_iter().map(entry).collect(),
+        doc: found.doc,
+    }
 }
 
-/// The path of a delegate of a package, or of a class.
-fn delegate_path(package: &str, class: &str, name: &str) -> String {
-    if class.is_empty() { type_path(package, name) } else { format!("{class}:{name}") }
+fn delegate(found: DelegateDecl) -> DeclaredDelegate {
+    let (path, sort) = (found.path(), flags::of_delegate(found.kind));
+    let (params, result) = params(found.params);
+    DeclaredDelegate { path, sort, params, result, doc: found.doc }
+}
+
+fn structure(found: StructDecl) -> DeclaredStruct {
+    DeclaredStruct {
+        path: found.path(),
+        base: found.base,
+        size: found.size,
+        align: found.align,
+        fields: found.fields.into_iter().map(property).collect(),
+        doc: found.doc,
+    }
+}
+
+fn interface(found: InterfaceDecl) -> DeclaredInterface {
+    DeclaredInterface {
+        path: found.path(),
+        functions: found.functions.into_iter().map(function).collect(),
+        doc: found.doc,
+    }
+}
+
+fn function(found: FunctionDecl) -> DeclaredFunction {
+    let (params, result) = params(found.params);
+    DeclaredFunction {
+        name: found.name,
+        flags: flags::words(flags::OF_FUNCTIONS, found.flags),
+        overrides: found.overrides,
+        params,
+        result,
+        meta: found.meta.into_iter().collect(),
+        doc: found.doc,
+    }
+}
+
+/// Separates parameters and the type of the result.
+fn params(found: Vec<PropertyDecl>) -> (Vec<DeclaredProperty>, Option<String>) {
+    let is_result = |param: &PropertyDecl| param.flags & property_flags::RETURN != 0;
+    let (results, params): (Vec<_>, Vec<_>) = found.into_iter().partition(is_result);
+    let result = results.first().map(|result| flags::type_text(result.kind, &result.type_path));
+    (params.into_iter().map(property).collect(), result)
+}
+
+fn property(found: PropertyDecl) -> DeclaredProperty {
+    DeclaredProperty {
+        name: found.name,
+        ty: flags::type_text(found.kind, &found.type_path),
+        flags: flags::words(flags::OF_PROPERTIES, found.flags),
+        default: found.default,
+        meta: found.meta.into_iter().collect(),
+        doc: found.doc,
+    }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::border::CallError;
 use crate::kinds::{PropertyKind, function_flags};
-use crate::native::functions::{About, Function, FunctionCell, SignatureBlock, import_of_c};
+use crate::native::functions::{About, Function, FunctionCell, SignatureBlock, without_body};
 use crate::native::this::{At, Class, View};
 use crate::object::member::FunctionRef;
 use crate::object::native_out::OutValues;
@@ -45,7 +45,7 @@ pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues
     let no_cwd = if manner.no_cwd { function_flags::NO_CWD } else { 0 };
     let bool8 = if manner.bool8 { function_flags::BOOL8 } else { 0 };
     let bool32 = if manner.bool32 { function_flags::BOOL32 } else { 0 };
-    import_of_c::<C, A, R>(name, function_flags::DLL_IMPORT | no_cwd | bool8 | bool32, block, about)
+    without_body::<C, A, R>(name, function_flags::DLL_IMPORT | no_cwd | bool8 | bool32, block, about)
 }
 
 /// Calls a C function and returns its result and the values of its out parameters.

@@ -97,7 +97,7 @@ macro_rules! __alcedo_native_class {
                         flags: $flags,
                         doc: $doc,
                         properties: ::std::vec![$(
-                            $crate::native::plumbing::Property::of::<$ty>(
+                            $crate::native::plumbing::class_property::<$ty>(
                                 $property, $property_flags, $default, $about,
                             )
                         ),*],

@@ -10,7 +10,6 @@ use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
-use crate::kinds::property_flags;
 use crate::native::failing::failing;
 use crate::native::functions::{About, Function};
 use crate::native::interfaces::Implements;
@@ -22,7 +21,6 @@ use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
 use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
 use crate::object;
-use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, PropertyDecl, StructDecl, SubobjectDecl};
 use crate::object::native_enums::NativeEnumeration;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, SlotRow};
@@ -107,19 +105,12 @@ pub trait NoBody: Class {
 
 impl<C: Class> NoBody for C {}
 
-/// Declaration of a property.
-pub struct Property {
-    name: &'static str,
-    flags: u64,
-    default: &'static str,
-    about: About,
-    declare: fn(&str) -> PropertyDecl,
-}
-
-impl Property {
-    /// Declares a property with values of type `T`.
-    pub const fn of<T: NativeProperty>(name: &'static str, flags: u64, default: &'static str, about: About) -> Self {
-        Self { name, flags, default, about, declare: T::declared }
+/// Declares a property with values of type `T`.
+pub fn class_property<T: NativeProperty>(name: &str, flags: u64, default: &str, about: About) -> PropertyDecl {
+    PropertyDecl {
+        doc: about.doc.to_owned(),
+        meta: about.meta(),
+        ..T::declared(name).with_flags(flags).with_default(default)
     }
 }
 
@@ -132,7 +123,7 @@ pub struct Description<C: Class> {
     /// Doc comment.
     pub doc: &'static str,
     /// Properties.
-    pub properties: Vec<Property>,
+    pub properties: Vec<PropertyDecl>,
     /// Classes for subobjects declared by base classes.
     pub subobjects: &'static [(&'static str, &'static str)],
     /// Defaults of inherited properties and of properties in subobjects.
@@ -148,19 +139,10 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     let Description { name, flags, doc, properties, subobjects, defaults, body, bodies } = C::description();
     let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references } = body;
     let parts = Rc::new(Parts::new(C::PATH));
-    let properties: Vec<_> = properties
-        .into_iter()
-        .map(|Property { name, flags, default, about, declare }| PropertyDecl {
-            doc: about.doc.to_owned(),
-            meta: about.meta(),
-            ..declare(name).with_flags(flags).with_default(default)
-        })
-        .collect();
     let mut decl = ClassDecl::new(C::PACKAGE, name, C::Base::PATH, Origin::Native);
     decl.flags = flags;
     decl.doc = doc.to_owned();
-    decl.subobjects = properties.iter().filter_map(subobject).collect();
-    decl.subobjects.extend(subobjects.iter().map(|(property, class)| SubobjectDecl::instead(property, class)));
+    decl.subobjects = subobjects.iter().map(|(property, class)| SubobjectDecl::instead(property, class)).collect();
     let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
     decl.default_overrides = defaults.iter().map(owned).collect();
     decl.properties = properties;
@@ -216,16 +198,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl
 }
 
-fn subobject(property: &PropertyDecl) -> Option<SubobjectDecl> {
-    let is = |flag| property.flags & flag != 0;
-    is(property_flags::DEFAULT_SUBOBJECT).then(|| SubobjectDecl {
-        property: property.name.clone(),
-        class_path: property.type_path.clone(),
-        role: if is(property_flags::ROOT_COMPONENT) { SubobjectRole::Root } else { SubobjectRole::Part },
-    })
-}
-
-/// Calls the most derived body of a function, or exactly that of class `of`.
+/// Calls a function: the most derived body, or exactly that of `class`.
 ///
 /// # Errors
 /// When the callee fails.

@@ -17,7 +17,7 @@ use crate::object::decl::FunctionDecl;
 use crate::object::meta::Meta;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
 use crate::object::natives::World;
-use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
+use crate::object::thunk::{Frame, Thunk, function_of, idle};
 
 /// Documentation and metadata of a member.
 #[derive(Clone, Copy, Debug)]
@@ -48,34 +48,37 @@ pub struct CParam {
     pub meta: &'static [(&'static str, &'static str)],
 }
 
-/// Parameter names of a signature, and their defaults.
-pub struct SignatureBlock<A, R> {
+/// Names, defaults and C types of the parameters of a signature.
+#[derive(Clone, Copy)]
+struct Block {
     names: &'static [&'static str],
     defaults: &'static [&'static str],
     in_c: &'static [CParam],
-    of: PhantomData<fn(A) -> R>,
 }
+
+/// Parameter names of a signature, and their defaults.
+pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
 
 impl<A, R> SignatureBlock<A, R> {
     /// Creates a block with names in order.
     pub const fn new(names: &'static [&'static str]) -> Self {
-        Self { names, defaults: &[], in_c: &[], of: PhantomData }
+        Self(Block { names, defaults: &[], in_c: &[] }, PhantomData)
     }
 
     /// Sets the defaults; empty for a parameter without a default.
     #[must_use]
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
-        Self { defaults, ..self }
+        Self(Block { defaults, ..self.0 }, PhantomData)
     }
 
     /// Sets the C properties of each parameter.
     #[must_use]
     pub const fn in_c(self, in_c: &'static [CParam]) -> Self {
-        Self { in_c, ..self }
+        Self(Block { in_c, ..self.0 }, PhantomData)
     }
 
     pub(super) const fn names(&self) -> &'static [&'static str] {
-        self.names
+        self.0.names
     }
 }
 
@@ -91,7 +94,7 @@ impl<M: Method> BlockOf<M> {
     /// Sets the defaults; empty for a parameter without a default.
     #[must_use]
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
-        Self(SignatureBlock { names: self.0.names, defaults, in_c: &[], of: PhantomData })
+        Self(SignatureBlock(Block { defaults, ..self.0.0 }, PhantomData))
     }
 }
 
@@ -111,9 +114,7 @@ pub struct Function<C: 'static> {
     name: &'static str,
     flags: u64,
     overrides: &'static str,
-    names: &'static [&'static str],
-    defaults: &'static [&'static str],
-    in_c: &'static [CParam],
+    block: Block,
     about: About,
     declare: fn(&Self, &Rc<Parts<C>>) -> FunctionDecl,
 }
@@ -124,11 +125,11 @@ impl<C: 'static> Function<C> {
     }
 
     fn of<A: NativeParams, R: NativeResult>(&self, black_code: Option<Rc<dyn Any>>, thunk: Thunk) -> FunctionDecl {
-        let mut params = A::declared(self.names);
-        for (param, default) in params.iter_mut().zip(self.defaults) {
+        let mut params = A::declared(self.block.names);
+        for (param, default) in params.iter_mut().zip(self.block.defaults) {
             (*default).clone_into(&mut param.default);
         }
-        for (param, in_c) in params.iter_mut().zip(self.in_c) {
+        for (param, in_c) in params.iter_mut().zip(self.block.in_c) {
             param.flags |= if in_c.is_out { property_flags::OUT } else { 0 };
             param.meta.extend(in_c.meta.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
         }
@@ -157,7 +158,6 @@ pub const fn function_description<M: Method>(
     let fallible = if M::Returned::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let unchanging = if M::Receiver::IS_SHARED { function_flags::CONST } else { 0 };
     let flags = flags | fallible | unchanging;
-    let (names, defaults) = (block.0.names, block.0.defaults);
     let declare = |function: &Function<M::Class>, parts: &Rc<Parts<M::Class>>| {
         let parts = Rc::clone(parts);
         function.of::<M::Args, M::Result>(
@@ -172,7 +172,7 @@ pub const fn function_description<M: Method>(
             }),
         )
     };
-    Function { name, flags, overrides, names, defaults, in_c: &[], about, declare }
+    Function { name, flags, overrides, block: block.0.0, about, declare }
 }
 
 /// Describes the static function with the body `M`.
@@ -185,7 +185,6 @@ pub const fn static_function<M: StaticMethod>(
 ) -> Function<M::Class> {
     let fallible = if M::Returned::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let flags = flags | function_flags::STATIC | fallible;
-    let (names, defaults) = (block.names, block.defaults);
     let declare = |function: &Function<M::Class>, _parts: &Rc<Parts<M::Class>>| {
         function.of::<M::Args, M::Result>(
             of_static::<M>(),
@@ -198,7 +197,7 @@ pub const fn static_function<M: StaticMethod>(
             }),
         )
     };
-    Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
+    Function { name, flags, overrides: "", block: block.0, about, declare }
 }
 
 /// Describes an event that only scripts implement. Without an implementation it returns the zero value.
@@ -209,18 +208,7 @@ pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     _cell: &FunctionCell<C, A, R>,
     about: About,
 ) -> Function<C> {
-    let flags = flags | function_flags::IMPLEMENTABLE_EVENT;
-    let (names, defaults) = (block.names, block.defaults);
-    let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| {
-        function.of::<A, R>(
-            None,
-            Rc::new(|_context, frame| {
-                hand_over(frame);
-                Ok(())
-            }),
-        )
-    };
-    Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
+    without_body::<C, A, R>(name, flags | function_flags::IMPLEMENTABLE_EVENT, block, about)
 }
 
 /// Custom thunk of a function, as a type.
@@ -244,7 +232,6 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
     about: About,
 ) -> Function<T::Class> {
     let flags = flags | function_flags::CUSTOM_THUNK;
-    let (names, defaults) = (block.names, block.defaults);
     let declare = |function: &Function<T::Class>, _parts: &Rc<Parts<T::Class>>| {
         function.of::<A, R>(
             None,
@@ -257,7 +244,7 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
             }),
         )
     };
-    Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
+    Function { name, flags, overrides: "", block: block.0, about, declare }
 }
 
 fn unbalanced(path: &str) -> CallError {
@@ -267,22 +254,13 @@ fn unbalanced(path: &str) -> CallError {
     ))
 }
 
-/// Describes a function with a body in the bound C library. The function has no body before the class is bound.
-pub(super) const fn import_of_c<C: Class, A: NativeParams, R: NativeResult>(
+/// Describes a function without a body of its own: a script or the C library that the class is bound to implements it.
+pub(super) const fn without_body<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
     block: &SignatureBlock<A, R>,
     about: About,
 ) -> Function<C> {
-    let (names, in_c) = (block.names, block.in_c);
-    let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| {
-        function.of::<A, R>(
-            None,
-            Rc::new(|_context, frame| {
-                hand_over(frame);
-                Ok(())
-            }),
-        )
-    };
-    Function { name, flags, overrides: "", names, defaults: &[], in_c, about, declare }
+    let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| function.of::<A, R>(None, idle());
+    Function { name, flags, overrides: "", block: block.0, about, declare }
 }

@@ -16,7 +16,7 @@ use crate::object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, ValueParams};
 use crate::object::natives::{World, core_of};
 use crate::object::path::TypePath;
-use crate::object::thunk::{Frame, Thunk, hand_over};
+use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
@@ -189,11 +189,7 @@ impl NativeClass {
 
     /// Adds an event that subclasses may override, and returns the handle by which bodies call it. The default body does nothing.
     pub fn add_event<A: ValueParams>(&mut self, name: &str, params: &[&str]) -> FunctionHandle<A, ()> {
-        let nothing: Thunk = Rc::new(|_context, frame| {
-            hand_over(frame);
-            Ok(())
-        });
-        self.push_function(name, params, function_flags::NATIVE_EVENT, nothing)
+        self.push_function(name, params, function_flags::NATIVE_EVENT, idle())
     }
 
     fn push_property(&mut self, declared: PropertyDecl) -> AnyPropertyHandle {

@@ -127,7 +127,11 @@ pub fn add_interface(natives: Natives, of: (&str, &str), doc: &str, functions: V
     let (package, name) = of;
     let mut natives = natives.of_package(package);
     let doc = doc.to_owned();
-    natives.interfaces.push(InterfaceDecl { functions, doc, ..InterfaceDecl::new(package, name, Origin::Native) });
+    natives.batch.interfaces.push(InterfaceDecl {
+        functions,
+        doc,
+        ..InterfaceDecl::new(package, name, Origin::Native)
+    });
     natives
 }
 

@@ -11,8 +11,8 @@ pub use crate::kinds::{PropertyKind, class_flags, function_flags, property_flags
 pub use crate::native::Natives;
 pub use crate::native::c_functions::{ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
 pub use crate::native::declared::{
-    Body, Declared, DeclaredClass, Description, Hook, NoBody, Property, References, add_class, add_enum, add_struct,
-    add_structure, hook, invoke_member, invoke_member as invoke_static_member, struct_field,
+    Body, Declared, DeclaredClass, Description, Hook, NoBody, References, add_class, add_enum, add_struct,
+    add_structure, class_property, hook, invoke_member, invoke_member as invoke_static_member, struct_field,
 };
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;

@@ -16,7 +16,7 @@ use crate::object::decl::{
 use crate::object::enums::EnumEntry;
 use crate::object::hooks::HookContext;
 use crate::object::origin::Origin;
-use crate::object::thunk::{Thunk, hand_over};
+use crate::object::thunk::{Thunk, idle};
 use crate::script::defaults::Defaults;
 use crate::script::text::{Nobody, of_const, start};
 
@@ -71,14 +71,9 @@ fn enumeration(package: &hir::Package, found: &hir::Enum) -> EnumDecl {
         doc: "".into(),
     };
     EnumDecl {
-        package: package.name.clone(),
-        name: found.name.clone(),
-        origin: Origin::Script,
-        underlying: PropertyKind::U8,
-        is_flags: false,
         entries: found.entries.iter().enumerate().map(entry).collect(),
-        fingerprint: 0,
         doc: found.doc.clone(),
+        ..EnumDecl::new(&package.name, &found.name, PropertyKind::U8, Origin::Script)
     }
 }
 
@@ -200,13 +195,7 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
     let thunk = match found.body {
         Some(_) => bodies.thunk(format!("{}:{}", class.path, found.name)),
         // Others give it a body, or nobody does: it gives the zero value.
-        None => {
-            let nothing: Thunk = Rc::new(|_context, frame| {
-                hand_over(frame);
-                Ok(())
-            });
-            nothing
-        }
+        None => idle(),
     };
     FunctionDecl {
         flags: flags

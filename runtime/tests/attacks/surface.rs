@@ -248,12 +248,26 @@ fn a_record_of_types_is_read_before_the_file_is_mapped() {
 
 #[test]
 fn a_description_that_only_unsafe_code_can_make_is_compared_before_it_is_used() {
-    check("lie-kind", &["surface describes Lie.field in a way this host does not know (238)"]);
+    check("lie-kind", &["the types of surface", "/Script/Game.Lie:field has the kind 238, which this host does not know"]);
     check("lie-size", &["/Script/Game.Lie, which takes 8 bytes, aligned to 8, here and 4294967295 bytes"]);
     check("lie-offset", &["/Script/Game.Lie, whose field `field` lies at byte 0 here and at byte 4294967295"]);
     check("lie-fingerprint", &["/Script/Game.Lie, whose layout is another here than in the module"]);
     check("lie-path", &["/Script/Game.Lie:field refers to a type", "is no identifier"]);
     check("lie-name", &["a member of Lie named", "a name is at most 255"]);
+}
+
+#[test]
+fn a_check_of_a_file_refuses_a_declaration_that_breaks_a_rule() {
+    for (feature, says) in [
+        ("lie-kind", "/Script/Game.Lie:field has the kind 238, which this host does not know"),
+        ("own-base", "classes are derived from each other"),
+        ("property-twice", "two members of the name speed"),
+        ("default-of-another-type", "the default of"),
+    ] {
+        let checked = support::builder().check_scripts(&[support::plugin("surface", &[feature])]).expect("natives");
+        let error = checked.first().and_then(|found| found.declared.as_ref().err());
+        assert!(error.is_some_and(|error| error.contains(says)), "{feature}: {error:?}");
+    }
 }
 
 #[test]

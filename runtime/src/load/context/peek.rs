@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use alcedo_sys::{ImageError, ImageFile, StageDir};
 
-use crate::load::declared::{self, Declared};
+use crate::load::declared::{self, Declarations, Declared};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
 use crate::load::module::info::{ManifestInfo, ModuleInfo};
@@ -35,6 +35,11 @@ impl ManifestInfo {
     /// # Errors
     /// See [`ManifestInfo::peek`]; also if a description cannot be read.
     pub fn peek_declared(path: &Path) -> Result<(Self, Declared), ContextError> {
+        Self::peek_declarations(path).map(|(info, found)| (info, found.declared()))
+    }
+
+    /// Reads the same into declarations of a host, without bodies.
+    pub(crate) fn peek_declarations(path: &Path) -> Result<(Self, Declarations), ContextError> {
         ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         let (image, info) = check(path, ImageFile::read(path))?;
         let bad = |reason| ContextError::BadImage { path: path.to_owned(), reason };

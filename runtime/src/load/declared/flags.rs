@@ -11,9 +11,6 @@ pub(super) const OF_CLASSES: &[(u64, &str)] = &[
     (class_flags::CONTEXTUAL, "contextual"),
 ];
 
-/// The word for what a struct extends.
-pub(super) const BASE: &str = "base";
-
 pub(super) const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::EDIT_ANYWHERE, "edit_anywhere"),
     (property_flags::BLUEPRINT_READ, "blueprint_read"),
@@ -26,7 +23,7 @@ pub(super) const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::VISIBLE_ANYWHERE, "visible_anywhere"),
     (property_flags::REPLICATED, "replicated"),
     (property_flags::SAVE_GAME, "save_game"),
-    (property_flags::BASE, BASE),
+    (property_flags::BASE, "base"),
     (property_flags::ENUM_AS_BYTE, "enum_as_byte"),
 ];
 
@@ -51,37 +48,6 @@ pub(super) fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
     let known = table.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, word)| (*word).to_owned());
     let rest = table.iter().fold(flags, |rest, (bit, _)| rest & !bit);
     known.chain((rest != 0).then(|| format!("{rest:#x}"))).collect()
-}
-
-/// The bits for words; none where one of them is not known.
-#[cfg(feature = "script")]
-pub(super) fn bits(table: &[(u64, &str)], words: &[String]) -> Option<u64> {
-    let bit = |word: &String| {
-        let known = table.iter().find(|(_, known)| known == word).map(|(bit, _)| *bit);
-        known.or_else(|| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok())
-    };
-    words.iter().try_fold(0, |bits, word| Some(bits | bit(word)?))
-}
-
-/// The kind and the rest of a type that [`type_text`] has written.
-#[cfg(feature = "script")]
-pub(super) fn of_type_text(text: &str) -> Option<(PropertyKind, &str)> {
-    if text.starts_with('/') {
-        return Some((PropertyKind::STRUCT, text));
-    }
-    let (name, of) = match text.split_once('(') {
-        Some((name, of)) => (name, of.strip_suffix(')')?),
-        None => (text, ""),
-    };
-    let kind = (0..=u8::MAX).map(PropertyKind).find(|kind| kind.text() == Some(name))?;
-    Some((kind, of))
-}
-
-/// The kind of a delegate whose sort is called so.
-#[cfg(feature = "script")]
-pub(super) fn delegate_kind(sort: &str) -> Option<PropertyKind> {
-    let kinds = [PropertyKind::DELEGATE, PropertyKind::MULTICAST_DELEGATE, PropertyKind::SPARSE_DELEGATE];
-    kinds.into_iter().find(|kind| of_delegate(*kind) == sort)
 }
 
 /// A type as signatures write it.

@@ -1,20 +1,21 @@
 //! What a host declares itself: its native types, as its registry has them.
 
-use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use super::{
-    Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredFunction, DeclaredInterface,
-    DeclaredProperty, DeclaredStruct, flags,
-};
+use super::{Declarations, Declared, DeclaredDelegate};
 use crate::object::World;
 use crate::object::class::Class;
+use crate::object::decl::{
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl,
+};
 use crate::object::delegates::DelegateType;
-use crate::object::enums::{EnumEntry, EnumType};
+use crate::object::enums::EnumType;
 use crate::object::function::Function;
-use crate::object::meta::Meta;
+use crate::object::interface::Interface;
 use crate::object::names::Names;
 use crate::object::origin::Origin;
 use crate::object::property::Property;
+use crate::object::structs::StructType;
 
 /// The class that all others extend: every plugin has it.
 const ROOT: &str = "/Script/Core.Object";
@@ -34,109 +35,97 @@ pub(crate) fn of_package(world: &World, package: &str) -> Declared {
     of_types(world, &|origin, path| origin == Origin::Script && path.starts_with(&start))
 }
 
+/// Converts a delegate, of any origin.
+pub(crate) fn of_delegate(found: &DelegateType, names: &Names) -> DeclaredDelegate {
+    super::delegate(delegate(found, names))
+}
+
 /// The types of a world of which that is so.
 fn of_types(world: &World, is_meant: &dyn Fn(Origin, &str) -> bool) -> Declared {
     let (types, names) = (&world.types, &*world.names);
-    let delegates = types.delegates().into_iter().filter(|found| is_meant(found.origin, &found.path));
-    let structs = types.structs().into_iter().filter(|found| is_meant(found.origin, &found.path));
-    let interfaces = types.interfaces().into_iter().filter(|found| is_meant(found.origin, &found.path));
-    let classes = types.classes().into_iter().filter(|found| is_meant(found.origin, &found.path));
-    let functions = |found: &[std::rc::Rc<Function>]| found.iter().map(|found| function(found, names)).collect();
-    Declared {
-        classes: classes.map(|found| class(&found, names)).collect(),
-        enums: types
-            .enums()
-            .into_iter()
-            .filter(|found| is_meant(found.origin, &found.path))
-            .map(|found| enumeration(&found))
-            .collect(),
-        delegates: delegates.map(|found| of_delegate(&found, names)).collect(),
-        structs: structs
-            .map(|found| DeclaredStruct {
-                path: found.path.to_string(),
-                base: found.base().map(|base| base.path.to_string()).unwrap_or_default(),
-                size: found.size() as u32,
-                align: found.align() as u32,
-                fields: found.own_fields().iter().map(|field| property(field, names)).collect(),
-                doc: found.doc.to_string(),
-            })
-            .collect(),
-        interfaces: interfaces
-            .map(|found| DeclaredInterface {
-                path: found.path.to_string(),
-                functions: functions(&found.functions),
-                doc: found.doc.to_string(),
-            })
-            .collect(),
-        ..Declared::default()
+    macro_rules! meant {
+        ($found:expr, $decl:expr) => {
+            $found.iter().filter(|found| is_meant(found.origin, &found.path)).map(|found| $decl(found, names)).collect()
+        };
     }
-    .in_order()
-}
-
-fn enumeration(found: &EnumType) -> DeclaredEnum {
-    let entry = |entry: &EnumEntry| DeclaredEntry {
-        name: entry.name.to_string(),
-        number: entry.number,
-        display: entry.display.to_string(),
-        is_hidden: entry.is_hidden,
-        doc: entry.doc.to_string(),
+    let batch = Batch {
+        interfaces: meant!(types.interfaces(), interface),
+        enums: meant!(types.enums(), enumeration),
+        delegates: meant!(types.delegates(), delegate),
+        structs: meant!(types.structs(), structure),
+        classes: meant!(types.classes(), class),
+        earlier_names: Vec::new(),
     };
-    DeclaredEnum {
-        path: found.path.to_string(),
-        underlying: found.underlying().to_string(),
+    Declarations::new("", batch, Vec::new(), Vec::new()).declared()
+}
+
+fn interface(found: &Interface, names: &Names) -> InterfaceDecl {
+    InterfaceDecl {
+        functions: functions(&found.functions, names),
+        doc: found.doc.to_string(),
+        ..InterfaceDecl::new(&found.package, &found.name, found.origin)
+    }
+}
+
+fn enumeration(found: &EnumType, _names: &Names) -> EnumDecl {
+    EnumDecl {
         is_flags: found.is_flags,
-        entries: found.entries().iter().map(entry).collect(),
+        entries: found.entries().to_vec(),
         doc: found.doc.to_string(),
+        ..EnumDecl::new(&found.package, &found.name, found.underlying_kind(), found.origin)
     }
 }
 
-/// A delegate, whoever declares it.
-pub(crate) fn of_delegate(found: &DelegateType, names: &Names) -> DeclaredDelegate {
-    DeclaredDelegate {
-        path: found.path.to_string(),
-        sort: flags::of_delegate(found.kind),
-        params: found.arguments().iter().map(|param| property(param, names)).collect(),
-        result: found.result().map(|result| flags::type_text(result.ty.kind(), result.ty.type_path())),
+fn delegate(found: &DelegateType, names: &Names) -> DelegateDecl {
+    DelegateDecl {
+        class: found.class.as_deref().unwrap_or_default().to_owned(),
+        params: found.arguments().iter().chain(found.result()).map(|param| property(param, names)).collect(),
         doc: found.doc.to_string(),
+        ..DelegateDecl::new(&found.package, &found.name, found.kind, found.origin)
     }
 }
 
-fn class(found: &Class, names: &Names) -> DeclaredClass {
-    DeclaredClass {
-        path: found.path.to_string(),
-        base: found.base.as_ref().map(|base| base.path.to_string()).unwrap_or_default(),
-        flags: flags::words(flags::OF_CLASSES, found.flags),
+fn structure(found: &StructType, names: &Names) -> StructDecl {
+    StructDecl {
+        base: found.base().map(|base| base.path.to_string()).unwrap_or_default(),
+        size: found.size() as u32,
+        align: found.align() as u32,
+        fields: found.own_fields().iter().map(|field| property(field, names)).collect(),
+        doc: found.doc.to_string(),
+        ..StructDecl::new(&found.package, &found.name, found.origin)
+    }
+}
+
+fn class(found: &Class, names: &Names) -> ClassDecl {
+    let base = found.base.as_ref().map_or("", |base| &*base.path);
+    ClassDecl {
+        flags: found.flags,
         properties: found.own_properties.iter().map(|found| property(found, names)).collect(),
-        functions: found.own_functions.iter().map(|found| function(found, names)).collect(),
-        implements: found.interfaces.iter().map(ToString::to_string).collect(),
+        functions: functions(&found.own_functions, names),
+        interfaces: found.interfaces.iter().map(ToString::to_string).collect(),
         doc: found.doc.to_string(),
+        ..ClassDecl::new(&found.package, &found.name, base, found.origin)
     }
 }
 
-fn function(found: &Function, names: &Names) -> DeclaredFunction {
-    let text = |result: &Property| flags::type_text(result.ty.kind(), result.ty.type_path());
-    DeclaredFunction {
-        name: found.text.to_string(),
-        flags: flags::words(flags::OF_FUNCTIONS, found.flags),
+fn functions(found: &[Rc<Function>], names: &Names) -> Vec<FunctionDecl> {
+    let function = |found: &Rc<Function>| FunctionDecl {
+        flags: found.flags,
         overrides: found.overrides.as_deref().unwrap_or_default().to_owned(),
-        params: found.arguments().iter().map(|param| property(param, names)).collect(),
-        result: found.result().map(text),
-        meta: meta(&found.meta),
+        params: found.params.iter().map(|param| property(param, names)).collect(),
         doc: found.doc.to_string(),
-    }
+        meta: found.meta.clone(),
+        ..FunctionDecl::without_body(&found.text)
+    };
+    found.iter().map(function).collect()
 }
 
-fn property(found: &Property, names: &Names) -> DeclaredProperty {
-    DeclaredProperty {
-        name: found.text.to_string(),
-        ty: flags::type_text(found.ty.kind(), found.ty.type_path()),
-        flags: flags::words(flags::OF_PROPERTIES, found.flags),
+fn property(found: &Property, names: &Names) -> PropertyDecl {
+    PropertyDecl {
+        flags: found.flags,
         default: found.default.as_ref().map(|value| value.print(names)).unwrap_or_default(),
-        meta: meta(&found.meta),
         doc: found.doc.to_string(),
+        meta: found.meta.to_vec(),
+        ..PropertyDecl::new(&found.text, found.ty.kind()).of_type(found.ty.type_path())
     }
-}
-
-fn meta(found: &Meta) -> BTreeMap<String, String> {
-    found.iter().cloned().collect()
 }

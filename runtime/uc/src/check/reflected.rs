@@ -15,9 +15,6 @@ use super::symbols::{ARRAY_DIM, ClassSym, DelegateSym, FuncSym, Named, ParamSym,
 use crate::hash::HashMap;
 use crate::hir::{Access, Num, Path, Type, delegate_body};
 
-/// `function_flags::CUSTOM_THUNK`.
-const CUSTOM_THUNK: u64 = 1 << 16;
-
 /// The type of a property of reflection.
 pub(crate) fn type_of(ty: &PropertyType) -> Type {
     if let Some(num) = Num::of(ty.kind()) {
@@ -118,7 +115,7 @@ fn reflected_prop(found: &Property, free: bool) -> PropSym {
 /// A function of reflection.
 pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, free: bool) -> FuncSym {
     let has = |flag| found.flags & flag != 0;
-    let custom = has(CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
+    let custom = has(function_flags::CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
     let wild = |param: &Property| if custom { wild_of(&found.meta, param) } else { None };
     let param = |param: &Property| ParamSym {
         name: param.text.to_string(),
