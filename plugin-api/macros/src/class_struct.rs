@@ -427,33 +427,23 @@ impl Property {
 /// In which form a setter takes its value: a text as whatever becomes one, a value in host memory as whatever can be given
 /// for it, any other as what it is. By the name of the type, which decides about comfort only.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
-    const KINDS: &[&str] = &[
-        "UString",
-        "UUtf8String",
-        "UAnsiString",
-        "UText",
-        "UArray",
-        "USet",
-        "UMap",
-        "UOptional",
-        "SubclassOf",
-        "SoftClass",
-        "SoftObject",
-        "LazyObject",
-        "WeakObject",
-        "ScriptInterface",
-        "Delegate",
-        "MulticastDelegate",
-        "SparseDelegate",
-        "FieldPath",
-    ];
+    /// Types without parameters in host memory.
+    const TEXTS: &[&str] = &["UString", "UUtf8String", "UAnsiString", "UText", "FieldPath"];
+    /// Types with parameters that are passed by value.
+    const COPIED: &[&str] = &["Obj", "Vec", "Option", "HashSet", "BTreeSet", "HashMap", "BTreeMap"];
+    let is_one_of = |names: &[&str]| names.iter().any(|name| is_named(ty, name));
     if is_named(ty, "String") {
         quote! { into impl ::core::convert::Into<#ty> }
-    } else if KINDS.iter().any(|kind| is_named(ty, kind)) {
+    } else if is_one_of(TEXTS) || has_parameters(ty) && !is_one_of(COPIED) {
         quote! { give impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> }
     } else {
         quote! { give #ty }
     }
+}
+
+/// Checks whether a type has parameters, as `Obj<C>` has.
+fn has_parameters(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| !segment.arguments.is_none()))
 }
 
 /// Whether the last word of a type is `name`: enough for better messages, never for meaning.
