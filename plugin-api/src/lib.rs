@@ -55,10 +55,10 @@ pub use any_call::{AnyArgument, AnyArguments, AnyResult};
 pub use class::{Class, Interface};
 pub use delegate_signature::Signature;
 pub use dispose::auto_dispose;
+pub use kinds::reference::*;
 pub use kinds::{
-    AnyConjugate, Delegate, FieldPath, IntoHost, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, SoftClass,
-    SoftObject, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String,
-    WeakObject,
+    AnyConjugate, Delegate, FieldPath, IntoHost, Kind, Lent, MulticastDelegate, SoftClass, SparseDelegate, SubclassOf,
+    UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String,
 };
 pub use name::UName;
 pub use obj::Obj;
@@ -74,13 +74,14 @@ pub use zproperty::ZProperty;
 
 /// Items that most plugins use.
 pub mod prelude {
+    pub use crate::kinds::reference::*;
     pub use crate::{
         AnyConjugate, CallError, FailureKind, Lent, NetArchive, NetMap, Obj, Object, Out, PropertyKind, This, UName,
         module, task, timer, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods,
     };
     pub use crate::{
-        Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,
-        SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String, WeakObject,
+        Delegate, FieldPath, MulticastDelegate, SoftClass, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap,
+        UOptional, USet, UString, UText, UUtf8String,
     };
     #[doc(hidden)]
     pub use crate::{

@@ -49,9 +49,8 @@ pub use crate::object::host_value::HostValue;
 #[doc(hidden)]
 pub use crate::object::native_out::Out;
 pub use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
-pub use crate::object::typed_values::{
-    AnsiString, FieldPath, LazyObject, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject,
-};
+pub use crate::object::typed_values::words::*;
+pub use crate::object::typed_values::{AnsiString, Utf8String};
 pub use crate::object::value::{LocalText, Value};
 pub use crate::runtime::Runtime;
 pub use crate::{host_class, host_struct, plain_struct};

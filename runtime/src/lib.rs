@@ -94,10 +94,8 @@ pub use object::natives::World;
 pub use object::objects::RenameError;
 pub use object::thunk::Frame;
 pub use object::typed::{PlainField, PlainStruct};
-pub use object::typed_values::{
-    AnsiString, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,
-    SubclassOf, Utf8String, WeakObject,
-};
+pub use object::typed_values::words::*;
+pub use object::typed_values::{AnsiString, MulticastDelegate, SparseDelegate, Utf8String};
 pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
 pub use reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};

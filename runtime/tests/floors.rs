@@ -214,3 +214,32 @@ fn product_code_opens_files_by_one_helper() {
     }
     assert!(wrong.is_empty(), "use `alcedo_sys::plain_file`:\n{}", wrong.join("\n"));
 }
+
+/// A new kind changes at most these files. `file_value.rs` has names of kinds because files of worlds have them; a kind without a
+/// form there is saved as text.
+#[test]
+fn a_kind_of_reference_is_named_in_five_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    for room in crate::module_graph::CRATES {
+        sources(&root.join(room), &mut files);
+    }
+    let mut found = BTreeSet::new();
+    for file in files {
+        let path = file.strip_prefix(&root).expect("below the root").display().to_string();
+        let source = fs::read_to_string(&file).expect("a source");
+        let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let is_test = path.contains("test") || path.ends_with("carry/matrix.rs");
+        if !is_test && (code.contains("LazyObject") || code.contains("LAZY_OBJECT")) {
+            found.insert(path);
+        }
+    }
+    let expected = [
+        "plugin-api/abi/src/kinds.rs",
+        "plugin-api/src/kinds/reference.rs",
+        "runtime/reflect/src/kind_list.rs",
+        "runtime/reflect/src/values/lazy_object.rs",
+        "runtime/src/world/file_value.rs",
+    ];
+    assert_eq!(found, expected.map(str::to_owned).into());
+}

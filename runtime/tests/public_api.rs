@@ -166,7 +166,11 @@ impl Surface {
             && let Some((at, id)) = self.elsewhere(&id)
         {
             let before = std::mem::replace(&mut self.now, at);
-            self.walk(&id, path, hidden);
+            if inner["is_glob"] == true {
+                self.walk_all(&self.item(&id)["inner"]["module"]["items"].clone(), path, hidden);
+            } else {
+                self.walk(&id, path, hidden);
+            }
             self.now = before;
         } else if target.is_null() {
             self.note(

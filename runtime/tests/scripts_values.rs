@@ -59,6 +59,27 @@ fn a_value_that_becomes_what_an_optional_one_holds_is_assigned_to_it() {
 }
 
 #[test]
+fn an_object_assigned_to_any_reference_is_what_the_reference_leads_to() {
+    let text = "
+        var weak<Actor> w;
+        var soft<Actor> s;
+        var lazy<Actor> l;
+        function string A() {
+            local Actor a, b, c;
+            w = self; s = self; l = self;
+            a = w; b = s; c = l;
+            return a @ b @ c;
+        }
+        function string B() {
+            local Actor a, b, c;
+            w = none; s = none; l = none;
+            a = w; b = s; c = l;
+            return a @ b @ c;
+        }";
+    gives(text, &[("A", "Foo_1 Foo_1 Foo_1"), ("B", "None None None")]);
+}
+
+#[test]
 fn what_a_function_does_not_change_is_handed_on() {
     let text = "
         function string A() { local array<int> l; l[1] = 4; return string(B(5, l)); }

@@ -8,15 +8,62 @@ use abi_stable::StableAbi;
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
+/// Syntax behind the name of a kind in the text of a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KindForm {
+    /// The name alone.
+    Plain,
+    /// A path instead of the name.
+    Struct,
+    /// The path of a class, interface or enum in parentheses.
+    Path,
+    /// So many types in parentheses.
+    Types(usize),
+    /// A signature in parentheses.
+    Signature,
+}
+
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
+    (@plugin $text:literal) => {
+        Some($text)
+    };
+    (@plugin $text:literal $plugin:expr) => {
+        $plugin
+    };
+    ($(
+        $(#[$doc:meta])*
+        $name:ident = $number:literal, $text:literal, $form:ident $(($types:literal))?
+        $(, plugin: $plugin:expr)? $(, script: [$($word:literal),+])?;
+    )*) => {
         impl PropertyKind {
             $($(#[$doc])* pub const $name: Self = Self($number);)*
+
+            /// All kinds of this build.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The name that signatures, reports and errors use; `None` for a number this build does not know.
             #[must_use]
             pub const fn text(self) -> Option<&'static str> {
                 match self.0 { $($number => Some($text),)* _ => None }
+            }
+
+            /// Syntax of types of the kind; `Plain` for an unknown number.
+            #[must_use]
+            pub const fn form(self) -> KindForm {
+                match self.0 { $($number => KindForm::$form $(($types))?,)* _ => KindForm::Plain }
+            }
+
+            /// Name of the Rust type that plugins use, without parameters; `None` for types that have names of their own, and for an
+            /// unknown number.
+            #[must_use]
+            pub const fn plugin_type(self) -> Option<&'static str> {
+                match self.0 { $($number => kinds!(@plugin $text $($plugin)?),)* _ => None }
+            }
+
+            /// Keywords of the script language that make a reference of the kind to a class; the first one is shown.
+            #[must_use]
+            pub const fn script_words(self) -> &'static [&'static str] {
+                match self.0 { $($number => &[$($($word),+)?],)* _ => &[] }
             }
         }
     };
@@ -24,71 +71,71 @@ macro_rules! kinds {
 
 kinds! {
     /// One byte, unsigned.
-    U8 = 1, "u8";
+    U8 = 1, "u8", Plain;
     /// Two bytes, unsigned.
-    U16 = 2, "u16";
+    U16 = 2, "u16", Plain;
     /// Four bytes, unsigned.
-    U32 = 3, "u32";
+    U32 = 3, "u32", Plain;
     /// Eight bytes, unsigned.
-    U64 = 4, "u64";
+    U64 = 4, "u64", Plain;
     /// One byte, signed.
-    I8 = 5, "i8";
+    I8 = 5, "i8", Plain;
     /// Two bytes, signed.
-    I16 = 6, "i16";
+    I16 = 6, "i16", Plain;
     /// Four bytes, signed.
-    I32 = 7, "i32";
+    I32 = 7, "i32", Plain;
     /// Eight bytes, signed.
-    I64 = 8, "i64";
+    I64 = 8, "i64", Plain;
     /// Four bytes, IEEE 754.
-    F32 = 9, "f32";
+    F32 = 9, "f32", Plain;
     /// Eight bytes, IEEE 754.
-    F64 = 10, "f64";
+    F64 = 10, "f64", Plain;
     /// One byte, 0 or 1.
-    BOOL = 11, "bool";
+    BOOL = 11, "bool", Plain;
     /// UTF-8 text owned by the host: [`crate::value::TextRaw`].
-    STRING = 12, "String";
+    STRING = 12, "String", Plain;
     /// An interned name: [`crate::handles::Name`].
-    NAME = 13, "Name";
+    NAME = 13, "Name", Plain, plugin: Some("UName");
     /// A number of an enum, in the bytes that its underlying type has.
-    ENUM = 19, "Enum";
+    ENUM = 19, "Enum", Path, plugin: None;
     /// A strong reference to an object: [`crate::handles::ObjectHandle`].
-    OBJECT = 14, "Object";
+    OBJECT = 14, "Object", Path, plugin: Some("Obj");
     /// A struct by value.
-    STRUCT = 15, "Struct";
+    STRUCT = 15, "Struct", Struct, plugin: None;
     /// UTF-8 text, kept apart from `String` because other code tells the two apart: [`crate::value::TextRaw`].
-    UTF8_STRING = 16, "Utf8String";
+    UTF8_STRING = 16, "Utf8String", Plain, plugin: Some("UUtf8String");
     /// Text of one byte a character, ISO 8859-1: [`crate::value::TextRaw`].
-    ANSI_STRING = 17, "AnsiString";
+    ANSI_STRING = 17, "AnsiString", Plain, plugin: Some("UAnsiString");
     /// Text for people, with the key it is translated by: [`crate::value::LocalTextRaw`].
-    TEXT = 18, "Text";
+    TEXT = 18, "Text", Plain, plugin: Some("UText");
     /// A class that is the named one or a subclass: the name of its path.
-    SUBCLASS_OF = 21, "SubclassOf";
+    SUBCLASS_OF = 21, "SubclassOf", Path;
     /// The same, also while there is no such class: the name of its path.
-    SOFT_CLASS = 22, "SoftClass";
+    SOFT_CLASS = 22, "SoftClass", Path, script: ["softclass"];
     /// An object by its path, be it there or not: the name of the path.
-    SOFT_OBJECT = 23, "SoftObject";
+    SOFT_OBJECT = 23, "SoftObject", Path, script: ["soft", "softobject"];
     /// An object by an id that no other ever has, be it there or not: [`crate::value::LazyRaw`].
-    LAZY_OBJECT = 24, "LazyObject";
+    LAZY_OBJECT = 24, "LazyObject", Path, script: ["lazy", "lazyobject"];
     /// A reference that keeps nothing alive: [`crate::handles::ObjectHandle`].
-    WEAK_OBJECT = 25, "WeakObject";
+    WEAK_OBJECT = 25, "WeakObject", Path, script: ["weak", "weakobject"];
     /// A strong reference to an object of a class that implements an interface: [`crate::handles::ObjectHandle`].
-    SCRIPT_INTERFACE = 26, "ScriptInterface";
+    SCRIPT_INTERFACE = 26, "ScriptInterface", Path;
     /// A row of values: [`crate::value::ArrayRaw`].
-    ARRAY = 31, "Array";
+    ARRAY = 31, "Array", Types(1), plugin: Some("UArray");
     /// Values, each once: [`crate::value::MapRaw`].
-    SET = 32, "Set";
+    SET = 32, "Set", Types(1), plugin: Some("USet");
     /// Values by key: [`crate::value::MapRaw`].
-    MAP = 33, "Map";
+    MAP = 33, "Map", Types(2), plugin: Some("UMap");
     /// A value or none: a byte that is zero or one, and the value at the next offset that suits it.
-    OPTIONAL = 34, "Optional";
+    OPTIONAL = 34, "Optional", Types(1), plugin: Some("UOptional");
     /// A function of an object, to be called later: [`crate::value::DelegateRaw`].
-    DELEGATE = 41, "Delegate";
+    DELEGATE = 41, "Delegate", Signature;
     /// Any number of them, called one after the other: an [`crate::value::ArrayRaw`] of delegates.
-    MULTICAST_DELEGATE = 42, "MulticastDelegate";
+    MULTICAST_DELEGATE = 42, "MulticastDelegate", Signature;
     /// The same where there mostly is none: [`crate::value::SparseRaw`].
-    SPARSE_DELEGATE = 43, "SparseDelegate";
+    SPARSE_DELEGATE = 43, "SparseDelegate", Signature;
     /// A property by its path: the name of the path.
-    FIELD_PATH = 51, "FieldPath";
+    FIELD_PATH = 51, "FieldPath", Plain;
 }
 
 impl PropertyKind {
@@ -111,7 +158,7 @@ impl PropertyKind {
             Self::ANSI_STRING => 13,
             Self::NAME => 14,
             Self::TEXT => 15,
-            Self(number @ (21..=26 | 31..=34 | 41..=43 | 51)) => number,
+            Self(number @ 21..) if self.text().is_some() => number,
             _ => return None,
         })
     }

@@ -1,7 +1,7 @@
 //! Strings computed at compile time: types as `Map(String, Array(f64))`, and names in compiler messages. A nested type crosses
 //! the ABI boundary as its string, so both sides need it in constants, where `format!` is not available.
 
-use crate::kinds::PropertyKind;
+use crate::kinds::{KindForm, PropertyKind};
 
 /// Length limit of the string of a type, in bytes.
 const ROOM: usize = 512;
@@ -40,11 +40,9 @@ impl TypeText {
             Some(name) => name,
             None => "?",
         };
-        match kind {
-            PropertyKind::STRUCT => Self::joined(&[path]),
-            PropertyKind::DELEGATE | PropertyKind::MULTICAST_DELEGATE | PropertyKind::SPARSE_DELEGATE => {
-                Self::joined(&[name, "(", path, ")"])
-            }
+        match kind.form() {
+            KindForm::Struct => Self::joined(&[path]),
+            KindForm::Signature => Self::joined(&[name, "(", path, ")"]),
             _ if path.is_empty() => Self::joined(&[name]),
             _ => Self::joined(&[name, "(", path, ")"]),
         }
@@ -86,17 +84,7 @@ impl TypeText {
 
 /// Checks that types of the kind have the path of a struct, class or interface.
 const fn has_a_type_path(kind: PropertyKind) -> bool {
-    matches!(
-        kind,
-        PropertyKind::STRUCT
-            | PropertyKind::OBJECT
-            | PropertyKind::SUBCLASS_OF
-            | PropertyKind::SOFT_CLASS
-            | PropertyKind::SOFT_OBJECT
-            | PropertyKind::LAZY_OBJECT
-            | PropertyKind::WEAK_OBJECT
-            | PropertyKind::SCRIPT_INTERFACE
-    )
+    matches!(kind.form(), KindForm::Struct | KindForm::Path) && kind.0 != PropertyKind::ENUM.0
 }
 
 /// Checks that a string is `/Script/<Package>.<Type>`. A path with type syntax would change the meaning of strings that contain it.

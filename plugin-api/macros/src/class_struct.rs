@@ -423,33 +423,23 @@ impl Property {
 /// Returns the parameter form of a setter: strings accept all types that convert into them, values in host memory all types
 /// that can be assigned, other types only themselves. Decided by the name of the type, which only affects convenience.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
-    const KINDS: &[&str] = &[
-        "UString",
-        "UUtf8String",
-        "UAnsiString",
-        "UText",
-        "UArray",
-        "USet",
-        "UMap",
-        "UOptional",
-        "SubclassOf",
-        "SoftClass",
-        "SoftObject",
-        "LazyObject",
-        "WeakObject",
-        "ScriptInterface",
-        "Delegate",
-        "MulticastDelegate",
-        "SparseDelegate",
-        "FieldPath",
-    ];
+    /// Types without parameters in host memory.
+    const TEXTS: &[&str] = &["UString", "UUtf8String", "UAnsiString", "UText", "FieldPath"];
+    /// Types with parameters that are passed by value.
+    const COPIED: &[&str] = &["Obj", "Vec", "Option", "HashSet", "BTreeSet", "HashMap", "BTreeMap"];
+    let is_one_of = |names: &[&str]| names.iter().any(|name| is_named(ty, name));
     if is_named(ty, "String") {
         quote! { into impl ::core::convert::Into<#ty> }
-    } else if KINDS.iter().any(|kind| is_named(ty, kind)) {
+    } else if is_one_of(TEXTS) || has_parameters(ty) && !is_one_of(COPIED) {
         quote! { give impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> }
     } else {
         quote! { give #ty }
     }
+}
+
+/// Checks whether a type has parameters, as `Obj<C>` has.
+fn has_parameters(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| !segment.arguments.is_none()))
 }
 
 /// Returns true if the last segment of a type is `name`: sufficient for better messages, not for semantics.

@@ -11,9 +11,6 @@ use crate::names::Names;
 use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
 use crate::value::Value;
-use crate::values::list::{of_type, of_value};
-use crate::values::structure::start;
-use crate::values::{Content as _, Kind as _, Offer};
 
 /// Looks up where objects are, for references by path, and what members are called now.
 pub trait Paths {
@@ -78,7 +75,7 @@ impl Conversion<'_> {
             Value::Optional(inner) if !matches!(wanted, PropertyType::Optional(_)) => {
                 self.convert(inner.as_ref()?, wanted)
             }
-            value => of_type!(wanted, K, of => K::convert(value, of, self).map(K::wrap)),
+            value => wanted.convert(value, self),
         }
     }
 
@@ -172,7 +169,7 @@ impl Conversion<'_> {
                 Some(Value::Struct(fields)) => fields.iter().find(|(name, _)| **name == *field.text),
                 _ => None,
             };
-            let default = default.map_or_else(|| start(field), |(_, value)| value.clone());
+            let default = default.map_or_else(|| field.start(), |(_, value)| value.clone());
             // A field that could not have it has its default, unless it was written since.
             if *value == default && self.in_part(earlier, &field.ty).is_none() {
                 *value = earlier.clone();
@@ -220,11 +217,6 @@ impl Conversion<'_> {
             names.iter().find_map(|name| of.field(name))
         };
         of.field(name).or_else(had)
-    }
-
-    /// What another kind may make its value of.
-    pub(crate) fn offer<'v>(&self, value: &'v Value) -> Option<Offer<'v>> {
-        of_value!(value, K, content => K::offer(content, self))
     }
 
     pub(crate) fn all(&self, values: &[Value], wanted: &PropertyType) -> Option<Vec<Value>> {
@@ -355,7 +347,7 @@ mod tests {
             let found = convert(&value, &to, &names, &Door);
             let printed = found.as_ref().map_or("-".to_owned(), |value| value.print(&names));
             assert_eq!(printed, *expected, "{from} {text} to {to}");
-            assert!(found.is_none_or(|value| crate::transfer::fits(&to, &value).is_ok()), "{to} takes it");
+            assert!(found.is_none_or(|value| crate::values::fits(&to, &value).is_ok()), "{to} takes it");
         }
     }
 

@@ -1,7 +1,6 @@
 //! Enums: named numbers. In memory a value is a number of the underlying type, as plugins have it; everywhere else it is known by the
 //! name of its entry, so that an entry that gets another number stays what it is.
 
-use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,6 +9,8 @@ use alcedo_abi::kinds::PropertyKind;
 
 use crate::origin::Origin;
 use crate::property::PropertyType;
+
+pub use crate::value::EnumValue;
 
 /// An enum, immutable once declared.
 #[derive(Debug)]
@@ -44,29 +45,6 @@ pub struct EnumEntry {
     pub is_hidden: bool,
     /// The doc comment.
     pub doc: Arc<str>,
-}
-
-/// A value of an enum: an entry by name, several of them for flags, or a number that is none.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct EnumValue {
-    /// `Red`; `Read | Write` for flags; `7` for a number without an entry, `Read | 8` for flags with such a bit.
-    pub text: Arc<str>,
-    /// The number in the enum that it was read from. What is written goes by the text.
-    pub number: i128,
-}
-
-impl EnumValue {
-    /// The entry of that name; of flags, entries with `|` between.
-    #[must_use]
-    pub fn named(text: &str) -> Self {
-        Self { text: text.into(), number: 0 }
-    }
-}
-
-impl fmt::Display for EnumValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
 }
 
 impl EnumType {

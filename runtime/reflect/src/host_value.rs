@@ -5,9 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::typed::{FrameValue, PlainField};
-use crate::typed_values::{
-    AnsiString, FieldPath, LazyObject, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject,
-};
 use crate::value::LocalText;
 
 /// A Rust type that values are read and written as: numbers, `bool`, strings, names, references, enums, structs, and `Vec`, `Option`,
@@ -44,7 +41,7 @@ impl<T: PlainField + FrameValue> HostValue for T {
 
 macro_rules! as_they_are {
     ($($rust:ty),*) => {$(
-        impl HostValue for $rust {
+        impl $crate::host_value::HostValue for $rust {
             type Raw = Self;
 
             #[inline]
@@ -59,9 +56,8 @@ macro_rules! as_they_are {
         }
     )*};
 }
-as_they_are! {
-    bool, String, AnsiString, FieldPath, LazyObject, LocalText, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject
-}
+pub(crate) use as_they_are;
+as_they_are! { bool, String, LocalText }
 
 impl<T: HostValue> HostValue for Vec<T>
 where

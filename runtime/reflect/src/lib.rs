@@ -38,6 +38,7 @@ pub mod host_value;
 pub mod hot_columns;
 pub mod interface;
 mod invoke;
+mod kind_list;
 mod layout;
 pub mod lazy;
 mod links;
@@ -51,11 +52,9 @@ pub mod native_enums;
 pub mod native_out;
 pub mod native_value;
 pub mod natives;
-pub mod nested;
 pub mod objects;
 mod order;
 pub mod origin;
-pub mod owned;
 pub mod path;
 mod paths;
 mod pool;
@@ -73,7 +72,6 @@ mod suits;
 pub mod testing;
 mod text;
 pub mod thunk;
-pub mod transfer;
 pub mod type_text;
 pub mod typed;
 mod typed_containers;
@@ -94,4 +92,6 @@ pub mod plumbing {
     pub use crate::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
 }
 
+pub use property::nested;
+pub use values::owned;
 pub use world::World;

@@ -4,13 +4,37 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::LazyRaw;
 use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
 use crate::class::Class;
+use crate::kind_list::{of_type, of_value};
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
+use crate::values::{Content as _, Kind as _, Links};
+
+impl Links for World {
+    fn name_of(&self, path: &str) -> Name {
+        self.names.intern(path)
+    }
+
+    fn path(&self, name: Name) -> Rc<str> {
+        self.names.text(name)
+    }
+
+    fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
+        let is_there = |object| self.objects.is_alive(object) || self.objects.is_in_shadow();
+        self.lazy.sweep(is_there);
+        if is_there(object) { self.lazy.give(object) } else { Err(CallError::Stale { handle: object }) }
+    }
+
+    fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle> {
+        self.lazy.object(id)
+    }
+}
 
 impl World {
     /// The value of a property of type `ty` that refers to `object`, or to none.
@@ -22,38 +46,28 @@ impl World {
         if !object.is_none() {
             self.check_suits(ty, object)?;
         }
-        Ok(match ty {
-            PropertyType::Object { .. } => Value::Object(object),
-            PropertyType::WeakObject(_) => Value::WeakObject(object),
-            PropertyType::ScriptInterface(_) => Value::ScriptInterface(object),
-            PropertyType::LazyObject(_) if object.is_none() => Value::zero(ty),
-            PropertyType::LazyObject(_) => {
-                self.lazy.sweep(|object| self.objects.is_alive(object) || self.objects.is_in_shadow());
-                Value::LazyObject(self.lazy.give(object)?)
-            }
-            PropertyType::SoftObject(_) if object.is_none() => Value::SoftObject(Name::default()),
-            PropertyType::SoftObject(_) => {
-                let path = self.path_of(object).ok_or_else(|| CallError::NotFound {
-                    message: format!(
-                        "{object} has no path, since what it lies in is gone: give it another outer first"
-                    ),
-                })?;
-                Value::SoftObject(self.names.intern(&path))
-            }
-            other => return Err(no_such("a reference to an object", other)),
-        })
+        self.refer(ty, object)
+    }
+
+    /// Returns the value of a reference of type `ty` to `object`, whose class is not checked.
+    ///
+    /// # Errors
+    /// Returns the errors of [`World::reference_to`] except [`CallError::WrongClass`].
+    pub fn refer(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
+        of_type!(ty, K, _of => K::refer(object, self).map(|found| found.map(K::wrap)))
+            .unwrap_or_else(|| Err(no_such("a reference to an object", ty)))
     }
 
     /// The object that a reference leads to now. None when it is not there, or does not suit the type, and for values that
     /// are no reference.
     pub fn resolve_reference(&self, ty: &PropertyType, value: &Value) -> ObjectHandle {
-        let object = match value {
-            Value::Object(object) | Value::WeakObject(object) | Value::ScriptInterface(object) => *object,
-            Value::LazyObject(id) => self.lazy.object(*id).unwrap_or_default(),
-            Value::SoftObject(path) => self.object_at(&self.names.text(*path)).unwrap_or_default(),
-            _ => ObjectHandle::NONE,
-        };
+        let object = self.referent(value);
         if self.check_suits(ty, object).is_ok() { object } else { ObjectHandle::NONE }
+    }
+
+    /// Returns the object of a reference, whose class is not checked; none for values of other kinds. The object may have been destroyed.
+    pub fn referent(&self, value: &Value) -> ObjectHandle {
+        of_value!(value, K, content => K::referent(content, self)).unwrap_or_default()
     }
 
     /// The value of a property of type `ty` that names the class of that path; the empty path names none.
@@ -128,20 +142,18 @@ impl World {
         object: ObjectHandle,
         class: &Class,
     ) -> Result<(), CallError> {
-        let (suits, wanted) = match ty {
-            PropertyType::Object { class: base }
-            | PropertyType::SoftObject(base)
-            | PropertyType::LazyObject(base)
-            | PropertyType::WeakObject(base) => (self.is_below(class, base), base.to_string()),
-            PropertyType::ScriptInterface(interface) => {
-                let suits = class.implements(interface) || class.implements(&self.types.redirected(interface));
-                (suits, format!("class that implements {interface}"))
-            }
-            other => return Err(no_such("a reference to an object", other)),
+        let (path, is_interface) = (ty.type_path(), ty.kind() == PropertyKind::SCRIPT_INTERFACE);
+        let suits = if is_interface {
+            class.implements(path) || class.implements(&self.types.redirected(path))
+        } else if of_type!(ty, K, _of => K::refer(ObjectHandle::NONE, self).is_some()) {
+            self.is_below(class, path)
+        } else {
+            return Err(no_such("a reference to an object", ty));
         };
         if suits {
             return Ok(());
         }
+        let wanted = if is_interface { format!("class that implements {path}") } else { path.to_owned() };
         Err(CallError::WrongClass { place: String::new(), handle: object, found: class.path.to_string(), wanted })
     }
 }
@@ -152,12 +164,11 @@ fn no_such(wanted: &str, found: &PropertyType) -> CallError {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
-
     use super::{PropertyType, Value};
     use crate::World;
     use crate::decl::{ClassDecl, PropertyDecl};
     use crate::testing::{declare, dynamic, native, world};
+    use crate::values::Entry;
     use alcedo_abi::kinds::PropertyKind;
     use alcedo_base::handles::ObjectHandle;
 
@@ -186,15 +197,16 @@ mod tests {
     }
 
     /// Every kind of reference to a leaf; the last to what sings.
-    fn references() -> [PropertyType; 5] {
-        let leaf = || -> Rc<str> { LEAF.into() };
-        [
-            PropertyType::SoftObject(leaf()),
-            PropertyType::LazyObject(leaf()),
-            PropertyType::WeakObject(leaf()),
-            PropertyType::Object { class: leaf() },
-            PropertyType::ScriptInterface(SINGS.into()),
-        ]
+    fn references() -> Vec<PropertyType> {
+        let of = |kind: &PropertyKind| {
+            let path = if *kind == PropertyKind::SCRIPT_INTERFACE { SINGS } else { LEAF };
+            Entry::of(*kind)?.of_path.map(|of_path| of_path(path.into()))
+        };
+        let world = world();
+        let all = PropertyKind::ALL.iter().filter_map(of);
+        let found: Vec<_> = all.filter(|ty| world.refer(ty, ObjectHandle::NONE).is_ok()).collect();
+        assert_eq!(found.len(), 5, "{found:?}");
+        found
     }
 
     #[test]
@@ -233,11 +245,12 @@ mod tests {
     #[test]
     fn a_soft_reference_means_a_place_and_a_lazy_one_an_object() {
         let (world, [_, leaf, _]) = forest();
-        let [soft, lazy, ..] = references();
-        let (place, object) = (world.reference_to(&soft, leaf).unwrap(), world.reference_to(&lazy, leaf).unwrap());
+        let types = references();
+        let [_, soft, lazy, ..] = &types[..] else { panic!("{types:?}") };
+        let (place, object) = (world.reference_to(soft, leaf).unwrap(), world.reference_to(lazy, leaf).unwrap());
         world.objects.rename(leaf, "other", ObjectHandle::NONE).unwrap();
-        assert_eq!(world.resolve_reference(&soft, &place), ObjectHandle::NONE);
-        assert_eq!(world.resolve_reference(&lazy, &object), leaf);
+        assert_eq!(world.resolve_reference(soft, &place), ObjectHandle::NONE);
+        assert_eq!(world.resolve_reference(lazy, &object), leaf);
     }
 
     #[test]

@@ -1,20 +1,18 @@
 //! What a property is: the type of its value, and where, under which name and with which default it lies.
 
-use std::fmt;
+pub mod nested;
+
 use std::rc::Rc;
 
 use alcedo_abi::fingerprint::Fingerprint;
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::Name;
 
-use crate::delegate_words::split;
 use crate::enums::EnumType;
+use crate::kind_list::{each_kind, type_enum};
 use crate::meta::Meta;
-use crate::nested::{ElementType, EntryType, OptionalType, Row};
-use crate::structs::{Nature, StructType};
+use crate::structs::StructType;
 use crate::value::Value;
-use crate::values::list::{each_kind, of_type, type_enum};
-use crate::values::{Content as _, Entry, Form, Kind};
+use nested::{ElementType, EntryType, OptionalType, Row};
 
 each_kind! { [type_enum] (
     /// The type of a property, a struct field or a parameter.
@@ -47,6 +45,13 @@ pub struct Property {
     pub owner: Rc<str>,
 }
 
+impl Property {
+    /// Returns the value of the property in a new object or struct.
+    pub(crate) fn start(&self) -> Value {
+        self.default.clone().unwrap_or_else(|| Value::initial(&self.ty))
+    }
+}
+
 impl PropertyType {
     /// The type with what a struct or an enum consists of, for errors about two that have one path.
     pub(crate) fn in_full(&self) -> String {
@@ -61,28 +66,6 @@ impl PropertyType {
         }
     }
 
-    /// The type of a kind that needs no more words; `None` for all others and for unknown numbers.
-    pub fn plain(kind: PropertyKind) -> Option<Self> {
-        Entry::of(kind)?.plain.clone()
-    }
-
-    /// The same, by the kind's name.
-    pub fn plain_named(kind: &str) -> Option<Self> {
-        Entry::named(kind)?.plain.clone()
-    }
-
-    /// Its kind number.
-    #[inline]
-    pub fn kind(&self) -> PropertyKind {
-        of_type!(self, K, _of => K::KIND)
-    }
-
-    /// What belongs to the kind: the path of the struct or class, the types in a container, the signature of a delegate.
-    /// Empty for plain kinds.
-    pub fn type_path(&self) -> &str {
-        of_type!(self, K, of => K::path(of))
-    }
-
     /// How the rows of a set or map lie; `None` for all others.
     pub fn row(&self) -> Option<Row<'_>> {
         match self {
@@ -90,23 +73,6 @@ impl PropertyType {
             Self::Map(of) => Some(of.row()),
             _ => None,
         }
-    }
-
-    /// Bytes of a value.
-    #[inline]
-    pub fn size(&self) -> usize {
-        of_type!(self, K, of => K::bytes(of))
-    }
-
-    /// Alignment of a value in bytes.
-    #[inline]
-    pub fn align(&self) -> usize {
-        of_type!(self, K, of => K::align(of).max(align_of::<<K as Kind>::Raw>()))
-    }
-
-    /// What is true of all values.
-    pub(crate) fn nature(&self) -> Nature {
-        of_type!(self, K, of => K::nature(of))
     }
 
     /// Whether values own memory of their own, which must be freed with them.
@@ -127,21 +93,6 @@ impl PropertyType {
     /// Whether values may be in a set, or be the keys of a map: what may change in place, or is a function, may not.
     pub fn can_be_key(&self) -> bool {
         self.nature().can_be_key
-    }
-
-    /// Shows `visit` the types of the values that a value has in it.
-    pub fn inner_types(&self, visit: &mut dyn FnMut(&Self)) {
-        of_type!(self, K, of => K::inner_types(of, visit));
-    }
-
-    /// The signature, of a delegate or several.
-    pub fn signature(&self) -> Option<&str> {
-        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| split(K::path(of)).1))
-    }
-
-    /// The path of the delegate, of one that has a name.
-    pub fn delegate_path(&self) -> Option<&str> {
-        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| split(K::path(of)).0).flatten())
     }
 
     /// Whether `is` says yes of the type, or of one that it has in it, however deep.
@@ -193,28 +144,6 @@ pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> Str
     }
     format!("{path} with {}", shown.join(", "))
 }
-
-/// The type as signatures, reports and errors show it: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,
-/// `Map(String, Array(f64))`.
-impl fmt::Display for PropertyType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, form) = of_type!(self, K, _of => (K::NAME, K::FORM));
-        match form {
-            Form::Nothing => f.write_str(name),
-            Form::Struct => f.write_str(self.type_path()),
-            Form::Path | Form::Types(_) | Form::Signature => write!(f, "{name}({})", self.type_path()),
-        }
-    }
-}
-
-/// Structs are the same when path and all fields are: two generations may well have a struct of one path.
-impl PartialEq for PropertyType {
-    fn eq(&self, other: &Self) -> bool {
-        of_type!(self, K, one => K::of(other).is_some_and(|two| K::same_type(one, two)))
-    }
-}
-
-impl Eq for PropertyType {}
 
 /// A name as people read it: words of an identifier, each with a capital.
 pub(crate) fn display_name(name: &str) -> String {

@@ -2,8 +2,6 @@
 //! straight to them.
 
 use crate::property::PropertyType;
-use crate::values::Kind as _;
-use crate::values::list::of_type;
 
 /// The strong references of a layout.
 #[derive(Debug, Default)]
@@ -19,7 +17,7 @@ impl References {
     pub(super) fn of<'a>(fields: impl IntoIterator<Item = (usize, &'a PropertyType)>) -> Self {
         let mut found = Found::default();
         for (offset, ty) in fields {
-            of_type!(ty, K, of => K::references(of, ty, offset, &mut found));
+            ty.references(offset, &mut found);
         }
         Self { direct: found.direct.into(), deep: found.deep.into() }
     }

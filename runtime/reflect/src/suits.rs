@@ -9,9 +9,9 @@ use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
 use crate::class::Class;
+use crate::kind_list::of_type;
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
-use crate::values::list::of_type;
 use crate::values::{Content as _, Kind as _};
 
 /// The class of an object.

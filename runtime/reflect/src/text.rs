@@ -12,9 +12,6 @@ use alcedo_base::shown::line;
 use crate::names::Names;
 use crate::path::is_identifier;
 use crate::property::PropertyType;
-use crate::value::Value;
-use crate::values::Kind as _;
-use crate::values::list::of_value;
 
 /// A text that is no value of the type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -26,26 +23,6 @@ pub struct ParseError {
     pub wanted: String,
     /// What is wrong, and the right form.
     pub problem: String,
-}
-
-impl Value {
-    /// The value as text that [`Value::parse`] reads back: numbers and `true` plain, texts quoted (a translated one with
-    /// its names behind it: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for
-    /// classes, soft references and properties, 32 hexadecimal digits for lazy ones, `#1.2:function` for delegates,
-    /// structs as `(x=1, y=2)`, lists as `(1, 2)`, maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
-    pub fn print(&self, names: &Names) -> String {
-        of_value!(self, K, value => K::print(value, names))
-    }
-
-    /// Reads a value. Texts, names and paths may stand plain, with everything up to the end (in something else: up to the
-    /// next comma or parenthesis) belonging to them, or quoted with `\" \\ \n \r \t \0 \u{7f}`. Fields that a struct's text leaves
-    /// out have their defaults.
-    ///
-    /// # Errors
-    /// Returns `ParseError` if the text cannot be parsed as the type.
-    pub fn parse(text: &str, ty: &PropertyType, names: &Names) -> Result<Self, ParseError> {
-        scan::whole(text, ty, names)
-    }
 }
 
 pub(crate) fn listed(parts: impl Iterator<Item = String>) -> String {
@@ -107,11 +84,11 @@ mod tests {
     use alcedo_base::handles::ObjectHandle;
     use alcedo_base::shown::printable;
 
-    use super::{PropertyType, Value};
+    use super::PropertyType;
     use crate::decl::PropertyDecl;
     use crate::names::Names;
     use crate::testing::{Dice, fuzz, structure, type_of};
-    use crate::value::{Binding, LocalText};
+    use crate::value::{Binding, LocalText, Value};
 
     fn check(ty: &PropertyType, text: &str, expected: &str) {
         let names = Names::new();

@@ -62,7 +62,7 @@ impl TypeText {
     pub fn of_declaration(kind: PropertyKind, type_path: &str) -> Result<Self, TypeTextError> {
         let written = match Entry::of(kind) {
             None | Some(Entry { form: Form::Struct, .. }) => type_path.to_owned(),
-            Some(Entry { form: Form::Nothing, name, .. }) => (*name).to_owned(),
+            Some(Entry { form: Form::Plain, name, .. }) => (*name).to_owned(),
             Some(Entry { name, .. }) => format!("{name}({type_path})"),
         };
         let found: Self = written.parse()?;
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         let Some(&Entry { kind, form, .. }) = known else {
             return Err(format!("there is no kind `{name}`; a struct is written as its path"));
         };
-        if form == Form::Nothing {
+        if form == Form::Plain {
             return Ok(TypeText::Plain(kind));
         }
         if kind == PropertyKind::OBJECT && !self.rest.starts_with('(') {
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
                 }
                 TypeText::Container(kind, of)
             }
-            Form::Nothing | Form::Struct => TypeText::Plain(kind),
+            Form::Plain | Form::Struct => TypeText::Plain(kind),
         };
         self.expect(")")?;
         Ok(found)

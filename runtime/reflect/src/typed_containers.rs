@@ -156,10 +156,10 @@ mod tests {
     use crate::decl::PropertyDecl;
     use crate::testing::{declare, dynamic, type_of, world};
     use crate::typed::OfKind;
-    use crate::typed_values::{
-        AnsiString, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,
-        SubclassOf, Utf8String, WeakObject,
+    use crate::typed_values::words::{
+        FieldPath, LazyObject, ScriptInterface, SoftClass, SoftObject, SubclassOf, WeakObject,
     };
+    use crate::typed_values::{AnsiString, MulticastDelegate, SparseDelegate, Utf8String};
     use crate::value::{Binding, LocalText};
 
     fn check<T: OfKind + Clone + PartialEq + Debug>(words: &str, value: T, printed: &str) {

@@ -3,9 +3,7 @@
 
 use std::borrow::Cow;
 
-use alcedo_abi::value::LazyRaw;
-use alcedo_base::handles::{Name, ObjectHandle};
-
+use crate::host_value::as_they_are;
 use crate::typed::{OfKind, by_kind};
 use crate::value::{Binding, LocalText, is_latin_1};
 use crate::values::ansi_text::AnsiText;
@@ -14,7 +12,7 @@ use crate::values::local_text::LocalTextKind;
 use crate::values::multicast::Multicast;
 use crate::values::ptr::{Mut, Ref};
 use crate::values::sparse::Sparse;
-use crate::values::{Kind as _, class_paths, field_path, lazy_object, references, soft_object, text};
+use crate::values::{Kind as _, text};
 
 /// Text that is kept apart from `String`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -67,46 +65,63 @@ by_kind! {
     Binding, "Delegate": Delegate;
 }
 
-macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident($inner:ty) is $kind:ty;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
-        pub struct $name(pub $inner);
+as_they_are! { AnsiString, Utf8String }
 
-        impl OfKind for $name {
-            type Kind = $kind;
+/// The types of the kinds whose values are one machine word or id, from the list of kinds.
+pub mod words {
+    use std::borrow::Cow;
 
-            fn describe() -> Cow<'static, str> {
-                stringify!($name).into()
+    use alcedo_abi::value::LazyRaw;
+    use alcedo_base::handles::{Name, ObjectHandle};
+
+    use crate::host_value::as_they_are;
+    use crate::kind_list::each_kind;
+    use crate::typed::OfKind;
+    use crate::values::ptr::{Mut, Ref};
+
+    macro_rules! words {
+        (
+            ()
+            $(
+                $(#[doc = $doc:literal])*
+                $(#[cfg($cfg:meta)])?
+                $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+ $(, $word:ident)?;
+            )*
+        ) => {
+            $(word! { [$($word)?] [$crate::values::$($path)::+] $(#[doc = $doc])* $value($content) })*
+        };
+    }
+
+    macro_rules! word {
+        ([] $($other:tt)*) => {};
+        ([word] [$kind:ty] $(#[$doc:meta])* $name:ident($inner:ty)) => {
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+            pub struct $name(pub $inner);
+
+            impl OfKind for $name {
+                type Kind = $kind;
+
+                fn describe() -> Cow<'static, str> {
+                    stringify!($name).into()
+                }
+
+                #[inline]
+                fn load(at: Ref<'_, $kind>) -> Self {
+                    Self(at.raw())
+                }
+
+                #[inline]
+                fn store(self, at: Mut<'_, $kind>) {
+                    at.set(self.0);
+                }
             }
 
-            #[inline]
-            fn load(at: Ref<'_, $kind>) -> Self {
-                Self(at.raw())
-            }
+            as_they_are! { $name }
+        };
+    }
 
-            #[inline]
-            fn store(self, at: Mut<'_, $kind>) {
-                at.set(self.0);
-            }
-        }
-    )*};
-}
-words! {
-    /// The name of the path of a class.
-    SubclassOf(Name) is class_paths::SubclassOf;
-    /// The same, also while there is no such class.
-    SoftClass(Name) is class_paths::SoftClass;
-    /// The name of the path of an object.
-    SoftObject(Name) is soft_object::SoftObject;
-    /// The name of the path of a property.
-    FieldPath(Name) is field_path::FieldPath;
-    /// The id of an object.
-    LazyObject(LazyRaw) is lazy_object::LazyObject;
-    /// A reference that keeps nothing alive.
-    WeakObject(ObjectHandle) is references::WeakObject;
-    /// A reference to an object that implements an interface.
-    ScriptInterface(ObjectHandle) is references::ScriptInterface;
+    each_kind! { [words] () }
 }
 
 /// Delegates that are called one after the other.

@@ -9,6 +9,7 @@ use crate::nested::{ElementType, EntryType, OptionalType};
 use crate::property::PropertyType;
 use crate::structs::StructType;
 use crate::type_text::{SignatureText, TypeText, TypeTextError};
+use crate::values::Entry;
 
 /// Looks up the structs, classes and interfaces that types name.
 pub trait TypeResolver {
@@ -155,16 +156,8 @@ fn reference(kind: PropertyKind, path: &str, resolver: &dyn TypeResolver) -> Res
         _ if resolver.knows_class(path) => {}
         _ => return Err(TypeError::NoClass { path: path.to_owned() }),
     }
-    let class: Rc<str> = path.into();
-    Ok(match kind {
-        PropertyKind::SUBCLASS_OF => PropertyType::SubclassOf(class),
-        PropertyKind::SOFT_CLASS => PropertyType::SoftClass(class),
-        PropertyKind::SOFT_OBJECT => PropertyType::SoftObject(class),
-        PropertyKind::LAZY_OBJECT => PropertyType::LazyObject(class),
-        PropertyKind::WEAK_OBJECT => PropertyType::WeakObject(class),
-        PropertyKind::SCRIPT_INTERFACE => PropertyType::ScriptInterface(class),
-        _ => PropertyType::Object { class },
-    })
+    let of_path = Entry::of(kind).and_then(|entry| entry.of_path);
+    of_path.map(|of_path| of_path(path.into())).ok_or_else(|| unknown(&TypeText::Reference(kind, path.to_owned())))
 }
 
 fn key(text: &TypeText, resolver: &dyn TypeResolver) -> Result<PropertyType, TypeError> {

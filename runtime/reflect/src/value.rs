@@ -1,23 +1,42 @@
 //! A value of a property, owned and typed: what tools, defaults and migrations work with. Code that knows the Rust type
 //! reads and writes memory directly instead.
 
-use std::hash::{Hash, Hasher};
+use std::fmt::{self, Display};
 use std::sync::Arc;
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{DelegateRaw, LazyRaw};
 use alcedo_base::handles::{Name, ObjectHandle};
 
-use crate::enums::EnumValue;
-use crate::property::PropertyType;
-use crate::values::list::{each_kind, of_type, of_value, value_enum};
-use crate::values::{Content as _, Kind as _};
+use crate::kind_list::{each_kind, value_enum};
 
 each_kind! { [value_enum] (
     /// A value. Two floats are equal when their bits are, as memory compares them: so a default of NaN is equal to itself.
     #[derive(Clone, Debug)]
     Value
 ) }
+
+/// A value of an enum: an entry by name, several of them for flags, or a number that is none.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct EnumValue {
+    /// `Red`; `Read | Write` for flags; `7` for a number without an entry, `Read | 8` for flags with such a bit.
+    pub text: Arc<str>,
+    /// The number in the enum that it was read from. What is written goes by the text.
+    pub number: i128,
+}
+
+impl EnumValue {
+    /// The entry of that name; of flags, entries with `|` between.
+    #[must_use]
+    pub fn named(text: &str) -> Self {
+        Self { text: text.into(), number: 0 }
+    }
+}
+
+impl Display for EnumValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
 
 /// Text for people: what is shown, and what it is looked up by in a translation. Both names empty: it is not translated.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -62,64 +81,27 @@ pub fn with_objects(value: &Value, map: &mut dyn FnMut(ObjectHandle) -> ObjectHa
     value.map_objects(map)
 }
 
-impl Value {
-    /// The kind of property that holds such a value.
-    pub fn kind(&self) -> PropertyKind {
-        of_value!(self, K, _value => K::KIND)
-    }
-
-    /// How the kind is called.
-    #[doc(hidden)]
-    pub fn kind_name(&self) -> &'static str {
-        of_value!(self, K, _value => K::NAME)
-    }
-
-    /// Shows `visit` every object that the value names by handle, and whether it keeps the object alive.
-    pub fn visit_objects(&self, visit: &mut dyn FnMut(ObjectHandle, bool)) {
-        of_value!(self, K, value => K::each_object(value, visit));
-    }
-
-    /// The value with each value that it has in it, of the type that it has there, replaced by what `map` makes of it. Keys
-    /// stay. A value that is not of the type stays as it is.
-    pub fn map_parts(self, ty: &PropertyType, map: &mut dyn FnMut(&PropertyType, Self) -> Self) -> Self {
-        of_type!(ty, K, of => match K::take(self) {
-            Ok(content) => K::wrap(K::with_parts(of, content, map)),
-            Err(other) => other,
-        })
-    }
-
-    /// The value with every object that it names by handle replaced by what `map` makes of it.
-    pub(crate) fn map_objects(&self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self {
-        of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
-    }
-
-    /// The value that zero bytes mean.
-    pub fn zero(ty: &PropertyType) -> Self {
-        of_type!(ty, K, of => K::wrap(K::zero(of)))
-    }
-
-    /// The value a property starts with when its declaration names none: zero, but fields of structs at the defaults
-    /// of the struct.
-    pub fn initial(ty: &PropertyType) -> Self {
-        of_type!(ty, K, of => K::wrap(K::initial(of)))
-    }
+/// A value that does not fit the property it was to be written to.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a {found} cannot be written to a {wanted}: convert it first")]
+pub struct WrongType {
+    /// The value's kind, or the field that the struct does not have.
+    pub found: String,
+    /// The property's type.
+    pub wanted: String,
 }
 
-impl PartialEq for Value {
-    fn eq(&self, other: &Self) -> bool {
-        of_value!(self, K, one => K::get(other).is_some_and(|two| K::same(one, two)))
+impl WrongType {
+    /// Returns the error of a value that cannot be written to a type.
+    pub(crate) fn of(found: &str, ty: &impl Display) -> Self {
+        Self { found: found.to_owned(), wanted: ty.to_string() }
+    }
+
+    /// Checks that a container has room for so many values.
+    pub(crate) fn check_len(len: usize, ty: &impl Display) -> Result<(), Self> {
+        if u32::try_from(len).is_ok() { Ok(()) } else { Err(Self::of("container with 2³² values", ty)) }
     }
 }
-
-/// Equal values feed the same: of sets and maps only how many there are, since the order must not be felt.
-impl Hash for Value {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.kind().hash(state);
-        of_value!(self, K, value => K::feed(value, state));
-    }
-}
-
-impl Eq for Value {}
 
 #[cfg(test)]
 mod tests {

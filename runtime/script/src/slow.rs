@@ -347,27 +347,18 @@ fn convert(
             let kept = fields.into_iter().filter(|(name, _)| of.field(name).is_some()).collect();
             put(&Value::Struct(kept))
         }
-        Conversion::ToReference(kind, _) => match *kind {
-            PropertyKind::WEAK_OBJECT => put(&Value::WeakObject(handle(&value))),
-            PropertyKind::SOFT_OBJECT => {
-                let path = world.path_of(handle(&value)).unwrap_or_default();
-                put(&Value::SoftObject(world.names.intern(&path)))
-            }
-            PropertyKind::SOFT_CLASS => put(&Value::SoftClass(name(&value))),
-            _ => put(&Value::LazyObject(world.lazy.find(handle(&value)).unwrap_or(alcedo_abi::value::LazyRaw::NONE))),
-        },
+        Conversion::ToReference(PropertyKind::SOFT_CLASS, _) => put(&Value::SoftClass(name(&value))),
+        // A destroyed object, and an object without a path, become none.
+        Conversion::ToReference(..) => {
+            put(&world.refer(target, handle(&value)).unwrap_or_else(|_| Value::zero(target)))
+        }
+        Conversion::FromReference(PropertyKind::SOFT_CLASS) => {
+            let known = world.types.class_by_path(&world.names.text(name(&value))).is_some();
+            put(&Value::SubclassOf(if known { name(&value) } else { Name::default() }))
+        }
         Conversion::FromReference(_) => {
-            let object = match &value {
-                Value::WeakObject(it) => Some(*it).filter(|it| world.objects.is_alive(*it)),
-                Value::SoftObject(path) => world.object_at(&world.names.text(*path)),
-                Value::LazyObject(id) => world.lazy.object(*id),
-                Value::SoftClass(path) => {
-                    let known = world.types.class_by_path(&world.names.text(*path)).is_some();
-                    return put(&Value::SubclassOf(if known { *path } else { Name::default() }));
-                }
-                _ => None,
-            };
-            put(&Value::Object(object.unwrap_or(ObjectHandle::NONE)))
+            let object = Some(world.referent(&value)).filter(|object| world.objects.is_alive(*object));
+            put(&Value::Object(object.unwrap_or_default()))
         }
         Conversion::ToOptional => put(&Value::Optional(Some(Box::new(value)))),
         // The loader makes something else of these.

@@ -13,8 +13,8 @@ use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::convert::convert_in_part;
 use crate::object::property::Property;
-use crate::object::transfer::fits;
 use crate::object::value::Value;
+use crate::object::values::fits;
 use crate::reload::goals::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 

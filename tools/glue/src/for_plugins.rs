@@ -50,10 +50,11 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     Ok(text)
 }
 
-/// Types that a source, or a macro in it, names without a path: one of its own of that name would be taken for it.
-const WRITTEN_WITH: &str = "Box Delegate FieldPath HashMap HashSet LazyObject MulticastDelegate Obj Option Result ScriptInterface SoftClass \
-                            SoftObject SparseDelegate String SubclassOf UAnsiString UArray UMap UName UOptional USet UText UUtf8String \
-                            Vec WeakObject";
+/// Checks whether a source, or a macro in it, names a type of that name without a path: its own one would be taken for it.
+fn is_written_with(name: &str) -> bool {
+    let mut types = PropertyKind::ALL.iter().filter_map(|kind| kind.plugin_type());
+    ["Box", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)
+}
 
 /// The paths of the types that are written here, by their names: a source has one of each.
 pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
@@ -67,7 +68,7 @@ pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'
     let mut own = BTreeMap::new();
     for path in all.iter().copied().filter(|path| glue.writes(path)) {
         let ((package, _), name) = (parts(path), own_name(path));
-        if WRITTEN_WITH.split(' ').any(|other| other == name) {
+        if is_written_with(name) {
             return Err(GlueError::Hides { name: name.to_owned(), path: path.to_owned() });
         }
         if let Some(first) = own.insert(name, path) {

@@ -29,15 +29,14 @@ impl Names<'_> {
             let types = types.iter().map(|ty| self.rust(member, ty)).collect::<Result<Option<Vec<_>>, _>>();
             types.map(|types| types.map(|types| types.join(", ")))
         };
-        let name = ty.kind().text().unwrap_or_default();
+        let name = ty.kind().plugin_type().unwrap_or_default();
         Ok(match ty {
-            TypeText::Plain(kind) => plain(*kind).map(str::to_owned),
+            TypeText::Plain(kind) => kind.plugin_type().map(str::to_owned),
             TypeText::Struct(path)
             | TypeText::Reference(PropertyKind::ENUM, path)
             | TypeText::Delegate(_, Some(path), _) => Some(self.path(member, path)?),
-            TypeText::Reference(PropertyKind::OBJECT, path) => Some(format!("Obj<{}>", self.path(member, path)?)),
             TypeText::Reference(_, path) => Some(format!("{name}<{}>", self.path(member, path)?)),
-            TypeText::Container(_, of) => all(of)?.map(|of| format!("U{name}<{of}>")),
+            TypeText::Container(_, of) => all(of)?.map(|of| format!("{name}<{of}>")),
             TypeText::Delegate(_, None, signature) => {
                 let params = all(&signature.arguments)?;
                 let result = signature.result.as_deref().map(|result| self.rust(member, result)).transpose()?;
@@ -71,19 +70,6 @@ impl Names<'_> {
             }),
         }
     }
-}
-
-/// Types without parts.
-fn plain(kind: PropertyKind) -> Option<&'static str> {
-    Some(match kind {
-        PropertyKind::UTF8_STRING => "UUtf8String",
-        PropertyKind::ANSI_STRING => "UAnsiString",
-        PropertyKind::NAME => "UName",
-        PropertyKind::TEXT => "UText",
-        PropertyKind::BOOL | PropertyKind::STRING | PropertyKind::FIELD_PATH => kind.text()?,
-        number if is_number(number) => number.text()?,
-        _ => return None,
-    })
 }
 
 /// Checks whether a kind is one of numbers.

@@ -7,25 +7,6 @@ use super::{ParseError, fail};
 use crate::names::Names;
 use crate::property::PropertyType;
 use crate::value::Value;
-use crate::values::list::of_type;
-use crate::values::{Content as _, Kind as _, Written};
-
-/// The value that is all of the text.
-pub(super) fn whole(text: &str, ty: &PropertyType, names: &Names) -> Result<Value, ParseError> {
-    let mut scanner = Scanner { rest: text, names };
-    of_type!(ty, K, _of => match K::WRITTEN {
-        Written::Word => return K::from_word(text.trim(), ty, names).map(K::wrap),
-        Written::Text(starts) if !text.trim_start().starts_with(starts) => {
-            return K::from_word(text, ty, names).map(K::wrap);
-        }
-        _ => {}
-    });
-    let value = scanner.value(ty)?;
-    match scanner.rest.trim() {
-        "" => Ok(value),
-        more => Err(fail(more, ty, "it goes on behind the end of the value")),
-    }
-}
 
 /// Lists the escapes of a quoted string, for errors.
 const ESCAPES: &str = r#"after \ there may be " \ n r t 0 or u with the number of a letter, as in \u{7f}"#;
@@ -51,11 +32,6 @@ pub(crate) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// A value of that type.
-    pub(crate) fn value(&mut self, ty: &PropertyType) -> Result<Value, ParseError> {
-        of_type!(ty, K, of => K::parse(self, of, ty).map(K::wrap))
-    }
-
     /// `(a, b, c)`.
     pub(crate) fn list<T>(
         &mut self,

@@ -15,8 +15,7 @@ use crate::names::Names;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::{ParseError, fail, quote};
-use crate::transfer::WrongType;
-use crate::value::is_latin_1;
+use crate::value::{WrongType, is_latin_1};
 
 pub(crate) struct AnsiText;
 

@@ -9,7 +9,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ptr, Ref};
 use super::structure::put_new;
-use super::{Form, Kind, Offer, Part};
+use super::{Kind, Offer, Part, fit};
 use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
@@ -18,8 +18,7 @@ use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, listed};
-use crate::transfer::{WrongType, fit};
-use crate::value::Value;
+use crate::value::{Value, WrongType};
 
 pub(crate) struct Array;
 
@@ -39,7 +38,6 @@ impl Kind for Array {
     type Of = Rc<ElementType>;
     type Raw = ArrayRaw;
     const KIND: PropertyKind = PropertyKind::ARRAY;
-    const FORM: Form = Form::Types(1);
 
     fn path(of: &Rc<ElementType>) -> &str {
         of.text()

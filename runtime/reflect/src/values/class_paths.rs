@@ -7,7 +7,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::Name;
 
 use super::ptr::{Mut, Ref, Word};
-use super::{Form, Kind, Offer, Written, word};
+use super::{Kind, Offer, Written, word};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -43,7 +43,6 @@ macro_rules! class_paths {
             type Of = Rc<str>;
             type Raw = Name;
             const KIND: PropertyKind = PropertyKind::$number;
-            const FORM: Form = Form::Path;
 
             path_text!();
 

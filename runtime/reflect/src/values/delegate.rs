@@ -8,7 +8,7 @@ use alcedo_abi::value::DelegateRaw;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer};
+use super::{Kind, Offer};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -46,7 +46,6 @@ impl Kind for Delegate {
     type Of = Rc<str>;
     type Raw = DelegateRaw;
     const KIND: PropertyKind = PropertyKind::DELEGATE;
-    const FORM: Form = Form::Signature;
 
     fn path(of: &Rc<str>) -> &str {
         of

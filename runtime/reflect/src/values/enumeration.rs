@@ -7,15 +7,14 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer, Written};
+use super::{Kind, Offer, Written};
 use crate::convert::Conversion;
 use crate::enums::{EnumType, EnumValue};
 use crate::names::Names;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::{ParseError, fail};
-use crate::transfer::WrongType;
-use crate::value::Value;
+use crate::value::{Value, WrongType};
 
 pub(crate) struct Enum;
 
@@ -23,7 +22,6 @@ impl Kind for Enum {
     type Of = Rc<EnumType>;
     type Raw = ();
     const KIND: PropertyKind = PropertyKind::ENUM;
-    const FORM: Form = Form::Path;
     const WRITTEN: Written = Written::Path;
 
     fn path(of: &Rc<EnumType>) -> &str {

@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::LazyRaw;
+use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer, Written};
+use super::{Kind, Links, Offer, Written};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -20,7 +21,6 @@ impl Kind for LazyObject {
     type Of = Rc<str>;
     type Raw = LazyRaw;
     const KIND: PropertyKind = PropertyKind::LAZY_OBJECT;
-    const FORM: Form = Form::Path;
     const WRITTEN: Written = Written::Word;
 
     fn path(of: &Rc<str>) -> &str {
@@ -55,6 +55,14 @@ impl Kind for LazyObject {
 
     fn feed(value: &LazyRaw, mut hasher: &mut dyn Hasher) {
         value.hash(&mut hasher);
+    }
+
+    fn refer(object: ObjectHandle, links: &dyn Links) -> Option<Result<LazyRaw, CallError>> {
+        Some(if object.is_none() { Ok(LazyRaw::NONE) } else { links.id_of(object) })
+    }
+
+    fn referent(value: &LazyRaw, links: &dyn Links) -> Option<ObjectHandle> {
+        links.with_id(*value)
     }
 
     fn print(value: &LazyRaw, _names: &Names) -> String {

@@ -10,7 +10,7 @@ use alcedo_base::handles::ObjectHandle;
 use super::array::nature_around;
 use super::keyed::{self, keyed_memory};
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer, Part};
+use super::{Kind, Offer, Part, fits};
 use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
@@ -19,8 +19,7 @@ use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, listed};
-use crate::transfer::{WrongType, fits};
-use crate::value::Value;
+use crate::value::{Value, WrongType};
 
 pub(crate) struct Map;
 
@@ -37,7 +36,6 @@ impl Kind for Map {
     type Of = Rc<EntryType>;
     type Raw = MapRaw;
     const KIND: PropertyKind = PropertyKind::MAP;
-    const FORM: Form = Form::Types(2);
 
     fn path(of: &Rc<EntryType>) -> &str {
         of.text()

@@ -6,6 +6,8 @@
 pub(crate) mod ansi_text;
 pub(crate) mod array;
 pub(crate) mod boolean;
+mod by_type;
+mod by_value;
 pub(crate) mod class_paths;
 pub(crate) mod delegate;
 pub(crate) mod enumeration;
@@ -14,12 +16,13 @@ pub(crate) mod floats;
 pub(crate) mod integers;
 pub(crate) mod keyed;
 pub(crate) mod lazy_object;
-pub(crate) mod list;
+
 pub(crate) mod local_text;
 pub(crate) mod map;
 pub(crate) mod multicast;
 pub(crate) mod name;
 pub(crate) mod optional;
+pub mod owned;
 pub mod ptr;
 pub(crate) mod references;
 pub(crate) mod set;
@@ -35,23 +38,25 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::Hasher;
 use std::num::NonZeroU32;
+use std::rc::Rc;
 use std::sync::Arc;
 
+pub(crate) use alcedo_abi::kinds::KindForm as Form;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::LazyRaw;
+use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
-use crate::convert::Conversion;
+use crate::convert::{Conversion, Paths};
 use crate::enums::EnumValue;
+use crate::kind_list::{each_kind, kinds};
 use crate::names::Names;
 use crate::property::PropertyType;
 use crate::references::Found;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, fail};
-use crate::transfer::WrongType;
-use crate::value::{Binding, LocalText, Value};
-use list::{each_kind, kinds};
+use crate::value::{Binding, LocalText, Value, WrongType};
 use ptr::{Mut, Raw, Ref};
 
 /// A kind of values. Where it says nothing, values are plain data without objects in them.
@@ -68,7 +73,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         None => "?",
     };
     /// What stands in the parentheses behind the name.
-    const FORM: Form = Form::Nothing;
+    const FORM: Form = Self::KIND.form();
     /// How values are written in text.
     const WRITTEN: Written = Written::Own;
 
@@ -189,6 +194,16 @@ pub(crate) trait Kind: Content + Sized + 'static {
         None
     }
 
+    /// Returns the value that refers to an object, or to none; `None` if values of the kind refer to no object.
+    fn refer(_object: ObjectHandle, _links: &dyn Links) -> Option<Result<Self::Value, CallError>> {
+        None
+    }
+
+    /// Returns the object that the value refers to now.
+    fn referent(_value: &Self::Value, _links: &dyn Links) -> Option<ObjectHandle> {
+        None
+    }
+
     /// Shows `visit` each value that the value has in it, with its type and place, up to the first that it refuses.
     fn each_part<E>(
         _of: &Self::Of,
@@ -251,6 +266,21 @@ pub(crate) trait Kind: Content + Sized + 'static {
             None => Self::accept(cx.offer(value)?, of, cx),
         }
     }
+}
+
+/// Finds objects by their paths and ids.
+pub(crate) trait Links: Paths {
+    /// Returns the number of a path.
+    fn name_of(&self, path: &str) -> Name;
+    /// Returns the path of a number.
+    fn path(&self, name: Name) -> Rc<str>;
+    /// Returns the id of an object, which gets one if it has none.
+    ///
+    /// # Errors
+    /// Returns an error if the system has no random numbers.
+    fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError>;
+    /// Returns the object with an id, which may have been destroyed.
+    fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle>;
 }
 
 /// How values lie in memory: those of a kind, or the structs of one type as the host has them.
@@ -316,21 +346,6 @@ impl fmt::Display for Part<'_> {
     }
 }
 
-/// What stands in the parentheses behind the name of a kind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
-    /// There are none.
-    Nothing,
-    /// There is no name, but a path alone.
-    Struct,
-    /// A path.
-    Path,
-    /// So many types.
-    Types(usize),
-    /// A signature.
-    Signature,
-}
-
 /// How values of a kind are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
@@ -387,6 +402,8 @@ pub(crate) struct Entry {
     pub(crate) form: Form,
     /// Its type, if that needs no more words.
     pub(crate) plain: Option<PropertyType>,
+    /// Makes the type of a path, if types of the kind carry one alone.
+    pub(crate) of_path: Option<fn(Rc<str>) -> PropertyType>,
 }
 
 impl Entry {
@@ -442,6 +459,8 @@ macro_rules! word {
         }
     };
 }
+pub(crate) use by_type::fit;
+pub use by_type::fits;
 use word;
 
 each_kind! { [kinds] () }

@@ -10,7 +10,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::delegate::{self, Delegate, NATURE};
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer};
+use super::{Kind, Offer};
 use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
@@ -19,8 +19,7 @@ use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, listed};
-use crate::transfer::WrongType;
-use crate::value::Binding;
+use crate::value::{Binding, WrongType};
 
 pub(crate) struct Multicast;
 
@@ -40,8 +39,6 @@ fn delegates(at: Ref<'_, Multicast>) -> impl Iterator<Item = Ref<'_, Delegate>> 
 /// What kinds say that are several delegates once they are read out.
 macro_rules! several {
     () => {
-        const FORM: Form = Form::Signature;
-
         fn path(of: &Rc<ElementType>) -> &str {
             of.text()
         }

@@ -8,7 +8,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref};
 use super::structure::put_new;
-use super::{Form, Kind, Offer, Part};
+use super::{Kind, Offer, Part, fits};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::nested::OptionalType;
@@ -16,8 +16,7 @@ use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, fail};
-use crate::transfer::{WrongType, fits};
-use crate::value::Value;
+use crate::value::{Value, WrongType};
 
 pub(crate) struct Optional;
 
@@ -27,7 +26,6 @@ impl Kind for Optional {
     type Of = Rc<OptionalType>;
     type Raw = u8;
     const KIND: PropertyKind = PropertyKind::OPTIONAL;
-    const FORM: Form = Form::Types(1);
 
     fn path(of: &Rc<OptionalType>) -> &str {
         of.text()

@@ -19,15 +19,14 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use rustc_hash::FxHasher;
 
 use super::enumeration::Enum;
-use super::{Content, InMemory, Kind};
+use super::{Content, InMemory, Kind, fits};
 use crate::block::Block;
 use crate::enums::EnumType;
+use crate::kind_list::of_type;
 use crate::nested::OptionalType;
 use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
-use crate::transfer::{WrongType, fits};
-use crate::value::Value;
-use crate::values::list::of_type;
+use crate::value::{Value, WrongType};
 
 /// What lies in memory at the start of a value.
 ///

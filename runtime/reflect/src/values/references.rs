@@ -4,10 +4,11 @@ use std::hash::Hasher;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref, Word};
-use super::{Form, Kind, Offer, Written, word};
+use super::{Kind, Links, Offer, Written, word};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -23,7 +24,6 @@ macro_rules! references {
             type Of = Rc<str>;
             type Raw = ObjectHandle;
             const KIND: PropertyKind = PropertyKind::$number;
-            const FORM: Form = Form::Path;
             const WRITTEN: Written = Written::Word;
 
             fn path(of: &Rc<str>) -> &str {
@@ -65,6 +65,14 @@ macro_rules! references {
             }
 
             fn leads_to(value: &ObjectHandle) -> Option<ObjectHandle> {
+                Some(*value)
+            }
+
+            fn refer(object: ObjectHandle, _links: &dyn Links) -> Option<Result<ObjectHandle, CallError>> {
+                Some(Ok(object))
+            }
+
+            fn referent(value: &ObjectHandle, _links: &dyn Links) -> Option<ObjectHandle> {
                 Some(*value)
             }
 

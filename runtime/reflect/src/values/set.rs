@@ -10,7 +10,7 @@ use alcedo_base::handles::ObjectHandle;
 use super::array::nature_around;
 use super::keyed::{self, keyed_memory};
 use super::ptr::{Mut, Ptr, Ref};
-use super::{Form, Kind, Offer, Part};
+use super::{Kind, Offer, Part, fit};
 use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
@@ -19,8 +19,7 @@ use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, listed};
-use crate::transfer::{WrongType, fit};
-use crate::value::Value;
+use crate::value::{Value, WrongType};
 
 pub(crate) struct Set;
 
@@ -35,7 +34,6 @@ impl Kind for Set {
     type Of = Rc<ElementType>;
     type Raw = MapRaw;
     const KIND: PropertyKind = PropertyKind::SET;
-    const FORM: Form = Form::Types(1);
 
     fn path(of: &Rc<ElementType>) -> &str {
         of.text()

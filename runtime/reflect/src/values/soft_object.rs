@@ -4,11 +4,12 @@ use std::hash::Hasher;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use super::class_paths::path_text;
 use super::ptr::{Mut, Ref, Word};
-use super::{Form, Kind, Offer, Written, word};
+use super::{Kind, Links, Offer, Written, word};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -20,12 +21,25 @@ impl Kind for SoftObject {
     type Of = Rc<str>;
     type Raw = Name;
     const KIND: PropertyKind = PropertyKind::SOFT_OBJECT;
-    const FORM: Form = Form::Path;
 
     path_text!();
 
     fn path(of: &Rc<str>) -> &str {
         of
+    }
+
+    fn refer(object: ObjectHandle, links: &dyn Links) -> Option<Result<Name, CallError>> {
+        if object.is_none() {
+            return Some(Ok(Name::default()));
+        }
+        let path = links.path_of(object).ok_or_else(|| CallError::NotFound {
+            message: format!("{object} has no path, since its outer was destroyed: give it another outer first"),
+        });
+        Some(path.map(|path| links.name_of(&path)))
+    }
+
+    fn referent(value: &Name, links: &dyn Links) -> Option<ObjectHandle> {
+        links.object_at(&links.path(*value))
     }
 
     fn offer<'v>(value: &'v Name, cx: &Conversion<'_>) -> Option<Offer<'v>> {

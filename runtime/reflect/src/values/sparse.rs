@@ -11,7 +11,7 @@ use alcedo_base::handles::ObjectHandle;
 use super::delegate::{self, NATURE};
 use super::multicast::{Multicast, several};
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer};
+use super::{Kind, Offer};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::nested::ElementType;
@@ -19,8 +19,7 @@ use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, listed};
-use crate::transfer::WrongType;
-use crate::value::Binding;
+use crate::value::{Binding, WrongType};
 
 pub(crate) struct Sparse;
 

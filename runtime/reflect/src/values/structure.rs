@@ -7,9 +7,8 @@ use std::sync::Arc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::ObjectHandle;
 
-use super::list::of_type;
 use super::ptr::{Mut, Ptr, PtrMut, Ref};
-use super::{Form, Kind, Offer, Part};
+use super::{Kind, Offer, Part, fits};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
@@ -17,8 +16,7 @@ use crate::references::Found;
 use crate::structs::{Nature, StructType};
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, fail, listed};
-use crate::transfer::{WrongType, fits};
-use crate::value::Value;
+use crate::value::{Value, WrongType};
 
 pub(crate) struct Struct;
 
@@ -41,16 +39,10 @@ pub(crate) fn start_of(ty: &PropertyType) -> Option<Value> {
     matches!(ty, PropertyType::Struct(of) if of.nature().has_defaults).then(|| Value::initial(ty))
 }
 
-/// The value that a field of a new struct has.
-pub(crate) fn start(field: &Property) -> Value {
-    field.default.clone().unwrap_or_else(|| Value::initial(&field.ty))
-}
-
 impl Kind for Struct {
     type Of = Rc<StructType>;
     type Raw = ();
     const KIND: PropertyKind = PropertyKind::STRUCT;
-    const FORM: Form = Form::Struct;
 
     fn path(of: &Rc<StructType>) -> &str {
         &of.path
@@ -82,7 +74,7 @@ impl Kind for Struct {
     fn references(of: &Rc<StructType>, _ty: &PropertyType, offset: usize, found: &mut Found) {
         for field in of.fields() {
             let at = offset + field.offset as usize;
-            of_type!(&field.ty, K, inner => K::references(inner, &field.ty, at, found));
+            field.ty.references(at, found);
         }
     }
 
@@ -152,7 +144,7 @@ impl Kind for Struct {
     }
 
     fn initial(of: &Rc<StructType>) -> Fields {
-        each_field(of, start)
+        each_field(of, Property::start)
     }
 
     fn same(one: &Fields, two: &Fields) -> bool {

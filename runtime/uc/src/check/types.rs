@@ -111,13 +111,17 @@ impl Checker<'_> {
 
     fn generic_type(&self, name: &Ident, of: &[TypeRef], file: usize, class: &str) -> Found<Type> {
         let word = name.text.to_ascii_lowercase();
+        let references = PropertyKind::ALL.iter().filter(|kind| !kind.script_words().is_empty());
+        let reference = references.clone().find(|kind| kind.script_words().contains(&word.as_str()));
         let wanted = match word.as_str() {
-            "array" | "set" | "optional" | "class" | "softclass" | "weak" | "weakobject" | "soft" | "softobject"
-            | "lazy" | "lazyobject" => 1,
+            "array" | "set" | "optional" | "class" => 1,
+            _ if reference.is_some() => 1,
             "map" => 2,
             _ => {
                 let message = format!("`{}` takes no types between `<` and `>`", name.text);
-                let hint = "`array class delegate map optional set lazy soft softclass weak` do";
+                let mut words: Vec<_> = references.map(|kind| kind.script_words()[0]).collect();
+                words.sort_unstable();
+                let hint = format!("`array class delegate map optional set {}` do", words.join(" "));
                 return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message).hint(hint)));
             }
         };
@@ -164,11 +168,10 @@ impl Checker<'_> {
             ("array", _) => Type::Array(Box::new(one)),
             ("set", _) => Type::Set(key(one)?),
             ("optional", _) => Type::Optional(Box::new(one)),
-            ("class", _) => Type::Class(class_of(&one)?),
-            ("softclass", _) => Type::Reference(PropertyKind::SOFT_CLASS, class_of(&one)?),
-            ("soft" | "softobject", _) => Type::Reference(PropertyKind::SOFT_OBJECT, class_of(&one)?),
-            ("lazy" | "lazyobject", _) => Type::Reference(PropertyKind::LAZY_OBJECT, class_of(&one)?),
-            _ => Type::Reference(PropertyKind::WEAK_OBJECT, class_of(&one)?),
+            _ => match reference {
+                Some(kind) => Type::Reference(*kind, class_of(&one)?),
+                None => Type::Class(class_of(&one)?),
+            },
         })
     }
 

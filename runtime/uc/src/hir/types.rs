@@ -37,7 +37,7 @@ pub enum Type {
     Class(Path),
     /// An object of a class that implements the interface, or none. Reflection's `ScriptInterface`.
     Interface(Path),
-    /// Reflection's `WeakObject`, `SoftObject`, `LazyObject` and `SoftClass`, told apart by the kind.
+    /// A reference of reflection that the language has a keyword for: see [`PropertyKind::script_words`].
     Reference(PropertyKind, Path),
     /// `array<T>`.
     Array(Box<Self>),
@@ -221,12 +221,7 @@ impl fmt::Display for Type {
             }
             Self::Class(path) => write!(f, "class<{}>", short(path)),
             Self::Reference(kind, path) => {
-                let word = match *kind {
-                    PropertyKind::WEAK_OBJECT => "weak",
-                    PropertyKind::SOFT_OBJECT => "soft",
-                    PropertyKind::LAZY_OBJECT => "lazy",
-                    _ => "softclass",
-                };
+                let word = kind.script_words().first().unwrap_or(&"?");
                 write!(f, "{word}<{}>", short(path))
             }
             Self::Array(of) => write!(f, "array<{of}>"),

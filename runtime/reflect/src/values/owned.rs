@@ -3,8 +3,7 @@
 use alcedo_base::handles::ObjectHandle;
 
 use crate::property::PropertyType;
-use crate::transfer::WrongType;
-use crate::value::Value;
+use crate::value::{Value, WrongType};
 use crate::values::ptr::{Own, Ptr, PtrMut};
 use crate::values::structure::start_of;
 

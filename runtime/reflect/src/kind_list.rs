@@ -3,7 +3,8 @@
 //! directly and can be inlined.
 //!
 //! Fields of an entry: doc of the type, variant in `PropertyType`, data and field name of that variant, variant in `Value`
-//! with its content, and implementor of [`Kind`](super::Kind).
+//! with its content, and implementor of [`Kind`](crate::values::Kind). `word` generates the type of
+//! [`typed_values`](crate::typed_values) with the content of the value and the name of its variant.
 
 /// Calls the macro `$then` with `$given` and the list.
 macro_rules! each_kind {
@@ -51,17 +52,17 @@ macro_rules! each_kind {
             /// Localized text with its translation key.
             LocalText [] () => LocalText(LocalText), local_text::LocalTextKind;
             /// Class with this path or a derived class, by the name of its path.
-            SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf;
+            SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf, word;
             /// Like `SubclassOf`, but the class need not be declared.
-            SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass;
+            SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass, word;
             /// Object of the class with this path, by the name of the object's path.
-            SoftObject [(Rc<str>)] (0) => SoftObject(Name), soft_object::SoftObject;
+            SoftObject [(Rc<str>)] (0) => SoftObject(Name), soft_object::SoftObject, word;
             /// Object of the class with this path, by a permanent unique id.
-            LazyObject [(Rc<str>)] (0) => LazyObject(LazyRaw), lazy_object::LazyObject;
+            LazyObject [(Rc<str>)] (0) => LazyObject(LazyRaw), lazy_object::LazyObject, word;
             /// Weak reference to an object of the class with this path.
-            WeakObject [(Rc<str>)] (0) => WeakObject(ObjectHandle), references::WeakObject;
+            WeakObject [(Rc<str>)] (0) => WeakObject(ObjectHandle), references::WeakObject, word;
             /// Strong reference to an object that implements the interface with this path.
-            ScriptInterface [(Rc<str>)] (0) => ScriptInterface(ObjectHandle), references::ScriptInterface;
+            ScriptInterface [(Rc<str>)] (0) => ScriptInterface(ObjectHandle), references::ScriptInterface, word;
             /// Array of values.
             Array [(Rc<ElementType>)] (0) => Array(Vec<Value>), array::Array;
             /// Set of values. Equality ignores the order.
@@ -77,7 +78,7 @@ macro_rules! each_kind {
             /// Like `MulticastDelegate`, but allocated only when not empty.
             SparseDelegate [(Rc<ElementType>)] (0) => Sparse(Vec<Binding>), sparse::Sparse;
             /// Property, by the name of its path.
-            FieldPath [] () => FieldPath(Name), field_path::FieldPath;
+            FieldPath [] () => FieldPath(Name), field_path::FieldPath, word;
             /// Kind for tests.
             #[cfg(any(test, feature = "toy-kind"))]
             Toy [] () => Toy(u32), toy::Toy;
@@ -89,7 +90,7 @@ pub(crate) use each_kind;
 /// Expands to `$body` with `$kind` as the kind of type `$ty`, and `$of` as the data of the type.
 macro_rules! of_type {
     ($ty:expr, $kind:ident, $of:ident => $body:expr) => {
-        $crate::values::list::each_kind! { [$crate::values::list::of_type_arms] ($ty, $kind, $of, $body) }
+        $crate::kind_list::each_kind! { [$crate::kind_list::of_type_arms] ($ty, $kind, $of, $body) }
     };
 }
 pub(crate) use of_type;
@@ -100,7 +101,7 @@ macro_rules! of_type_arms {
         $(
             $(#[doc = $doc:literal])*
             $(#[cfg($cfg:meta)])?
-            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+;
+            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+ $(, $word:ident)?;
         )*
     ) => {
         match $on {
@@ -108,7 +109,7 @@ macro_rules! of_type_arms {
                 $(#[cfg($cfg)])?
                 $crate::property::PropertyType::$ty { $($field: $of)? } => {
                     type $kind = $crate::values::$($path)::+;
-                    $crate::values::list::nothing_in!([$($field)?] $of);
+                    $crate::kind_list::nothing_in!([$($field)?] $of);
                     $body
                 }
             )*
@@ -129,7 +130,7 @@ pub(crate) use nothing_in;
 /// Expands to `$body` with `$kind` as the kind of value `$on`, and `$content` as its content.
 macro_rules! of_value {
     ($on:expr, $kind:ident, $content:ident => $body:expr) => {
-        $crate::values::list::each_kind! { [$crate::values::list::of_value_arms] ($on, $kind, $content, $body) }
+        $crate::kind_list::each_kind! { [$crate::kind_list::of_value_arms] ($on, $kind, $content, $body) }
     };
 }
 pub(crate) use of_value;
@@ -140,7 +141,7 @@ macro_rules! of_value_arms {
         $(
             $(#[doc = $doc:literal])*
             $(#[cfg($cfg:meta)])?
-            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+;
+            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+ $(, $word:ident)?;
         )*
     ) => {
         match $on {
@@ -163,7 +164,7 @@ macro_rules! type_enum {
         $(
             $(#[doc = $doc:literal])*
             $(#[cfg($cfg:meta)])?
-            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+;
+            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+ $(, $word:ident)?;
         )*
     ) => {
         $(#[$meta])*
@@ -180,7 +181,7 @@ macro_rules! value_enum {
         $(
             $(#[doc = $doc:literal])*
             $(#[cfg($cfg:meta)])?
-            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+;
+            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+ $(, $word:ident)?;
         )*
     ) => {
         $(#[$meta])*
@@ -198,7 +199,7 @@ macro_rules! kinds {
         $(
             $(#[doc = $doc:literal])*
             $(#[cfg($cfg:meta)])?
-            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+;
+            $ty:ident [$($decl:tt)*] ($($field:tt)?) => $value:ident ($content:ty), $($path:ident)::+ $(, $word:ident)?;
         )*
     ) => {
         $(
@@ -227,7 +228,7 @@ macro_rules! kinds {
                 #[inline]
                 fn of(ty: &PropertyType) -> Option<&<Self as Kind>::Of> {
                     if let PropertyType::$ty { $($field: of)? } = ty {
-                        $crate::values::list::nothing_in!([$($field)?] of);
+                        $crate::kind_list::nothing_in!([$($field)?] of);
                         return Some(of);
                     }
                     None
@@ -243,13 +244,14 @@ macro_rules! kinds {
                     kind: <$($path)::+ as Kind>::KIND,
                     name: <$($path)::+ as Kind>::NAME,
                     form: <$($path)::+ as Kind>::FORM,
-                    plain: $crate::values::list::plain!([$($decl)*] $ty),
+                    plain: $crate::kind_list::plain!([$($decl)*] $ty),
+                    of_path: $crate::kind_list::of_path!([$($decl)*] $ty),
                 },
             )*
         ];
     };
 }
-pub(super) use kinds;
+pub(crate) use kinds;
 
 /// Returns the type of a kind without data; `None` for other kinds.
 macro_rules! plain {
@@ -260,4 +262,18 @@ macro_rules! plain {
         None
     };
 }
-pub(super) use plain;
+pub(crate) use plain;
+
+/// Constructor of a type that carries a path; `None` for all other types.
+macro_rules! of_path {
+    ([(Rc<str>)] $ty:ident) => {
+        Some(PropertyType::$ty)
+    };
+    ([{ $(#[$doc:meta])* class: Rc<str>, }] $ty:ident) => {
+        Some(|class| PropertyType::$ty { class })
+    };
+    ([$($decl:tt)*] $ty:ident) => {
+        None
+    };
+}
+pub(crate) use of_path;

@@ -1,0 +1,172 @@
+//! Types by their kinds: sizes, names, and how text and other values become values of a type.
+
+use std::fmt;
+
+use alcedo_abi::kinds::PropertyKind;
+
+use super::{Content as _, Entry, Form, Kind, Written};
+use crate::convert::Conversion;
+use crate::delegate_words::split;
+use crate::kind_list::of_type;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::references::Found;
+use crate::structs::Nature;
+use crate::text::scan::Scanner;
+use crate::text::{ParseError, fail};
+use crate::value::{Value, WrongType};
+
+impl PropertyType {
+    /// The type of a kind that needs no more words; `None` for all others and for unknown numbers.
+    pub fn plain(kind: PropertyKind) -> Option<Self> {
+        Entry::of(kind)?.plain.clone()
+    }
+
+    /// The same, by the kind's name.
+    pub fn plain_named(kind: &str) -> Option<Self> {
+        Entry::named(kind)?.plain.clone()
+    }
+
+    /// Its kind number.
+    #[inline]
+    pub fn kind(&self) -> PropertyKind {
+        of_type!(self, K, _of => K::KIND)
+    }
+
+    /// What belongs to the kind: the path of the struct or class, the types in a container, the signature of a delegate.
+    /// Empty for plain kinds.
+    pub fn type_path(&self) -> &str {
+        of_type!(self, K, of => K::path(of))
+    }
+
+    /// Bytes of a value.
+    #[inline]
+    pub fn size(&self) -> usize {
+        of_type!(self, K, of => K::bytes(of))
+    }
+
+    /// Alignment of a value in bytes.
+    #[inline]
+    pub fn align(&self) -> usize {
+        of_type!(self, K, of => K::align(of).max(align_of::<<K as Kind>::Raw>()))
+    }
+
+    /// What is true of all values.
+    pub(crate) fn nature(&self) -> Nature {
+        of_type!(self, K, of => K::nature(of))
+    }
+
+    /// Shows `visit` the types of the values that a value has in it.
+    pub fn inner_types(&self, visit: &mut dyn FnMut(&Self)) {
+        of_type!(self, K, of => K::inner_types(of, visit));
+    }
+
+    /// The signature, of a delegate or several.
+    pub fn signature(&self) -> Option<&str> {
+        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| split(K::path(of)).1))
+    }
+
+    /// The path of the delegate, of one that has a name.
+    pub fn delegate_path(&self) -> Option<&str> {
+        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| split(K::path(of)).0).flatten())
+    }
+
+    /// Records the offsets of the strong references in a value that starts at `offset`.
+    pub(crate) fn references(&self, offset: usize, found: &mut Found) {
+        of_type!(self, K, of => K::references(of, self, offset, found));
+    }
+
+    /// Converts a value to the type, if nothing of the value is lost. An optional type accepts any value of its inner type.
+    pub(crate) fn convert(&self, value: &Value, cx: &Conversion<'_>) -> Option<Value> {
+        of_type!(self, K, of => K::convert(value, of, cx).map(K::wrap))
+    }
+}
+
+impl Value {
+    /// The value that zero bytes mean.
+    pub fn zero(ty: &PropertyType) -> Self {
+        of_type!(ty, K, of => K::wrap(K::zero(of)))
+    }
+
+    /// The value a property starts with when its declaration names none: zero, but fields of structs at the defaults
+    /// of the struct.
+    pub fn initial(ty: &PropertyType) -> Self {
+        of_type!(ty, K, of => K::wrap(K::initial(of)))
+    }
+
+    /// The value with each value that it has in it, of the type that it has there, replaced by what `map` makes of it. Keys
+    /// stay. A value that is not of the type stays as it is.
+    pub fn map_parts(self, ty: &PropertyType, map: &mut dyn FnMut(&PropertyType, Self) -> Self) -> Self {
+        of_type!(ty, K, of => match K::take(self) {
+            Ok(content) => K::wrap(K::with_parts(of, content, map)),
+            Err(other) => other,
+        })
+    }
+
+    /// Reads a value. Texts, names and paths may stand plain, with everything up to the end (in something else: up to the
+    /// next comma or parenthesis) belonging to them, or quoted with `\" \\ \n \r \t \0 \u{7f}`. Fields that a struct's text leaves
+    /// out have their defaults.
+    ///
+    /// # Errors
+    /// Returns `ParseError` if the text cannot be parsed as the type.
+    pub fn parse(text: &str, ty: &PropertyType, names: &Names) -> Result<Self, ParseError> {
+        let mut scanner = Scanner { rest: text, names };
+        of_type!(ty, K, _of => match K::WRITTEN {
+            Written::Word => return K::from_word(text.trim(), ty, names).map(K::wrap),
+            Written::Text(starts) if !text.trim_start().starts_with(starts) => {
+                return K::from_word(text, ty, names).map(K::wrap);
+            }
+            _ => {}
+        });
+        let value = scanner.value(ty)?;
+        match scanner.rest.trim() {
+            "" => Ok(value),
+            more => Err(fail(more, ty, "it goes on behind the end of the value")),
+        }
+    }
+}
+
+impl Scanner<'_> {
+    /// A value of that type.
+    pub(crate) fn value(&mut self, ty: &PropertyType) -> Result<Value, ParseError> {
+        of_type!(ty, K, of => K::parse(self, of, ty).map(K::wrap))
+    }
+}
+
+/// Whether the value can be written to such a property.
+///
+/// # Errors
+/// [`WrongType`] for the part of it that cannot.
+pub fn fits(ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
+    of_type!(ty, K, of => match K::get(value) {
+        Some(content) => K::fits(of, ty, content),
+        None => Err(WrongType::of(value.kind_name(), ty)),
+    })
+}
+
+/// Whether all the values can.
+pub(crate) fn fit(ty: &PropertyType, values: &[Value]) -> Result<(), WrongType> {
+    values.iter().try_for_each(|value| fits(ty, value))
+}
+
+/// The type as signatures, reports and errors show it: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,
+/// `Map(String, Array(f64))`.
+impl fmt::Display for PropertyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, form) = of_type!(self, K, _of => (K::NAME, K::FORM));
+        match form {
+            Form::Plain => f.write_str(name),
+            Form::Struct => f.write_str(self.type_path()),
+            Form::Path | Form::Types(_) | Form::Signature => write!(f, "{name}({})", self.type_path()),
+        }
+    }
+}
+
+/// Structs are the same when path and all fields are: two generations may well have a struct of one path.
+impl PartialEq for PropertyType {
+    fn eq(&self, other: &Self) -> bool {
+        of_type!(self, K, one => K::of(other).is_some_and(|two| K::same_type(one, two)))
+    }
+}
+
+impl Eq for PropertyType {}

@@ -1,0 +1,66 @@
+//! Values by their kinds: names, text, objects in them, equality and hashes.
+
+use std::hash::{Hash, Hasher};
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::ObjectHandle;
+
+use super::{Content as _, Kind as _, Offer};
+use crate::convert::Conversion;
+use crate::kind_list::of_value;
+use crate::names::Names;
+use crate::value::Value;
+
+impl Value {
+    /// The kind of property that holds such a value.
+    pub fn kind(&self) -> PropertyKind {
+        of_value!(self, K, _value => K::KIND)
+    }
+
+    /// How the kind is called.
+    #[doc(hidden)]
+    pub fn kind_name(&self) -> &'static str {
+        of_value!(self, K, _value => K::NAME)
+    }
+
+    /// Shows `visit` every object that the value names by handle, and whether it keeps the object alive.
+    pub fn visit_objects(&self, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+        of_value!(self, K, value => K::each_object(value, visit));
+    }
+
+    /// The value with every object that it names by handle replaced by what `map` makes of it.
+    pub(crate) fn map_objects(&self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self {
+        of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
+    }
+
+    /// The value as text that [`Value::parse`] reads back: numbers and `true` plain, texts quoted (a translated one with
+    /// its names behind it: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for
+    /// classes, soft references and properties, 32 hexadecimal digits for lazy ones, `#1.2:function` for delegates,
+    /// structs as `(x=1, y=2)`, lists as `(1, 2)`, maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
+    pub fn print(&self, names: &Names) -> String {
+        of_value!(self, K, value => K::print(value, names))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        of_value!(self, K, one => K::get(other).is_some_and(|two| K::same(one, two)))
+    }
+}
+
+/// Equal values feed the same: of sets and maps only how many there are, since the order must not be felt.
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kind().hash(state);
+        of_value!(self, K, value => K::feed(value, state));
+    }
+}
+
+impl Eq for Value {}
+
+impl Conversion<'_> {
+    /// Returns the content of a value in a form that other kinds accept.
+    pub(crate) fn offer<'v>(&self, value: &'v Value) -> Option<Offer<'v>> {
+        of_value!(value, K, content => K::offer(content, self))
+    }
+}
