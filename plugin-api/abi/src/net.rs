@@ -309,7 +309,7 @@ mod tests {
         let outcome = load(&joined(&[], &[1, 2]), |archive, _| {
             archive.number(&mut first);
             archive.text(&mut second);
-            // One byte is there.
+            // Finds the one byte left.
             archive.number(&mut third);
             (true, true)
         });
