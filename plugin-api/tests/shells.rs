@@ -244,6 +244,12 @@ impl Toy {
     #[ufunction]
     fn conditional(&self) {}
 
+    /// Absent because of the second of two conditions.
+    #[cfg(test)]
+    #[cfg(not(test))]
+    #[ufunction]
+    fn conditional_twice(&self) {}
+
     /// Not in this build either.
     #[cfg(not(test))]
     #[zmethod]

@@ -424,6 +424,8 @@ fn no_direct_call_is_made_while_a_slice_is_lent_or_on_an_object_that_is_gone() {
     for _ in 0..2 {
         let lent = ask(&host, witness(&host), "call_all_while_lent", &[]);
         begins(&lent, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
+        let lent = ask(&host, witness(&host), "call_all_after_inner_slice", &[]);
+        begins(&lent, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
         let gone = ask(&host, witness(&host), "call_all_after_the_end", &[]);
         begins(&gone, ["function: 3", "method: STALE", "event: STALE", "read: STALE", "write: STALE"]);
         let lines = ask(&host, witness(&host), "call_all", &[]);

@@ -229,6 +229,42 @@ fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_part() {
 }
 
 #[test]
+fn a_value_set_while_only_the_base_was_there_wakes() {
+    let host = host();
+    let phantom = host.objects().spawn(PHANTOM).expect("a phantom");
+    host.objects().set(phantom, "chill", &Value::F64(1.25)).expect("a number");
+    reload(&host, &["v2"]);
+    reload(&host, &["ghost-later"]);
+    host.objects().set(phantom, "cold", &Value::F64(2.5)).expect("a number of the base");
+    reload(&host, &["v2"]);
+    reload(&host, &[]);
+    assert_eq!(host.objects().get(phantom, "chill").expect("a number"), Value::F64(2.5));
+}
+
+#[test]
+fn a_sleeper_that_wakes_on_another_native_class_has_its_kept_fields() {
+    let host = host();
+    let diver = host.objects().spawn(DIVER).expect("a diver");
+    host.objects().set(diver, "depth", &Value::F64(40.0)).expect("a number");
+    host.objects().call(diver, "dive", &[]).expect("it dives");
+    let without = host.reload(&[support::plugin("magic-cube", &[])]).expect("a Master");
+    without.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(host.objects().dormant_class(diver).as_deref(), Some(DIVER));
+    reload(&host, &["v2"]);
+    assert!(host.objects().is_a(diver, "/Script/Engine.SceneComponent"));
+    check(
+        &host,
+        diver,
+        "depth constructed_as",
+        expect![[r#"
+            depth = F64(40.0)
+            constructed_as = Text("component")
+            Some(Text("component dives=1 breath=0"))
+        "#]],
+    );
+}
+
+#[test]
 fn a_reload_that_fails_puts_nobody_to_sleep_and_wakes_nobody() {
     let host = host();
     let [_, changed] = ghosts(&host);

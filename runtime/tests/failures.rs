@@ -337,6 +337,15 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
 }
 
 #[test]
+fn a_property_that_a_redirect_leads_to_another_class_is_refused() {
+    let host = support::builder().build().expect("a host");
+    host.types().redirect("/Script/Engine.Actor:warmth", "/Script/Engine.World:time").expect("a way on");
+    let error = host.create_master(&[broken(&["stale-owner"])]).expect_err("its offset is one in another class");
+    let refusal = "broken uses /Script/Engine.Actor:warmth, which is a member of /Script/Engine.World here: ";
+    assert!(error.to_string().starts_with(refusal), "{error}");
+}
+
+#[test]
 fn a_reload_to_such_a_declaration_fails_while_staging_and_the_old_generation_never_notices() {
     let events = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&events);

@@ -143,6 +143,19 @@ fn one_that_is_taken_out_meanwhile_is_not_called_and_one_that_is_added_is_called
 }
 
 #[test]
+fn a_sparse_one_that_is_emptied_while_it_is_called_calls_no_other() {
+    let host = host(&[]);
+    let (hub, [one, two, three]) = hub_and_ears(&host, "rarely");
+    does(&host, move |host, _| {
+        for ear in [three, two, one] {
+            host.links().unbind(hub, "rarely", ear, "hear").expect("a delegate");
+        }
+    });
+    assert_eq!(said(&host, hub, "rarely", "hi"), "Ear_3: hi");
+    DOES.take();
+}
+
+#[test]
 fn a_delegate_that_is_destroyed_while_it_is_called_goes_on_with_those_it_had() {
     let host = host(&[]);
     let (hub, _) = hub_and_ears(&host, "rarely");

@@ -270,6 +270,16 @@ fn there_and_back_again_a_property_that_was_removed_has_its_values() {
 }
 
 #[test]
+fn kept_fields_that_two_builds_do_not_take_return() {
+    let Before { host, changed, .. } = before();
+    for features in [&["v2"][..], &["v2"], &[]] {
+        reload(&host, features);
+    }
+    let own = host.objects().call(changed, "own", &[]).expect("a text");
+    assert_eq!(own, Some(Value::Text("v1 shifts=1 mood=wild regrets=1 breath=0".to_owned())));
+}
+
+#[test]
 fn the_same_declaration_again_changes_nothing_and_lists_nothing() {
     let Before { host, plain, changed } = before();
     let values = |object| {

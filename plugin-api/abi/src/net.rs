@@ -305,13 +305,15 @@ mod tests {
 
     #[test]
     fn what_is_not_there_leaves_all_that_follows_as_it_is() {
-        let (mut first, mut second) = (5_u64, "as it was".to_owned());
+        let (mut first, mut second, mut third) = (5_u64, "as it was".to_owned(), 9_u8);
         let outcome = load(&joined(&[], &[1, 2]), |archive, _| {
             archive.number(&mut first);
             archive.text(&mut second);
+            // Finds the one byte left.
+            archive.number(&mut third);
             (true, true)
         });
-        assert_eq!((outcome, first, &*second), (NetOutcome::Failed, 5, "as it was"));
+        assert_eq!((outcome, first, &*second, third), (NetOutcome::Failed, 5, "as it was", 9));
         assert_eq!(save(|_, _| (false, true)), NetOutcome::NotHandled);
         assert_eq!(save(|_, _| (true, false)), NetOutcome::Failed);
     }

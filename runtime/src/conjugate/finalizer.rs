@@ -369,3 +369,49 @@ impl Worker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
+
+    use crossbeam_channel::bounded;
+
+    use super::Finalizer;
+    use crate::handles::{Generation, ModuleId};
+
+    fn until(condition: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !condition() {
+            assert!(begun.elapsed() < Duration::from_secs(30));
+            sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_thread_given_up_does_not_hide_what_runs_on_the_next() {
+        let finalizer = Finalizer::start().expect("a thread");
+        let hold = |number| {
+            let (release, held) = bounded::<()>(0);
+            let last = move || {
+                let _released = held.recv();
+            };
+            (release, finalizer.barrier(Generation(number), vec![ModuleId(number)], last))
+        };
+        let runs = |generation: &str| finalizer.running().is_some_and(|running| running.owner.ends_with(generation));
+        let (release, first) = hold(1);
+        until(|| runs("generation 1)"));
+        finalizer.give_up(&[ModuleId(1)]);
+        let (release_second, second) = hold(2);
+        until(|| runs("generation 2)"));
+        drop(release);
+        until(|| first.is_passed());
+        // Time for the first thread to end.
+        for _ in 0..100 {
+            assert!(runs("generation 2)"));
+            sleep(Duration::from_millis(1));
+        }
+        drop(release_second);
+        until(|| second.is_passed());
+    }
+}

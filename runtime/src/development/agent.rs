@@ -317,13 +317,63 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::cell::Cell;
+    use std::fs;
     use std::io::{Read as _, Write as _};
     use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
+    use std::rc::Rc;
+    use std::sync::{Arc, Mutex};
 
-    use super::hear;
-    use crate::development::link::{ToHost, send};
+    use super::{Agent, Invitation, Voice, hear};
+    use crate::development::link::{FromHost, ToHost, receive, send};
     use crate::runtime::Runtime;
+
+    /// An agent of this host, and the end of the tool.
+    fn agent(runtime: &Runtime) -> (Agent, UnixStream) {
+        let (host, tool) = UnixStream::pair().expect("a pair");
+        let voice = Voice(Arc::new(Mutex::new(host.try_clone().expect("a descriptor"))));
+        let invitation = Invitation { voice, from: host, autosave: None, live: Rc::default() };
+        (invitation.accept(runtime.post_handle()).expect("a thread"), tool)
+    }
+
+    #[test]
+    fn a_world_that_cannot_be_saved_is_reported_once_until_it_can() {
+        let runtime = Runtime::builder().build().expect("a host without natives");
+        let (agent, mut tool) = agent(&runtime);
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = dir.path().join("worlds");
+        let save = || agent.save(&runtime, &folder.join("world"), &Cell::default());
+        save();
+        save();
+        fs::create_dir(&folder).expect("it is free");
+        save();
+        fs::remove_dir_all(&folder).expect("it is there");
+        save();
+        drop(agent);
+        tool.shutdown(Shutdown::Write).expect("it is open");
+        let messages: Vec<FromHost> = std::iter::from_fn(|| receive(&mut tool).expect("whole messages")).collect();
+        let is_it =
+            |message: &FromHost| matches!(message, FromHost::NotSaved { error } if error.contains("worlds/world"));
+        assert!(messages.len() == 2 && messages.iter().all(is_it), "{messages:?}");
+    }
+
+    #[cfg(feature = "script")]
+    #[test]
+    fn libraries_of_a_failed_reload_are_not_those_to_load_again() {
+        let runtime = Runtime::builder().package("Tale").build().expect("a host without natives");
+        let (agent, _tool) = agent(&runtime);
+        let dir = tempfile::tempdir().expect("a folder");
+        let package = dir.path().join("Tale");
+        fs::create_dir(&package).expect("it is free");
+        fs::write(package.join("Hero.uc"), "class Hero extends Object;").expect("there is room");
+        agent.load(&runtime, std::slice::from_ref(&package));
+        assert_eq!(runtime.generation(), 1);
+        agent.load(&runtime, &[dir.path().join("none")]);
+        assert_eq!(*agent.loaded.borrow(), [package]);
+        // The thread that reads ends with the runtime.
+        drop(agent);
+    }
 
     #[test]
     fn what_cannot_be_read_ends_the_link_and_the_host_is_asked_to_end() {

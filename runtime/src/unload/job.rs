@@ -154,3 +154,56 @@ impl ModuleUnload {
         ParkedImage { module: self.job.name.clone(), file, reason }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::{CodeStep, CodeUnload, JobStep, ModuleUnload, StayingCode, UnloadJob};
+    use crate::lease::{Blocker, LeaseKind, Leases};
+
+    /// Code that is gone once the flag is set.
+    struct Slow(Arc<AtomicBool>);
+
+    impl CodeUnload for Slow {
+        fn holders(&self) -> Vec<Blocker> {
+            Vec::new()
+        }
+
+        fn is_quiet(&self) -> bool {
+            true
+        }
+
+        fn begin(&mut self) {}
+
+        fn advance(&mut self) -> CodeStep {
+            if self.0.load(Ordering::SeqCst) { CodeStep::Gone(Box::default()) } else { CodeStep::Waiting(Vec::new()) }
+        }
+
+        fn park(&mut self) -> Option<StayingCode> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_dependency_is_kept_until_the_code_of_the_dependent_is_gone() {
+        let (dependency, leases) = (Leases::new("module base"), Leases::new("module derived"));
+        let keep = dependency.take(LeaseKind::Dependent, "derived").expect("it is not sealed");
+        leases.seal();
+        let is_gone = Arc::new(AtomicBool::new(false));
+        let mut unload = ModuleUnload::new(UnloadJob {
+            name: "derived".to_owned(),
+            leases,
+            keeps: vec![keep],
+            calls: 0,
+            code: Box::new(Slow(Arc::clone(&is_gone))),
+            forget: Box::new(|| {}),
+        });
+        assert!(matches!(unload.advance(), Some(JobStep::Waiting(_))));
+        assert_eq!(dependency.count(), 1);
+        is_gone.store(true, Ordering::SeqCst);
+        assert!(matches!(unload.advance(), Some(JobStep::Gone(_))));
+        assert_eq!(dependency.count(), 0);
+    }
+}

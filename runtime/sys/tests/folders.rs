@@ -21,6 +21,8 @@ use tempfile::TempDir;
 const PART: &str = "ALCEDO_FOLDERS_PART";
 const UMASK: &str = "ALCEDO_FOLDERS_UMASK";
 const REPORTED: &str = "ALCEDO_FOLDERS_REPORTED";
+/// Set where the child removes its folder before it makes a copy.
+const REMOVED: &str = "ALCEDO_FOLDERS_REMOVED";
 
 /// Id of another user.
 const SOMEBODY: u32 = 54_321;
@@ -39,6 +41,9 @@ fn a_child_is_a_host() {
         Ok(stage) => stage,
         Err(error) => return println!("\nrefused: {error}"),
     };
+    if env::var_os(REMOVED).is_some() {
+        fs::remove_dir_all(stage.path()).expect("it was just made");
+    }
     let library = ImageFile::read_copy(Path::new(&part), &stage).expect("just built");
     let staged = stage.stage_whole(library, "copy", Some(b"symbols"), &[]).expect("there is room");
     println!("\nstaged: {}", staged.path().display());
@@ -306,6 +311,22 @@ fn the_folder_of_a_killed_host_is_removed_by_the_next_and_those_of_living_ones_s
     next.end();
     other.end();
     assert!(!living.exists());
+}
+
+#[test]
+fn a_folder_created_again_is_removed_when_its_host_was_killed() {
+    let (_dir, tmp, library) = scene();
+    let start = |removed: bool| {
+        Host::start(&tmp, &library, |command| {
+            command.envs(removed.then_some((REMOVED, "1")));
+        })
+    };
+    let host = start(true);
+    start(false).end();
+    assert!(host.copy().exists(), "its host lives");
+    let dead = host.kill();
+    start(false).end();
+    assert!(!dead.exists(), "its host was killed");
 }
 
 #[test]

@@ -295,6 +295,21 @@ fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
 }
 
 #[test]
+fn a_block_that_another_image_resizes_remains_the_block_of_the_first() {
+    let library = Library::new();
+    let (first, other) = (library.map(), library.map());
+    // SAFETY: the words are those of living ledgers, and any size may be requested.
+    let block = unsafe { hooks::malloc(first.ledger.word(), 100) };
+    // SAFETY: the block is living, and its old address is not used again.
+    let moved = unsafe { hooks::realloc(other.ledger.word(), block, 5_000) };
+    assert!(!moved.is_null());
+    let bytes = [&first, &other].map(|module| module.ledger.counts().c_heap_bytes);
+    assert_eq!(bytes, [5_000, 0]);
+    assert_eq!(other.end(AT_ONCE).c_heap_blocks, 0);
+    assert_eq!(first.end(AT_ONCE).c_heap_blocks, 1);
+}
+
+#[test]
 fn a_part_of_the_heap_is_whole_regions_of_zeroes() {
     let module = Library::new().map();
     let word = module.ledger.word();

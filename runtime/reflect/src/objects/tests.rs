@@ -221,6 +221,19 @@ fn ends(world: &World) -> u64 {
 }
 
 #[test]
+fn a_dropped_shadow_returns_a_default_object_to_its_class() {
+    let (world, class) = cube(&[]);
+    let cdo = world.objects.allocate(&class, None, ObjectHandle::NONE, object_flags::CDO);
+    class.cdo.set(cdo);
+    world.objects.begin_shadow();
+    // Clears it, like the end of an object.
+    class.cdo.set(ObjectHandle::NONE);
+    world.objects.release(cdo);
+    world.objects.drop_shadow();
+    assert_eq!((class.cdo.get(), world.objects.is_alive(cdo)), (cdo, true));
+}
+
+#[test]
 fn the_directory_says_what_the_store_does_through_constructions_ends_and_shadows() {
     let check = |world: &World, objects: &[ObjectHandle]| {
         for object in objects {

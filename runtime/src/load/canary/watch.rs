@@ -261,6 +261,26 @@ fn signal(_status: ExitStatus) -> Option<i32> {
 mod tests {
     use super::{TOLD, Words};
 
+    #[cfg(unix)]
+    #[test]
+    fn a_refusal_is_read_though_another_process_keeps_the_socket_open() {
+        use std::io::Write as _;
+        use std::os::unix::net::UnixStream;
+
+        use super::{Course, End, Message, Token, Wire, last_words};
+        use crate::load::canary::protocol::Speaker;
+
+        let (mut wire, _stdin) = Wire::pair(Token(3)).expect("a socket");
+        let (ours, mut theirs) = UnixStream::pair().expect("a socket");
+        wire.put(ours);
+        let mut speaker = Speaker::new(Token(3));
+        for message in [Message::Here, Message::Refused("its layout differs".to_owned())] {
+            theirs.write_all(&speaker.frame(1, &message).expect("it fits")).expect("it is open");
+        }
+        let end = last_words(&mut Course::new(1), &mut wire, End::Silent);
+        assert!(matches!(&end, End::Refused(text) if text == "its layout differs"), "{end:?}");
+    }
+
     #[test]
     fn only_the_beginning_and_the_end_of_what_was_printed_are_kept() {
         let mut printed = Words::default();

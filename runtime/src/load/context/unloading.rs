@@ -316,8 +316,10 @@ mod tests {
     use super::Abandoned;
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
+    use crate::load::context::free_generation::FreeGeneration;
     use crate::load::context::free_module::FreeModule;
-    use crate::load::context_id::ContextId;
+    use crate::load::context_id::{ContextId, ContextKind};
+    use crate::load::error::context::ContextError;
     use crate::load::module::testing::tale;
     use crate::unload::policy::UnloadPolicy;
     use crate::unload::state::ContextState;
@@ -343,5 +345,19 @@ mod tests {
         assert_eq!(ticket.poll(), ContextState::Dead);
         let rest = ["exit", "thread-locals end", "lets go of its host", "gone"];
         assert_eq!(heard.all()[2..], rest);
+    }
+
+    #[test]
+    fn a_generation_that_was_closed_takes_no_module() {
+        let id = ContextId { index: 2, generation: 1 };
+        let generation = FreeGeneration::new(id, ContextKind::Slim, &"s".into(), &Arc::default());
+        let tag = ModuleTag { id: ModuleId(1), name: "tale".into(), generation: Generation(1) };
+        let module = FreeModule::new(tale(tag, &Arc::default()).0, id);
+        assert!(generation.close().is_empty());
+        let added = generation.add(&[Arc::clone(&module)]);
+        assert!(matches!(added, Err(ContextError::ContextUnloading { .. })));
+        assert!(generation.modules().is_empty());
+        let work = Abandoned::new(&[module], UnloadPolicy::default());
+        assert_eq!(UnloadTicket::new("a tale", std::time::Duration::ZERO, work).poll(), ContextState::Dead);
     }
 }

@@ -1,4 +1,4 @@
 class Program extends Actor;
 
 const BIG = 5000000000;
-function Test() { local int i; local u64 u; local i16 s; i = BIG; u = 5; i = u; u = -1; s = 40000; s = 0xFFFF; small = 70000; }
+function Test() { local int i; local u64 u; local i16 s; i = BIG; u = 5; i = u; u = -1; s = 40000; s = 0xFFFF; small = 70000; i = 5000000000.5; }

@@ -12,4 +12,5 @@ function Test() {
     c = d;
     Take("x", 5, self);
     i = p;
+    a = d;
 }

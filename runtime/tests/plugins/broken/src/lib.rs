@@ -12,7 +12,13 @@ mod initializer;
 mod off_thread;
 #[cfg(feature = "crash-in-registration")]
 mod registration;
-#[cfg(any(feature = "stale-property", feature = "stale-field", feature = "stale-base", feature = "stale-function"))]
+#[cfg(any(
+    feature = "stale-property",
+    feature = "stale-field",
+    feature = "stale-base",
+    feature = "stale-function",
+    feature = "stale-owner"
+))]
 mod stale;
 #[cfg(feature = "unknown-base")]
 mod unknown_base;

@@ -11,6 +11,15 @@ pub struct Actor {
     seed: f32,
 }
 
+/// Has a property that the engine lacks.
+#[cfg(feature = "stale-owner")]
+#[uclass(imported, package = "Engine")]
+pub struct Actor {
+    /// Absent from the engine.
+    #[uproperty]
+    warmth: f64,
+}
+
 /// Has another field than the engine's.
 #[cfg(feature = "stale-field")]
 #[ustruct(pod, imported, package = "Engine")]
@@ -43,11 +52,11 @@ impl Actor {
 }
 
 /// Uses the members: those that no code uses are not compared.
-#[cfg(any(feature = "stale-property", feature = "stale-function"))]
+#[cfg(any(feature = "stale-property", feature = "stale-function", feature = "stale-owner"))]
 #[uclass(package = "Game")]
 pub struct User {}
 
-#[cfg(any(feature = "stale-property", feature = "stale-function"))]
+#[cfg(any(feature = "stale-property", feature = "stale-function", feature = "stale-owner"))]
 #[uclass]
 impl User {
     /// Uses the member of this build.
@@ -57,6 +66,8 @@ impl User {
         this.get(actor)?.try_set_seed(1.0)?;
         #[cfg(feature = "stale-function")]
         this.get(actor)?.try_receive_storm()?;
+        #[cfg(feature = "stale-owner")]
+        this.get(actor)?.try_set_warmth(1.0)?;
         Ok(())
     }
 }

@@ -88,6 +88,18 @@ impl Witness {
         this.numbers().with_slice(|_numbers| all(this.as_base())).join("\n")
     }
 
+    /// Calls all in a slice, after a slice inside that slice has ended.
+    #[ufunction]
+    fn call_all_after_inner_slice(&self, this: This<Self>) -> String {
+        let _before = all(this.as_base());
+        this.numbers().push(1.0);
+        let lent = this.numbers().with_slice(|_outer| {
+            this.numbers().with_slice(|_inner| ());
+            all(this.as_base())
+        });
+        lent.join("\n")
+    }
+
     /// Calls a leaf of the host by its pointer, which is done also while a slice is lent.
     #[ufunction]
     fn call_leaf_while_lent(&self, this: This<Self>, left: i32) -> String {
