@@ -37,7 +37,6 @@ pub use map::UMap;
 pub use optional::UOptional;
 pub use owned::Owned;
 pub use ptr::{Field, FieldPlace, Stored, Temp};
-pub use reference::*;
 pub use set::USet;
 pub use structure::{FieldType, field, set_field};
 pub use text::{UAnsiString, UString, UText, UUtf8String};

@@ -261,6 +261,7 @@ impl ZCallTable {
         state.names.values().map(Vec::len).sum()
     }
 
+    /// Returns true if no handle is live.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
