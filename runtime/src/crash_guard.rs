@@ -21,8 +21,8 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 }
 
 /// Arms the guard if this process is supervised, and returns whether the guard is armed. A fatal signal is recorded with registers,
-/// stack and mappings, and then takes its default course. With [`BACKTRACE`], panics in plugin code are recorded as well, at most one
-/// per second and sixteen locations.
+/// stack and mappings, and then takes the course that it would have without the guard. With [`BACKTRACE`], panics in plugin code are
+/// recorded as well, at most one per second and sixteen locations.
 ///
 /// Call this near the beginning of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
 /// game thread. Stack overflows of that thread are then reported as well.

@@ -64,7 +64,7 @@ pub enum Error {
     /// A module or load context takes no new leases.
     #[error(transparent)]
     Sealed(#[from] crate::lease::Sealed),
-    /// An operation on a load context failed.
+    /// An operation on a load context that is not bound to a thread (a Slim, a pinned context or the Default) failed.
     #[error(transparent)]
     Context(#[from] crate::load::error::context::ContextError),
     /// Files cannot be watched.

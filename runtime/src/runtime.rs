@@ -163,8 +163,9 @@ impl Drop for Busy<'_> {
 /// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | not unloaded; listeners called if [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) was called before |
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
-/// Shutdown and the drop of the last handle wait for running code as long as [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown)
-/// allows. A runtime in a thread-local ends with its thread; the platform decides whether thread-locals of the main thread are dropped.
+/// Shutdown and the drop of the last handle wait for unloads in progress as long as
+/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown) allows; shutdown also waits for finalizers.
+/// A runtime in a thread-local ends with its thread; the platform decides whether thread-locals of the main thread are dropped.
 #[derive(Clone)]
 pub struct Runtime {
     inner: Rc<Inner>,

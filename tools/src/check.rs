@@ -56,7 +56,7 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
             Ok(_) => names.extend([found.package.clone()]),
             Err(text) => {
                 wrong += 1;
-                out.push_str(&format!("{text}\n\n"));
+                out.push_str(&format!("{}\n\n", printable(text)));
             }
         }
     }

@@ -195,8 +195,8 @@ macro_rules! bits {
                     if count == 0 {
                         return DirectAnswer::done(0);
                     }
-                    // SAFETY: the caller borrows as many objects, results and words, and promises the requirements of the body
-                    // for each call.
+                    // SAFETY: the caller lends `count` objects, room for as many results, and the words of the arguments, and
+                    // promises the requirements of the body for each call.
                     unsafe {
                         let bits = bits.cast::<[u64; $count]>().read();
                         let objects = core::slice::from_raw_parts(objects, count);

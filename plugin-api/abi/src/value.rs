@@ -115,7 +115,8 @@ pub struct MapRaw {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DelegateRaw {
-    /// The object. A delegate keeps the object alive, but it may still be destroyed explicitly: calls then do nothing.
+    /// The object. A delegate keeps the object alive, but it may still be destroyed explicitly: no function is called then, and a
+    /// call of a single delegate fails with `NOT_FOUND`.
     pub object: ObjectHandle,
     /// Name of the function in the object's class.
     pub function: Name,

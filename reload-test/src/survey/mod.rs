@@ -1,6 +1,6 @@
 //! The survey: one plugin per popular crate, reloaded repeatedly, each in a separate process. Records if the code is
-//! unmapped, its holders if not, and growth; and checks with another plugin, mapped at the freed addresses, that no
-//! code of the crate still runs.
+//! unmapped, its holders if not, and growth; and checks if another plugin, mapped at the freed addresses, notices
+//! anything of the crate, such as a late write, signal or close.
 
 pub(crate) mod args;
 pub(crate) mod child;

@@ -46,12 +46,12 @@ pub(crate) struct Opened {
 }
 
 impl UserCode {
-    /// Makes the folder of libraries at this path, which need not exist yet.
+    /// Returns the folder of libraries at this path, which is not created and need not exist yet.
     ///
     /// # Safety
-    /// The caller vouches for every future library in the folder: its functions match their declarations, its initializers and
-    /// finalizers are correct, and no thread or handler of it remains when it is closed. Errors in buffer accesses are detected where
-    /// possible.
+    /// The caller vouches for every future library in the folder: its functions match the declarations with which they are imported,
+    /// its initializers and finalizers are correct, and no thread or handler of it remains when it is closed. Accesses of a function
+    /// beyond its buffers are detected in each call where possible.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_shells: true, has_fences: false }, Layouts::default())

@@ -9,7 +9,7 @@ use alcedo_base::handles::ClassId;
 
 use crate::class::Class;
 use crate::compile_enum::compile_enum;
-use crate::decl::{Batch, ClassDecl, DelegateDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::decl::{Batch, ClassDecl, DelegateDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use crate::delegate_decl::{check_classes, delegate_words};
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
@@ -88,6 +88,7 @@ pub(super) fn compile(
     batch: &Batch,
     first: ClassId,
 ) -> Result<Declared, DeclareError> {
+    check_kinds(batch)?;
     check_paths(known, batch)?;
     let class_paths = batch.classes.iter().map(ClassDecl::path).collect();
     let struct_paths = batch.structs.iter().map(StructDecl::path).collect();
@@ -135,6 +136,26 @@ pub(super) fn compile(
         compiler.check_subobjects(class)?;
     }
     Ok(declared)
+}
+
+/// Checks that this host defines the kinds of all properties and parameters.
+pub(super) fn check_kinds(batch: &Batch) -> Result<(), DeclareError> {
+    fn check(members: &[PropertyDecl], owner: impl Fn() -> String) -> Result<(), DeclareError> {
+        match members.iter().find(|member| Entry::of(member.kind).is_none()) {
+            None => Ok(()),
+            Some(PropertyDecl { name, kind, .. }) => {
+                Err(DeclareError::UnknownKind { member: format!("{}:{name}", owner()), number: kind.0 })
+            }
+        }
+    }
+    batch.structs.iter().try_for_each(|decl| check(&decl.fields, || decl.path()))?;
+    batch.delegates.iter().try_for_each(|decl| check(&decl.params, || decl.path()))?;
+    batch.classes.iter().try_for_each(|decl| check(&decl.properties, || decl.path()))?;
+    let functions = |path: &dyn Fn() -> String, functions: &[FunctionDecl]| {
+        functions.iter().try_for_each(|function| check(&function.params, || format!("{}:{}", path(), function.name)))
+    };
+    batch.interfaces.iter().try_for_each(|decl| functions(&|| decl.path(), &decl.functions))?;
+    batch.classes.iter().try_for_each(|decl| functions(&|| decl.path(), &decl.functions))
 }
 
 fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
@@ -360,9 +381,6 @@ impl Compiler<'_> {
     }
 
     fn property_type(&self, decl: &PropertyDecl, member: impl Fn() -> String) -> Result<PropertyType, DeclareError> {
-        if Entry::of(decl.kind).is_none() {
-            return Err(DeclareError::UnknownKind { member: member(), number: decl.kind.0 });
-        }
         if matches!(decl.kind, PropertyKind::OBJECT | PropertyKind::STRUCT) {
             let checked = decl.type_path.parse::<TypePath>();
             checked.map_err(|error| DeclareError::BadPath { owner: member(), error })?;

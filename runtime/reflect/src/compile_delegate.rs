@@ -74,6 +74,14 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_kind_of_a_parameter_is_named_by_its_number() {
+        let strange = PropertyDecl::new("by", PropertyKind(238));
+        let refused = declared(&world(), &[delegate("OnStrange", MULTICAST, &[strange])], &[]);
+        let expected = "/Script/Game.OnStrange:by has the kind 238, which this host does not know: build the module for this host's version";
+        assert_eq!(refused, Err(expected.to_owned()));
+    }
+
+    #[test]
     fn a_delegate_is_found_by_its_path_and_is_the_type_of_properties_by_its_words() {
         let world = world();
         let may_turn = DelegateDecl {

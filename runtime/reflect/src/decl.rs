@@ -146,6 +146,16 @@ impl SubobjectDecl {
         let (property, class_path) = (property.to_owned(), class_path.to_owned());
         Self { property, class_path, role: SubobjectRole::Part }
     }
+
+    /// Returns the classes for subobjects that bases declare. Pairs that name an own subobject are left out: its property states class
+    /// and role.
+    pub fn of_bases<T: AsRef<str>>(pairs: &[(T, T)], own: &[PropertyDecl]) -> Vec<Self> {
+        let is_own = |name: &str| {
+            own.iter().any(|known| known.name == name && known.flags & property_flags::DEFAULT_SUBOBJECT != 0)
+        };
+        let pairs = pairs.iter().map(|(property, class)| (property.as_ref(), class.as_ref()));
+        pairs.filter(|(property, _)| !is_own(property)).map(|(property, class)| Self::instead(property, class)).collect()
+    }
 }
 
 /// A class.
@@ -377,5 +387,22 @@ impl ClassDecl {
     pub fn new(package: &str, name: &str, base: &str, origin: Origin) -> Self {
         let (package, name, base) = (package.to_owned(), name.to_owned(), base.to_owned());
         Self { package, name, base, origin, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::{PropertyKind, property_flags};
+
+    use super::{PropertyDecl, SubobjectDecl};
+
+    #[test]
+    fn an_own_subobject_keeps_its_class_and_role() {
+        let own = PropertyDecl::new("body", PropertyKind::OBJECT).with_flags(property_flags::DEFAULT_SUBOBJECT);
+        let plain = PropertyDecl::new("wheel", PropertyKind::OBJECT);
+        let pairs = [("body", "/Script/Game.Other"), ("wheel", "/Script/Game.Wheel"), ("roof", "/Script/Game.Roof")];
+        let classes = SubobjectDecl::of_bases(&pairs, &[own, plain]);
+        let properties: Vec<_> = classes.iter().map(|found| found.property.as_str()).collect();
+        assert_eq!(properties, ["wheel", "roof"]);
     }
 }

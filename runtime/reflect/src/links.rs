@@ -49,10 +49,12 @@ impl World {
         self.refer(ty, object)
     }
 
-    /// Returns the value of a reference of type `ty` to `object`, whose class is not checked.
+    /// Returns the value of a reference of type `ty` to `object`. Neither its class is checked, nor, except for references by path and by
+    /// id, that it is alive.
     ///
     /// # Errors
-    /// Returns the errors of [`World::reference_to`] except [`CallError::WrongClass`].
+    /// Returns [`CallError::Stale`] or [`CallError::NotFound`] for an object without the path or id that the reference needs,
+    /// [`CallError::Signature`] if the type is no reference, and the error of the system's random numbers for a new id.
     pub fn refer(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
         of_type!(ty, K, _of => K::refer(object, self).map(|found| found.map(K::wrap)))
             .unwrap_or_else(|| Err(no_such("a reference to an object", ty)))

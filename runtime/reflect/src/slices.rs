@@ -53,7 +53,7 @@ impl LentSlices {
         }
     }
 
-    /// Checks that any slice is borrowed.
+    /// Returns true if any slice is borrowed.
     #[inline]
     pub fn are_out(&self) -> bool {
         self.shared.word.out.load(Ordering::Relaxed) != 0

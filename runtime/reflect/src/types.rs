@@ -13,7 +13,7 @@ use alcedo_base::handles::ClassId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::class::Class;
-use crate::compile::{Declared, Known, compile};
+use crate::compile::{Declared, Known, check_kinds, compile};
 use crate::decl::Batch;
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
@@ -111,6 +111,14 @@ impl Types {
     #[cfg(test)]
     pub(crate) fn has_package(&self, name: &str) -> bool {
         self.registry.borrow().packages.contains(name)
+    }
+
+    /// Checks that this host defines the kinds of all properties and parameters of a batch, as [`Types::declare`] does first.
+    ///
+    /// # Errors
+    /// Returns [`DeclareError::UnknownKind`] with the first other member.
+    pub fn check_kinds(batch: &Batch) -> Result<(), DeclareError> {
+        check_kinds(batch)
     }
 
     /// Declares all types of a batch, or none, with redirects from the earlier names that the batch lists. Runs no code of theirs.

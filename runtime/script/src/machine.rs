@@ -166,7 +166,8 @@ impl Machine {
         ))
     }
 
-    /// Logs a problem without ending the script. Repetitions at one location are only counted.
+    /// Logs a problem without ending the script. Repetitions at one location are logged at 10, 100, 1000 times and so on, with
+    /// their number.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {
         cost::add(cost::LINE);

@@ -348,10 +348,11 @@ fn convert(
             put(&Value::Struct(kept))
         }
         Conversion::ToReference(PropertyKind::SOFT_CLASS, _) => put(&Value::SoftClass(name(&value))),
-        // A destroyed object, and an object without a path, become none.
-        Conversion::ToReference(..) => {
-            put(&world.refer(target, handle(&value)).unwrap_or_else(|_| Value::zero(target)))
-        }
+        Conversion::ToReference(..) => match world.refer(target, handle(&value)) {
+            // The object was destroyed, or has no path.
+            Err(CallError::Stale { .. } | CallError::NotFound { .. }) => put(&Value::zero(target)),
+            reference => put(&reference?),
+        },
         Conversion::FromReference(PropertyKind::SOFT_CLASS) => {
             let known = world.types.class_by_path(&world.names.text(name(&value))).is_some();
             put(&Value::SubclassOf(if known { name(&value) } else { Name::default() }))

@@ -1,5 +1,5 @@
 //! Conversion between slots and parameters. Numbers, names and references are stored in the slot; every other value is behind a
-//! pointer slot, which only `__private` code of the ABI can create, and is deep-copied.
+//! pointer slot, which the safe views of plugin and host code never create, and is deep-copied.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
 use std::rc::Rc;

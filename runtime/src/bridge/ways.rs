@@ -112,7 +112,7 @@ pub(crate) struct HotShell<'a> {
 }
 
 impl HotShell<'_> {
-    /// Wraps a function of a module of another context.
+    /// Wraps a function of a module outside of the Master, which is not bound to a thread.
     ///
     /// # Safety
     /// The trampoline must be that of a static function with this number of parameters, and its image must stay mapped while

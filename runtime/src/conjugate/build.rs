@@ -220,7 +220,7 @@ pub(crate) enum Misfit {
 }
 
 /// # Safety
-/// `context` must be the list borrowed by `save_kept`; `name` and `data` must be readable during the call.
+/// `context` must be the list that the host's `save_kept` lends in its sink; `name` and `data` must be readable during the call.
 unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
     // Addresses of empty data may be null.
     let at = |data: *const u8, len| if len == 0 { dangling() } else { data };

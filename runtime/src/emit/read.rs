@@ -178,9 +178,9 @@ descriptions! {
         package, name, base, flags, properties, functions, doc, implements, subobject_classes, default_overrides
     } => ClassDecl: ClassDecl {
         flags,
+        subobjects: SubobjectDecl::of_bases(&subobject_classes, &properties),
         properties,
         functions,
-        subobjects: subobject_classes.iter().map(|(part, class)| SubobjectDecl::instead(part, class)).collect(),
         default_overrides,
         interfaces: implements,
         doc,

@@ -238,8 +238,9 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// ```
     ///
     /// # Errors
-    /// When the function has no pointer because it is of another kind, or calls are observed. The errors of [`TypedFunction::call`]
-    /// when calls are not allowed.
+    /// When the function has no pointer because it is of another kind, when calls are observed, or when the host has a
+    /// [`watchdog`](crate::Builder::watchdog). The errors of [`TypedFunction::call`] when calls are not
+    /// allowed.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, Error> {
         let runtime = self.runtime()?;
         self.callee(&runtime)?;

@@ -14,6 +14,7 @@ use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::emit::described::Described;
+use crate::emit::error::EmitError;
 use crate::emit::read;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
@@ -23,6 +24,7 @@ use crate::load::canary::wire::{Heard, Wire};
 use crate::load::error::canary::CanaryStep;
 use crate::load::module::library::Mapped;
 use crate::object::decl::Batch;
+use crate::object::types::Types;
 
 /// The exit code of a canary that was started without a host at its socket.
 const NOBODY_ASKED: i32 = 2;
@@ -118,6 +120,9 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let mut batch = Batch::default();
     read::add(&mut batch, &Rc::downgrade(core), &gate, described).map_err(|error| error.to_string())?;
+    // An unknown kind is rejected here, before the host maps the copy.
+    let unknown = |source| EmitError::Declare { modules: name.to_owned(), source }.to_string();
+    Types::check_kinds(&batch).map_err(unknown)?;
     // Of these a host takes the texts and numbers while it links them; putting them into words takes all of them.
     let Described { imports, exports, tables, .. } = described;
     Ok(format!("{imports:?}{exports:?}{tables:?}").len())

@@ -1,4 +1,5 @@
-//! Bounded queue of events at safe points that the host has not taken yet. Keeps only the last events, so an idle queue does not grow.
+//! Bounded queue of events at safe points that the host has not taken yet. Keeps only the last events, so that the queue of a host
+//! that never takes them has a limit.
 
 use std::collections::VecDeque;
 

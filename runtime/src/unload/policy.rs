@@ -68,7 +68,7 @@ impl UnloadPolicy {
     /// # Safety
     ///
     /// No address in the stack of an evicted thread is used afterwards. A thread that waits in [`std::thread::scope`] has
-    /// borrowed its stack to other threads.
+    /// lent its stack to other threads.
     pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
         self.evict_after = after;
     }

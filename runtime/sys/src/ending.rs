@@ -1,5 +1,5 @@
-//! Stepwise ending of an image: its destructors run, its threads are awaited, and only when no code can enter it any more, it is
-//! closed, verified to be unmapped, and its leftovers are freed.
+//! Stepwise ending of an image: its destructors run, its threads are awaited, and only when nothing enters it or refers to its
+//! memory any more, it is closed, verified to be unmapped, and its leftovers are freed.
 //!
 //! An ending is polled repeatedly and never blocks for long, so the host keeps running.
 #![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
@@ -222,7 +222,7 @@ impl Ending {
             ledger.leaves();
         }
         // SAFETY: the caller that began this ending promised that the host does not use the image, and the ledger has just reported
-        // that no other code can enter it.
+        // that nothing else enters the image or refers to its memory.
         match unsafe { mapping.close(staged.path()) } {
             Ok(is_unmapped) => {
                 crash::gone(staged.path());

@@ -193,8 +193,8 @@ impl StageDir {
 }
 
 impl StagedFile {
-    /// Makes a copy that another process of this user staged and will remove. The check that no other user may write it takes place
-    /// when it is mapped.
+    /// Returns the staged file at this path, a copy that another process of this user staged and will remove. The check that no
+    /// other user may write it takes place when it is mapped.
     pub fn of_another(path: &Path) -> Self {
         let path = path.to_owned();
         Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, home: None }

@@ -68,8 +68,9 @@ impl BlackCode {
         Self { each: Some(each), ..self }
     }
 
-    /// Calls the function on the objects in order until a call fails. Returns the status of the last call and the number of
-    /// completed calls, and writes their results in order.
+    /// Calls the function on the objects in order until a call is not done. Returns the status of the last call, which is
+    /// [`DirectStatus::NOT_DONE`] without code for several objects, and the number of calls done before it; writes their results
+    /// in order.
     ///
     /// # Safety
     /// The caller is on the game thread, outside the pre-commit phase, and `bits` holds values of the signature.

@@ -115,7 +115,9 @@ macro_rules! value_functions {
         game_thread("asking for a property", unsafe)
         fn field_type(host; at: *const u8; text sink; or failure) -> Status;
 
-        /// Renames an object, moves it to another outer, or both. Refused if `outer` is inside the object.
+        /// Renames an object, moves it to another outer, or both. Refused if `outer` has another object of that name, is the
+        /// object itself or is inside it, and for class default objects and default subobjects. `DURING_REBUILD` for an object
+        /// from before a reload in progress.
         game_thread("renaming an object")
         fn object_rename(host; object: ObjectHandle, name: TextView, outer: ObjectHandle; or failure) -> Status;
         /// Requests a collection. Inside a call this is refused with `UNAVAILABLE`, and the collection runs at the next safe point.

@@ -54,8 +54,8 @@ notes! {
     /// # Safety
     /// The platform has just created the descriptor for the module.
     [unsafe] fn opened(fd: c_int), if fd >= 0 => fd_opened(fd);
-    /// Reports a new block of the C library, unless it is null. With a sanitizer, which tracks blocks itself, the host is not
-    /// notified of frees.
+    /// Reports a new block of the C library, unless it is null. With a sanitizer, which tracks blocks itself, nothing is reported,
+    /// because the host is not notified of frees.
     ///
     /// # Safety
     /// The block was just allocated for the module to free.

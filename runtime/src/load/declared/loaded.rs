@@ -15,5 +15,5 @@ pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
         classes: all(described.classes),
         earlier_names: Vec::new(),
     };
-    Declarations::new(module, batch, all(described.exports), all(described.imports)).declared()
+    Declarations::new(module, batch, all(described.exports), all(&described.all_imports())).declared()
 }

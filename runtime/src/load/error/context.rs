@@ -269,7 +269,7 @@ pub enum ContextError {
     /// The call failed, or was not started.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The system failed to perform an operation.
+    /// The system refused an operation, such as registering a handler for the end of the process.
     #[error("{doing}: {source}")]
     System {
         /// Operation.
