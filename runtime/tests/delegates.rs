@@ -452,7 +452,7 @@ fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types
     assert_eq!(
         found,
         [
-            ("single", "/Script/Test.Bell:MayToll", "Whether a bell may be rung so often."),
+            ("single", "/Script/Test.Bell:MayToll", "Permission to ring a bell this number of times."),
             ("multicast", "/Script/Test.OnTolled", "A bell was rung."),
         ]
     );
