@@ -154,7 +154,10 @@ impl SubobjectDecl {
             own.iter().any(|known| known.name == name && known.flags & property_flags::DEFAULT_SUBOBJECT != 0)
         };
         let pairs = pairs.iter().map(|(property, class)| (property.as_ref(), class.as_ref()));
-        pairs.filter(|(property, _)| !is_own(property)).map(|(property, class)| Self::instead(property, class)).collect()
+        pairs
+            .filter(|(property, _)| !is_own(property))
+            .map(|(property, class)| Self::instead(property, class))
+            .collect()
     }
 }
 
