@@ -83,13 +83,6 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
         }
     }
 
-    /// Returns an object as the target of a direct call. The host has resolved the function on this thread, or checks the
-    /// thread when the code is requested.
-    #[inline]
-    pub(crate) fn called(&self, object: ObjectHandle) -> Called<'static> {
-        Called::by_name(object)
-    }
-
     /// Calls the function; an object is passed in slot 0.
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
         let mut out = Some(R::out());
@@ -111,53 +104,6 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
                 R::take_out(slots.last().copied().unwrap_or(Slot::EMPTY), awaited)
             };
             args.with_slots(object.unwrap_or_default(), out_slot, call)
-        }
-    }
-}
-
-impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
-    /// Returns a function of a C library, for an object of the frame.
-    pub(crate) fn in_import_cell<T, O>(
-        this: &impl CalledAs<T>,
-        cell: &ImportCell<T, A::Values, R, O>,
-        what: &str,
-    ) -> Result<ImportCallee<A, R, O>, CallError> {
-        Ok(ImportCallee { callee: Self::in_cell(this, &cell.0, what)?, outs: PhantomData })
-    }
-}
-
-/// A function of a C library, with out parameters `O` and a result. Created only by [`Callee::in_import_cell`].
-pub(crate) struct ImportCallee<A, R, O> {
-    callee: Callee<'static, A, R>,
-    outs: PhantomData<fn() -> O>,
-}
-
-impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
-    /// Calls the function on an object.
-    pub(crate) fn call(&self, object: ObjectHandle, what: &str, args: &A) -> Result<(R, O), CallError> {
-        /// The object, eight parameters, a result, and eight out parameters.
-        const MOST: usize = 18;
-        let (mut out, mut outs) = (R::out(), O::out());
-        let out_slot = R::slot_out(&mut out);
-        let Way::Handle(handle) = self.callee.way else { return Err(CallError::no_host(what)) };
-        // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A`, then those of `O`, which are the
-        // out parameters in the description of the function behind the cell; so the host fills them like a result, followed by
-        // that of `R`. The staged data, `out` and `outs` do not move until the call is over.
-        unsafe {
-            let call = |slots: &mut [Slot]| {
-                // The last slot is the result, which is placed behind the out parameters.
-                let (end, mut row) = (slots.len() - 1, [Slot::EMPTY; MOST]);
-                row[..end].copy_from_slice(&slots[..end]);
-                let last = end + O::put_slots(&mut outs, &mut row[end..]);
-                row[last] = slots[end];
-                let count = last + usize::from(R::VALUE.is_some());
-                host::host(what)?.zcall(handle, &mut buffer_of(&mut row[..count]))?;
-                Ok::<_, CallError>((row, end, last))
-            };
-            let (row, end, last) = args.with_slots(object, out_slot, call)?;
-            let result = R::take_out(row[last], out);
-            let outs = O::take(&row[end..], outs);
-            Ok((result?, outs?))
         }
     }
 }
@@ -251,7 +197,31 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
     what: &str,
     args: &A,
 ) -> Result<(R, O), CallError> {
-    Callee::in_import_cell(this, cell, what)?.call(this.called().object(), what, args)
+    /// The object, eight parameters, a result, and eight out parameters.
+    const MOST: usize = 18;
+    let (mut out, mut outs) = (R::out(), O::out());
+    let out_slot = R::slot_out(&mut out);
+    let handle = Callee::<A, R>::in_cell(this, &cell.0, what)?.handle();
+    let object = this.called().object();
+    // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A`, then those of `O`, which are the
+    // out parameters in the description of the function behind the cell; so the host fills them like a result, followed by
+    // that of `R`. The staged data, `out` and `outs` do not move until the call is over.
+    unsafe {
+        let call = |slots: &mut [Slot]| {
+            // The last slot is the result, which is placed behind the out parameters.
+            let (end, mut row) = (slots.len() - 1, [Slot::EMPTY; MOST]);
+            row[..end].copy_from_slice(&slots[..end]);
+            let last = end + O::put_slots(&mut outs, &mut row[end..]);
+            row[last] = slots[end];
+            let count = last + usize::from(R::VALUE.is_some());
+            host::host(what)?.zcall(handle, &mut buffer_of(&mut row[..count]))?;
+            Ok::<_, CallError>((row, end, last))
+        };
+        let (row, end, last) = args.with_slots(object, out_slot, call)?;
+        let result = R::take_out(row[last], out);
+        let outs = O::take(&row[end..], outs);
+        Ok((result?, outs?))
+    }
 }
 
 /// Returns true for a name of a function that is called on an object. A custom protocol may begin with the same letters.
@@ -335,7 +305,6 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
 pub struct ZFunction<A, R> {
     callee: Callee<'static, A, R>,
     code: DirectCell<A, R>,
-    handle: ZCallHandle,
     name: Box<str>,
 }
 
@@ -348,8 +317,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         if is_of_objects(name) {
             return Err(on_an_object(name));
         }
-        let callee = Callee::named(name)?;
-        Ok(Self { handle: callee.handle(), callee, code: DirectCell::new(), name: name.into() })
+        Ok(Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() })
     }
 
     /// Returns the name passed to [`find`](Self::find).
@@ -367,7 +335,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         if !is_direct::<A, R>() {
             return self.callee.call(None, &self.name, &args);
         }
-        of_bits(match self.code.call(|| self.handle, self.callee.called(ObjectHandle::NONE), &args) {
+        of_bits(match self.code.call(|| self.callee.handle(), Called::by_name(ObjectHandle::NONE), &args) {
             Some(given) => given,
             None => self.bits_by_slots(args),
         })
@@ -394,7 +362,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// or the commit has not happened yet. `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs no pointer.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
-        match self.code.leaf(self.handle, self.callee.called(ObjectHandle::NONE)) {
+        match self.code.leaf(self.callee.handle(), Called::by_name(ObjectHandle::NONE)) {
             Some(leaf) => Ok(code(HotFunction(leaf))),
             None => Err(no_pointer(&self.name)),
         }

@@ -9,7 +9,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use crate::direct::{DirectCell, is_direct, of_bits};
+use crate::direct::{Called, DirectCell, is_direct, of_bits};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
@@ -83,7 +83,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         if !is_direct::<A, R>() {
             return self.callee.call(Some(object.handle()), &self.name, &args);
         }
-        of_bits(match self.code.call(|| self.callee.handle(), self.callee.called(object.handle()), &args) {
+        of_bits(match self.code.call(|| self.callee.handle(), Called::by_name(object.handle()), &args) {
             Some(given) => given,
             None => self.bits_by_slots(object.handle(), args),
         })

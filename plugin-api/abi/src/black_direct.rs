@@ -195,7 +195,7 @@ macro_rules! bits {
                     if count == 0 {
                         return DirectAnswer::done(0);
                     }
-                    // SAFETY: the caller lends `count` objects, room for as many results, and the words of the arguments, and
+                    // SAFETY: the caller lends `count` objects, room for as many results, and the argument bits, and
                     // promises the requirements of the body for each call.
                     unsafe {
                         let bits = bits.cast::<[u64; $count]>().read();

@@ -3,9 +3,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
-use syn::{FnArg, Ident, PathArguments, Result, Signature, Type};
+use syn::{FnArg, Ident, Result, Signature, Type};
 
-use crate::class_struct::is_named;
+use crate::class_struct::{has_parameters, is_named};
 use crate::method::{Method, SelfKind, lent};
 use crate::native::Side;
 use crate::result::{ResultOf, place_of};
@@ -118,7 +118,5 @@ fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
 
 /// Returns true for `Obj<Self>`, or `Obj` of an explicit class.
 fn is_obj_of_self(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    is_named(ty, "Obj")
-        && path.path.segments.last().is_some_and(|last| matches!(last.arguments, PathArguments::AngleBracketed(_)))
+    is_named(ty, "Obj") && has_parameters(ty)
 }

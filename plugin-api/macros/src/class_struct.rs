@@ -438,7 +438,7 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
 }
 
 /// Checks whether a type has parameters, as `Obj<C>` has.
-fn has_parameters(ty: &Type) -> bool {
+pub(crate) fn has_parameters(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| !segment.arguments.is_none()))
 }
 
