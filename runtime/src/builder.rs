@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io;
+use std::mem;
 #[cfg(feature = "script")]
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -465,17 +466,16 @@ impl Builder {
 
     /// Declares the packages and returns the native types to declare in them.
     fn take_natives(&mut self, types: &Types) -> Natives {
-        types.declare_package(ROOT_PACKAGE);
-        for package in self.packages.drain(..) {
-            types.declare_package(&package);
-        }
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
-        let mut taken = Natives { batch: Batch { classes: vec![root], ..Batch::default() }, ..Natives::default() };
-        taken.tickers.append(&mut self.tickers);
-        for natives in self.natives.drain(..) {
-            natives.packages.iter().for_each(|package| types.declare_package(package));
-            taken.append(natives);
-        }
+        let mut taken = Natives {
+            packages: mem::take(&mut self.packages),
+            batch: Batch { classes: vec![root], ..Batch::default() },
+            tickers: mem::take(&mut self.tickers),
+            ..Natives::default()
+        };
+        self.natives.drain(..).for_each(|natives| taken.append(natives));
+        types.declare_package(ROOT_PACKAGE);
+        taken.packages.iter().for_each(|package| types.declare_package(package));
         declare_implemented(&mut taken.batch);
         taken
     }

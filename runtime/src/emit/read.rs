@@ -177,14 +177,18 @@ descriptions! {
     ClassDesc {
         package, name, base, flags, properties, functions, doc, implements, subobject_classes, default_overrides
     } => ClassDecl: ClassDecl {
+        package,
+        name,
+        base,
+        origin: Origin::Dynamic,
         flags,
-        subobjects: SubobjectDecl::of_bases(&subobject_classes, &properties),
         properties,
         functions,
+        subobjects: subobject_classes.into_iter().map(|(part, class)| SubobjectDecl::instead(part, class)).collect(),
         default_overrides,
         interfaces: implements,
         doc,
-        ..ClassDecl::new(&package, &name, &base, Origin::Dynamic)
+        ..ClassDecl::default()
     };
     ExportDesc { type_path, name, signature } => (String, String, String): (type_path, name, signature);
     ImportDesc { path, kind } => (String, ImportKind): (path, kind);
@@ -205,10 +209,22 @@ fn based(mut fields: Vec<PropertyDecl>) -> (String, Vec<PropertyDecl>) {
     (base, fields)
 }
 
-/// Adds what a module declares to a batch.
+/// Copies the declarations of a module that is mapped, without bodies of functions.
+pub(crate) fn batch_of(described: Described) -> Batch {
+    Batch {
+        interfaces: all(described.interfaces),
+        enums: all(described.enums),
+        delegates: all(described.delegates),
+        structs: all(described.structs),
+        classes: all(described.classes),
+        earlier_names: all(described.earlier_names),
+    }
+}
+
+/// Adds the declarations of a module to a batch, with thunks that enter the module.
 ///
 /// # Errors
-/// When a text is none that a host shows.
+/// Returns [`EmitError::Text`] if a string breaks its rule.
 pub(crate) fn add(
     batch: &mut Batch,
     core: &Weak<Core>,
@@ -216,32 +232,26 @@ pub(crate) fn add(
     described: Described,
 ) -> Result<(), EmitError> {
     texts::check(&gate.tag().name, described)?;
-    batch.earlier_names.extend(all(described.earlier_names));
-    batch.interfaces.extend(described.interfaces.iter().map(|found| {
-        let mut interface = found.copied();
-        interface.functions.iter_mut().for_each(|function| function.tag = gate.tag().id.0);
-        interface
-    }));
-    batch.enums.extend(all(described.enums));
-    batch.delegates.extend(all(described.delegates));
-    batch.structs.extend(all(described.structs));
-    // The linker puts a module's classes in an order of its own; what happens to them must not depend on it.
-    let mut classes = described.classes.to_vec();
-    classes.sort_by_key(|found| (found.package.as_str(), found.name.as_str()));
-    batch.classes.extend(classes.into_iter().map(|found| class_decl(core, gate, found)));
+    let mut own = batch_of(described);
+    let of_interfaces = own.interfaces.iter_mut().flat_map(|interface| &mut interface.functions);
+    of_interfaces.for_each(|function| function.tag = gate.tag().id.0);
+    for (class, described) in own.classes.iter_mut().zip(described.classes) {
+        bind(class, described, core, gate);
+    }
+    // The order of the linker is arbitrary and must not affect the outcome.
+    own.classes.sort_by(|one, other| (&one.package, &one.name).cmp(&(&other.package, &other.name)));
+    batch.append(own);
     Ok(())
 }
 
-/// Declares a class, with thunks that enter the module.
-fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> ClassDecl {
-    let tag = gate.tag().id.0;
-    let mut class = ClassDecl { tag, ..described.copied() };
+/// Sets the thunks of a class, which enter the module.
+fn bind(class: &mut ClassDecl, described: &ClassDesc, core: &Weak<Core>, gate: &Rc<Gate>) {
+    class.tag = gate.tag().id.0;
     for (function, described) in class.functions.iter_mut().zip(described.functions.iter()) {
         let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
         function.thunk = module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what);
-        function.tag = tag;
+        function.tag = class.tag;
     }
-    class
 }
 
 /// The functions of a class that may be called directly, by name, with what they are called in red frames.

@@ -142,7 +142,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     let mut decl = ClassDecl::new(C::PACKAGE, name, C::Base::PATH, Origin::Native);
     decl.flags = flags;
     decl.doc = doc.to_owned();
-    decl.subobjects = SubobjectDecl::of_bases(subobjects, &properties);
+    decl.subobjects = subobjects.iter().map(|(property, class)| SubobjectDecl::instead(*property, *class)).collect();
     let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
     decl.default_overrides = defaults.iter().map(owned).collect();
     decl.properties = properties;

@@ -15,7 +15,6 @@ use crate::object::decl::{FunctionDecl, PropertyDecl};
 use crate::object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, ValueParams};
 use crate::object::natives::{World, core_of};
-use crate::object::path::TypePath;
 use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
@@ -213,7 +212,7 @@ impl NativeClass {
     }
 
     fn path(&self) -> Rc<str> {
-        TypePath::new(&self.0.package, &self.0.name).to_string().into()
+        self.0.path().into()
     }
 }
 

@@ -265,14 +265,12 @@ mod tests {
     #[test]
     fn a_refusal_is_read_though_another_process_keeps_the_socket_open() {
         use std::io::Write as _;
-        use std::os::unix::net::UnixStream;
 
-        use super::{Course, End, Message, Token, Wire, last_words};
+        use super::{Course, End, Message, Token, last_words};
         use crate::load::canary::protocol::Speaker;
+        use crate::load::canary::wire::tests::ends;
 
-        let (mut wire, _stdin) = Wire::pair(Token(3)).expect("a socket");
-        let (ours, mut theirs) = UnixStream::pair().expect("a socket");
-        wire.put(ours);
+        let (mut wire, mut theirs) = ends();
         let mut speaker = Speaker::new(Token(3));
         for message in [Message::Here, Message::Refused("its layout differs".to_owned())] {
             theirs.write_all(&speaker.frame(1, &message).expect("it fits")).expect("it is open");

@@ -180,7 +180,7 @@ mod socket {
 pub(crate) use socket::Wire;
 
 #[cfg(all(test, unix))]
-mod tests {
+pub(super) mod tests {
     use std::io::Write as _;
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
@@ -191,7 +191,7 @@ mod tests {
     const SOON: Option<Duration> = Some(Duration::from_millis(5));
 
     /// A host's end whose other end is in our hands.
-    fn ends() -> (Wire, UnixStream) {
+    pub(in crate::load::canary) fn ends() -> (Wire, UnixStream) {
         let (mut wire, _stdin) = Wire::pair(Token(3)).expect("a socket");
         let (ours, theirs) = UnixStream::pair().expect("a socket");
         wire.put(ours);

@@ -1,7 +1,7 @@
 //! The words for numbers of the border: kinds, flags, types.
 
 use alcedo_abi::describe::ImportKind;
-use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
+use alcedo_abi::kinds::{KindForm, PropertyKind, class_flags, function_flags, property_flags};
 
 pub(super) const OF_CLASSES: &[(u64, &str)] = &[
     (class_flags::BLUEPRINTABLE, "blueprintable"),
@@ -53,8 +53,7 @@ pub(super) fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
 /// A type as signatures write it.
 pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     let Some(name) = kind.text() else { return format!("kind {}", kind.0) };
-    let is_delegate =
-        [PropertyKind::DELEGATE, PropertyKind::MULTICAST_DELEGATE, PropertyKind::SPARSE_DELEGATE].contains(&kind);
+    let is_delegate = kind.form() == KindForm::Signature;
     match of {
         "" if !is_delegate => name.to_owned(),
         of if kind == PropertyKind::STRUCT => of.to_owned(),

@@ -9,6 +9,7 @@ use alcedo_abi::describe::{ExportDesc, InterfaceDesc, ZCallInvoke};
 use crate::border::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::described::Described;
+use crate::handles::{Generation, ModuleId};
 use crate::lease::{Blocker, Leases};
 use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
@@ -17,6 +18,14 @@ use crate::logs::Logs;
 use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::ModuleEnd;
+
+/// Generation of the module.
+pub(crate) const GENERATION: Generation = Generation(1);
+
+/// Returns the tag of the module.
+pub(crate) fn tag() -> ModuleTag {
+    ModuleTag { id: ModuleId(1), name: "tale".into(), generation: GENERATION }
+}
 
 static SPEAKER: InterfaceDesc = InterfaceDesc {
     package: RStr::from_str("Tale"),

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use alcedo_sys::Demands;
 
-use super::testing::tale;
+use super::testing::{GENERATION, tag, tale};
 use crate::bridge::core::Core;
-use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::conjugate::gate::Gate;
 use crate::emit::batch::emit;
-use crate::handles::{Generation, ModuleId};
 use crate::lease::LeaseKind;
 use crate::load::canary::{Canary, Rehearsal};
 use crate::load::master::{self, Loads};
@@ -19,12 +18,6 @@ use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadCause;
 use crate::unload::subject::GenerationUnload;
 use crate::unload::under_way;
-
-const GENERATION: Generation = Generation(1);
-
-fn tag() -> ModuleTag {
-    ModuleTag { id: ModuleId(1), name: "tale".into(), generation: GENERATION }
-}
 
 /// Runs a Master with this module only, from declaration to unload.
 #[test]
