@@ -25,6 +25,7 @@ use crate::structs::{Nature, StructType, fingerprint};
 use crate::type_text::TypeText;
 use crate::typing::{TypeError, TypeResolver};
 use crate::value::Value;
+use crate::values::structure::start_of;
 use crate::values::{Entry, name_of};
 
 /// What was declared before, as a batch sees it.
@@ -356,10 +357,9 @@ impl Compiler<'_> {
     ) -> Result<Property, DeclareError> {
         let bad_default =
             |problem: String| DeclareError::BadDefault { member: format!("{owner}:{}", decl.name), problem };
-        let default = match (&ty, decl.default.as_str()) {
-            (PropertyType::Struct(of), "") => of.nature().has_defaults.then(|| Value::initial(&ty)),
-            (_, "") => None,
-            (_, text) => Some(Value::parse(text, &ty, self.names).map_err(|error| bad_default(error.to_string()))?),
+        let default = match decl.default.as_str() {
+            "" => start_of(&ty),
+            text => Some(Value::parse(text, &ty, self.names).map_err(|error| bad_default(error.to_string()))?),
         };
         if default.as_ref().is_some_and(names_an_object) {
             return Err(bad_default(

@@ -218,9 +218,10 @@ impl Compiler<'_> {
         let mut subobjects = Vec::new();
         let mut overrides = Vec::new();
         for property in own {
-            let words = decl.subobjects.iter().find(|words| *words.property == *property.text);
-            if words.is_some() || declares_subobject(property) {
-                subobjects.push(self.subobject(property, words)?);
+            let is_declared = declares_subobject(property);
+            let instead = decl.subobjects.iter().find(|words| !is_declared && *words.property == *property.text);
+            if is_declared || instead.is_some() {
+                subobjects.push(self.subobject(property, instead)?);
             }
         }
         for words in &decl.subobjects {
@@ -254,7 +255,7 @@ impl Compiler<'_> {
             property: property.clone(),
             name: property.text.clone(),
             class_path: words.map_or_else(|| class.clone(), |words| words.class_path.as_str().into()),
-            role: words.map_or(role, |words| words.role),
+            role,
         })
     }
 }

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::border::CallError;
 
-use crate::class::SubobjectRole;
 use crate::enums::EnumEntry;
 use crate::hooks::{AddReferences, EndHook, NativeHook};
 use crate::meta::Meta;
@@ -128,36 +127,20 @@ pub struct StructDecl {
     pub doc: String,
 }
 
-/// A subobject that is not fully described by its property: of another class than the property's, or of a base class's
-/// property, whose class it replaces.
+/// Class of a subobject that differs from that of its property, which a base may declare. An own property with the flag of a default
+/// subobject states its class itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SubobjectDecl {
     /// The property that refers to it.
     pub property: String,
     /// Path of its class.
     pub class_path: String,
-    /// What it is to its owner; a base's subobject stays what it was.
-    pub role: SubobjectRole,
 }
 
 impl SubobjectDecl {
-    /// The class of that path for a subobject that a base declares.
-    pub fn instead(property: &str, class_path: &str) -> Self {
-        let (property, class_path) = (property.to_owned(), class_path.to_owned());
-        Self { property, class_path, role: SubobjectRole::Part }
-    }
-
-    /// Returns the classes for subobjects that bases declare. Pairs that name an own subobject are left out: its property states class
-    /// and role.
-    pub fn of_bases<T: AsRef<str>>(pairs: &[(T, T)], own: &[PropertyDecl]) -> Vec<Self> {
-        let is_own = |name: &str| {
-            own.iter().any(|known| known.name == name && known.flags & property_flags::DEFAULT_SUBOBJECT != 0)
-        };
-        let pairs = pairs.iter().map(|(property, class)| (property.as_ref(), class.as_ref()));
-        pairs
-            .filter(|(property, _)| !is_own(property))
-            .map(|(property, class)| Self::instead(property, class))
-            .collect()
+    /// Creates the declaration of another class for a subobject.
+    pub fn instead(property: impl Into<String>, class_path: impl Into<String>) -> Self {
+        Self { property: property.into(), class_path: class_path.into() }
     }
 }
 
@@ -390,22 +373,5 @@ impl ClassDecl {
     pub fn new(package: &str, name: &str, base: &str, origin: Origin) -> Self {
         let (package, name, base) = (package.to_owned(), name.to_owned(), base.to_owned());
         Self { package, name, base, origin, ..Self::default() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use alcedo_abi::kinds::{PropertyKind, property_flags};
-
-    use super::{PropertyDecl, SubobjectDecl};
-
-    #[test]
-    fn an_own_subobject_keeps_its_class_and_role() {
-        let own = PropertyDecl::new("body", PropertyKind::OBJECT).with_flags(property_flags::DEFAULT_SUBOBJECT);
-        let plain = PropertyDecl::new("wheel", PropertyKind::OBJECT);
-        let pairs = [("body", "/Script/Game.Other"), ("wheel", "/Script/Game.Wheel"), ("roof", "/Script/Game.Roof")];
-        let classes = SubobjectDecl::of_bases(&pairs, &[own, plain]);
-        let properties: Vec<_> = classes.iter().map(|found| found.property.as_str()).collect();
-        assert_eq!(properties, ["wheel", "roof"]);
     }
 }

@@ -8,18 +8,16 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 
 use crate::decl::{Batch, DelegateDecl, RESULT_NAME};
 use crate::delegate_words::in_words;
-use crate::path::TypePath;
 use crate::refusal::DeclareError;
 use crate::type_text::{SignatureText, TypeText};
 use crate::typing::TypeError;
-use crate::values::name_of;
+use crate::values::{Form, name_of};
 
 /// The kind of a delegate, and what stands in the parentheses of its type.
 pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<str>), DeclareError> {
     let path = decl.path();
     let bad = |problem: String| DeclareError::BadDelegate { path: path.clone(), problem };
-    let kinds = [PropertyKind::DELEGATE, PropertyKind::MULTICAST_DELEGATE, PropertyKind::SPARSE_DELEGATE];
-    if !kinds.contains(&decl.kind) {
+    if decl.kind.form() != Form::Signature {
         return Err(bad(format!("it is a {}: take a single, a multicast or a sparse delegate", name_of(decl.kind))));
     }
     let mut signature = SignatureText::default();
@@ -55,8 +53,7 @@ pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
     if batch.delegates.iter().all(|decl| decl.class.is_empty()) {
         return Ok(());
     }
-    let classes: HashMap<_, _> =
-        batch.classes.iter().map(|class| (TypePath::new(&class.package, &class.name).to_string(), class)).collect();
+    let classes: HashMap<_, _> = batch.classes.iter().map(|class| (class.path(), class)).collect();
     for decl in batch.delegates.iter().filter(|decl| !decl.class.is_empty()) {
         let class = classes.get(&decl.class).filter(|class| class.origin == decl.origin).ok_or_else(|| {
             DeclareError::BadDelegate {

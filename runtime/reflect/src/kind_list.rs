@@ -243,7 +243,7 @@ macro_rules! kinds {
                 Entry {
                     kind: <$($path)::+ as Kind>::KIND,
                     name: <$($path)::+ as Kind>::NAME,
-                    form: <$($path)::+ as Kind>::FORM,
+                    form: <$($path)::+ as Kind>::KIND.form(),
                     plain: $crate::kind_list::plain!([$($decl)*] $ty),
                     of_path: $crate::kind_list::of_path!([$($decl)*] $ty),
                 },

@@ -12,17 +12,14 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use crate::World;
 use crate::class::Class;
 use crate::kind_list::{of_type, of_value};
+use crate::names::Names;
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
 use crate::values::{Content as _, Kind as _, Links};
 
 impl Links for World {
-    fn name_of(&self, path: &str) -> Name {
-        self.names.intern(path)
-    }
-
-    fn path(&self, name: Name) -> Rc<str> {
-        self.names.text(name)
+    fn names(&self) -> &Names {
+        &self.names
     }
 
     fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
@@ -54,7 +51,7 @@ impl World {
     ///
     /// # Errors
     /// Returns [`CallError::Stale`] or [`CallError::NotFound`] for an object without the path or id that the reference needs,
-    /// [`CallError::Signature`] if the type is no reference, and the error of the system's random numbers for a new id.
+    /// [`CallError::Signature`] if the type is not a reference type, and the error of the system's random numbers for a new id.
     pub fn refer(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
         of_type!(ty, K, _of => K::refer(object, self).map(|found| found.map(K::wrap)))
             .unwrap_or_else(|| Err(no_such("a reference to an object", ty)))
@@ -147,10 +144,10 @@ impl World {
         let (path, is_interface) = (ty.type_path(), ty.kind() == PropertyKind::SCRIPT_INTERFACE);
         let suits = if is_interface {
             class.implements(path) || class.implements(&self.types.redirected(path))
-        } else if of_type!(ty, K, _of => K::refer(ObjectHandle::NONE, self).is_some()) {
-            self.is_below(class, path)
         } else {
-            return Err(no_such("a reference to an object", ty));
+            // Rejects types that are not references.
+            self.refer(ty, ObjectHandle::NONE)?;
+            self.is_below(class, path)
         };
         if suits {
             return Ok(());

@@ -17,10 +17,6 @@ pub trait TypeResolver {
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
     /// The enum of that path.
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
-    /// Whether there is such an enum, be it compiled or not.
-    fn knows_enum(&self, path: &str) -> bool {
-        self.enumeration(path).is_some()
-    }
     /// The kind of the delegate of that path, and what stands in the parentheses of its type.
     fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
     /// Whether there is such a struct, be it laid out or not.
@@ -111,7 +107,7 @@ impl PropertyType {
                 let found = resolver.enumeration(path).map(Self::Enum);
                 found.ok_or_else(|| TypeError::NoEnum { path: path.clone() })
             }
-            TypeText::Reference(kind, path) => reference(*kind, path, resolver),
+            TypeText::Reference(kind, path) => reference(text, *kind, path, resolver),
             TypeText::Container(kind, of) => match (*kind, of.as_slice()) {
                 (PropertyKind::ARRAY, [element]) => {
                     Ok(Self::Array(Rc::new(ElementType::new(Self::resolve(element, resolver)?))))
@@ -149,7 +145,12 @@ fn unknown(text: &TypeText) -> TypeError {
     TypeError::Words(TypeTextError { text: text.to_string(), problem: "this host has no such kind".to_owned() })
 }
 
-fn reference(kind: PropertyKind, path: &str, resolver: &dyn TypeResolver) -> Result<PropertyType, TypeError> {
+fn reference(
+    text: &TypeText,
+    kind: PropertyKind,
+    path: &str,
+    resolver: &dyn TypeResolver,
+) -> Result<PropertyType, TypeError> {
     match kind {
         PropertyKind::SCRIPT_INTERFACE if resolver.knows_interface(path) => {}
         PropertyKind::SCRIPT_INTERFACE => return Err(TypeError::NoInterface { path: path.to_owned() }),
@@ -157,7 +158,7 @@ fn reference(kind: PropertyKind, path: &str, resolver: &dyn TypeResolver) -> Res
         _ => return Err(TypeError::NoClass { path: path.to_owned() }),
     }
     let of_path = Entry::of(kind).and_then(|entry| entry.of_path);
-    of_path.map(|of_path| of_path(path.into())).ok_or_else(|| unknown(&TypeText::Reference(kind, path.to_owned())))
+    of_path.map(|of_path| of_path(path.into())).ok_or_else(|| unknown(text))
 }
 
 fn key(text: &TypeText, resolver: &dyn TypeResolver) -> Result<PropertyType, TypeError> {
@@ -192,9 +193,9 @@ fn check_words(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), TypeE
         TypeText::Plain(_) => Ok(()),
         TypeText::Struct(path) if resolver.knows_struct(path) => Ok(()),
         TypeText::Struct(path) => Err(TypeError::NoStruct { path: path.clone() }),
-        TypeText::Reference(PropertyKind::ENUM, path) if resolver.knows_enum(path) => Ok(()),
+        TypeText::Reference(PropertyKind::ENUM, path) if resolver.enumeration(path).is_some() => Ok(()),
         TypeText::Reference(PropertyKind::ENUM, path) => Err(TypeError::NoEnum { path: path.clone() }),
-        TypeText::Reference(kind, path) => reference(*kind, path, resolver).map(|_| ()),
+        TypeText::Reference(kind, path) => reference(text, *kind, path, resolver).map(|_| ()),
         TypeText::Container(_, of) => of.iter().try_for_each(|inner| check_words(inner, resolver)),
         TypeText::Delegate(_, path, signature) => check_delegate(text, path.as_deref(), signature, resolver),
     }

@@ -20,7 +20,7 @@ each_kind! { [value_enum] (
 pub struct EnumValue {
     /// `Red`; `Read | Write` for flags; `7` for a number without an entry, `Read | 8` for flags with such a bit.
     pub text: Arc<str>,
-    /// The number in the enum that it was read from. What is written goes by the text.
+    /// The number in the enum that it was read from. Writes use the text.
     pub number: i128,
 }
 

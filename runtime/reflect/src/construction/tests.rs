@@ -11,7 +11,7 @@ use super::{
     run_class_constructor,
 };
 use crate::World;
-use crate::class::{Class, SubobjectRole};
+use crate::class::Class;
 use crate::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
 use crate::origin::Origin;
 use crate::testing::{declare, dynamic, end_hook, native, native_hook, world};
@@ -352,11 +352,7 @@ fn a_subobject_of_its_own_class_is_refused() {
 #[test]
 fn a_subclass_may_ask_for_another_class_of_subobject() {
     let (recorder, _) = garage();
-    let root = SubobjectDecl {
-        property: "root".to_owned(),
-        class_path: "/Script/Game.Gear".to_owned(),
-        role: SubobjectRole::Root,
-    };
+    let root = SubobjectDecl::instead("root", "/Script/Game.Gear");
     let geared = ClassDecl { subobjects: vec![root], ..dynamic("Geared", ACTOR, &[]) };
     let class = declare(&recorder.world, [geared]).remove(0);
     let actor = class.base.clone().unwrap();

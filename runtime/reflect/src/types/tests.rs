@@ -227,8 +227,18 @@ fn none_classes() -> Vec<ClassDecl> {
 }
 
 fn part_of_class(decl: ClassDecl, property: &str, class: &str) -> ClassDecl {
-    let (property, class_path) = (property.to_owned(), class.to_owned());
-    ClassDecl { subobjects: vec![SubobjectDecl { property, class_path, role: SubobjectRole::Part }], ..decl }
+    ClassDecl { subobjects: vec![SubobjectDecl::instead(property, class)], ..decl }
+}
+
+#[test]
+fn an_own_subobject_keeps_its_class_and_role() {
+    let world = engine();
+    let root = reference("root", "/Script/Engine.Component")
+        .with_flags(property_flags::DEFAULT_SUBOBJECT | property_flags::ROOT_COMPONENT);
+    let class = part_of_class(dynamic("X", ACTOR, &[root]), "root", ACTOR);
+    let class = declare(&world, [class]).remove(0);
+    let Subobject { class_path, role, .. } = &class.subobjects[0];
+    assert_eq!((&**class_path, *role), ("/Script/Engine.Component", SubobjectRole::Root));
 }
 
 #[test]

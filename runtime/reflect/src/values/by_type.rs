@@ -17,58 +17,58 @@ use crate::text::{ParseError, fail};
 use crate::value::{Value, WrongType};
 
 impl PropertyType {
-    /// The type of a kind that needs no more words; `None` for all others and for unknown numbers.
+    /// Returns the type of a kind without parameters; `None` for other kinds and unknown numbers.
     pub fn plain(kind: PropertyKind) -> Option<Self> {
         Entry::of(kind)?.plain.clone()
     }
 
-    /// The same, by the kind's name.
+    /// Returns the type of a kind without parameters by the name of the kind.
     pub fn plain_named(kind: &str) -> Option<Self> {
         Entry::named(kind)?.plain.clone()
     }
 
-    /// Its kind number.
+    /// Returns the kind.
     #[inline]
     pub fn kind(&self) -> PropertyKind {
         of_type!(self, K, _of => K::KIND)
     }
 
-    /// What belongs to the kind: the path of the struct or class, the types in a container, the signature of a delegate.
-    /// Empty for plain kinds.
+    /// Returns the parameters of the type as text: the path of a struct or class, the types in a container, the signature of a
+    /// delegate. Empty for plain kinds.
     pub fn type_path(&self) -> &str {
         of_type!(self, K, of => K::path(of))
     }
 
-    /// Bytes of a value.
+    /// Returns the size of a value in bytes.
     #[inline]
     pub fn size(&self) -> usize {
         of_type!(self, K, of => K::bytes(of))
     }
 
-    /// Alignment of a value in bytes.
+    /// Returns the alignment of a value in bytes.
     #[inline]
     pub fn align(&self) -> usize {
         of_type!(self, K, of => K::align(of).max(align_of::<<K as Kind>::Raw>()))
     }
 
-    /// What is true of all values.
+    /// Returns the properties shared by all values of the type.
     pub(crate) fn nature(&self) -> Nature {
         of_type!(self, K, of => K::nature(of))
     }
 
-    /// Shows `visit` the types of the values that a value has in it.
+    /// Calls `visit` with the types of the values that a value contains.
     pub fn inner_types(&self, visit: &mut dyn FnMut(&Self)) {
         of_type!(self, K, of => K::inner_types(of, visit));
     }
 
-    /// The signature, of a delegate or several.
+    /// Returns the signature of a delegate type.
     pub fn signature(&self) -> Option<&str> {
-        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| split(K::path(of)).1))
+        of_type!(self, K, of => (K::KIND.form() == Form::Signature).then(|| split(K::path(of)).1))
     }
 
-    /// The path of the delegate, of one that has a name.
+    /// Returns the path of a named delegate type.
     pub fn delegate_path(&self) -> Option<&str> {
-        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| split(K::path(of)).0).flatten())
+        of_type!(self, K, of => (K::KIND.form() == Form::Signature).then(|| split(K::path(of)).0).flatten())
     }
 
     /// Records the offsets of the strong references in a value that starts at `offset`.
@@ -83,19 +83,19 @@ impl PropertyType {
 }
 
 impl Value {
-    /// The value that zero bytes mean.
+    /// Returns the value of zero bytes.
     pub fn zero(ty: &PropertyType) -> Self {
         of_type!(ty, K, of => K::wrap(K::zero(of)))
     }
 
-    /// The value a property starts with when its declaration names none: zero, but fields of structs at the defaults
-    /// of the struct.
+    /// Returns the initial value of a property without a default: zero, except that fields of structs have the defaults of the
+    /// struct.
     pub fn initial(ty: &PropertyType) -> Self {
         of_type!(ty, K, of => K::wrap(K::initial(of)))
     }
 
-    /// The value with each value that it has in it, of the type that it has there, replaced by what `map` makes of it. Keys
-    /// stay. A value that is not of the type stays as it is.
+    /// Replaces each value that the value contains by the result of `map`, which receives its type. Keys are unchanged, as is a value
+    /// of another type.
     pub fn map_parts(self, ty: &PropertyType, map: &mut dyn FnMut(&PropertyType, Self) -> Self) -> Self {
         of_type!(ty, K, of => match K::take(self) {
             Ok(content) => K::wrap(K::with_parts(of, content, map)),
@@ -103,9 +103,8 @@ impl Value {
         })
     }
 
-    /// Reads a value. Texts, names and paths may stand plain, with everything up to the end (in something else: up to the
-    /// next comma or parenthesis) belonging to them, or quoted with `\" \\ \n \r \t \0 \u{7f}`. Fields that a struct's text leaves
-    /// out have their defaults.
+    /// Parses a value. Texts, names and paths are plain, up to the end (inside another value: up to the next comma or parenthesis),
+    /// or quoted with `\" \\ \n \r \t \0 \u{7f}`. Fields that the text of a struct omits have their defaults.
     ///
     /// # Errors
     /// Returns `ParseError` if the text cannot be parsed as the type.
@@ -127,16 +126,16 @@ impl Value {
 }
 
 impl Scanner<'_> {
-    /// A value of that type.
+    /// Parses a value of that type.
     pub(crate) fn value(&mut self, ty: &PropertyType) -> Result<Value, ParseError> {
         of_type!(ty, K, of => K::parse(self, of, ty).map(K::wrap))
     }
 }
 
-/// Whether the value can be written to such a property.
+/// Checks that the value can be written to a property of that type.
 ///
 /// # Errors
-/// [`WrongType`] for the part of it that cannot.
+/// Returns [`WrongType`] for the first part that does not fit.
 pub fn fits(ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
     of_type!(ty, K, of => match K::get(value) {
         Some(content) => K::fits(of, ty, content),
@@ -144,16 +143,16 @@ pub fn fits(ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
     })
 }
 
-/// Whether all the values can.
+/// Checks that each of the values can be written to a property of that type.
 pub(crate) fn fit(ty: &PropertyType, values: &[Value]) -> Result<(), WrongType> {
     values.iter().try_for_each(|value| fits(ty, value))
 }
 
-/// The type as signatures, reports and errors show it: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,
+/// Prints the type as in signatures, reports and errors: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,
 /// `Map(String, Array(f64))`.
 impl fmt::Display for PropertyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, form) = of_type!(self, K, _of => (K::NAME, K::FORM));
+        let (name, form) = of_type!(self, K, _of => (K::NAME, K::KIND.form()));
         match form {
             Form::Plain => f.write_str(name),
             Form::Struct => f.write_str(self.type_path()),
@@ -162,7 +161,7 @@ impl fmt::Display for PropertyType {
     }
 }
 
-/// Structs are the same when path and all fields are: two generations may well have a struct of one path.
+/// Structs are equal if path and all fields are: two generations may have different structs with one path.
 impl PartialEq for PropertyType {
     fn eq(&self, other: &Self) -> bool {
         of_type!(self, K, one => K::of(other).is_some_and(|two| K::same_type(one, two)))

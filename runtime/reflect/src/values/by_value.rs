@@ -12,29 +12,29 @@ use crate::names::Names;
 use crate::value::Value;
 
 impl Value {
-    /// The kind of property that holds such a value.
+    /// Returns the kind of properties for such a value.
     pub fn kind(&self) -> PropertyKind {
         of_value!(self, K, _value => K::KIND)
     }
 
-    /// How the kind is called.
+    /// Returns the name of the kind.
     #[doc(hidden)]
     pub fn kind_name(&self) -> &'static str {
         of_value!(self, K, _value => K::NAME)
     }
 
-    /// Shows `visit` every object that the value names by handle, and whether it keeps the object alive.
+    /// Calls `visit` with every object that the value refers to by handle, and with `true` if the value keeps it alive.
     pub fn visit_objects(&self, visit: &mut dyn FnMut(ObjectHandle, bool)) {
         of_value!(self, K, value => K::each_object(value, visit));
     }
 
-    /// The value with every object that it names by handle replaced by what `map` makes of it.
+    /// Returns a copy with every object handle replaced by the result of `map`.
     pub(crate) fn map_objects(&self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self {
         of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
     }
 
-    /// The value as text that [`Value::parse`] reads back: numbers and `true` plain, texts quoted (a translated one with
-    /// its names behind it: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for
+    /// Prints the value as text for [`Value::parse`]: numbers and `true` plain, texts quoted (a translated one followed by its
+    /// names: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for
     /// classes, soft references and properties, 32 hexadecimal digits for lazy ones, `#1.2:function` for delegates,
     /// structs as `(x=1, y=2)`, lists as `(1, 2)`, maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
     pub fn print(&self, names: &Names) -> String {
@@ -48,7 +48,7 @@ impl PartialEq for Value {
     }
 }
 
-/// Equal values feed the same: of sets and maps only how many there are, since the order must not be felt.
+/// Hashes equal values equally: of sets and maps only the length, because their order is irrelevant.
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.kind().hash(state);

@@ -72,8 +72,6 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Some(name) => name,
         None => "?",
     };
-    /// What stands in the parentheses behind the name.
-    const FORM: Form = Self::KIND.form();
     /// How values are written in text.
     const WRITTEN: Written = Written::Own;
 
@@ -200,8 +198,8 @@ pub(crate) trait Kind: Content + Sized + 'static {
     }
 
     /// Returns the object that the value refers to now.
-    fn referent(_value: &Self::Value, _links: &dyn Links) -> Option<ObjectHandle> {
-        None
+    fn referent(value: &Self::Value, _links: &dyn Links) -> Option<ObjectHandle> {
+        Self::leads_to(value)
     }
 
     /// Shows `visit` each value that the value has in it, with its type and place, up to the first that it refuses.
@@ -270,10 +268,8 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
 /// Finds objects by their paths and ids.
 pub(crate) trait Links: Paths {
-    /// Returns the number of a path.
-    fn name_of(&self, path: &str) -> Name;
-    /// Returns the path of a number.
-    fn path(&self, name: Name) -> Rc<str>;
+    /// Returns the names, among them those of paths.
+    fn names(&self) -> &Names;
     /// Returns the id of an object, which gets one if it has none.
     ///
     /// # Errors

@@ -72,10 +72,6 @@ macro_rules! references {
                 Some(Ok(object))
             }
 
-            fn referent(value: &ObjectHandle, _links: &dyn Links) -> Option<ObjectHandle> {
-                Some(*value)
-            }
-
             fn print(value: &ObjectHandle, _names: &Names) -> String {
                 value.to_string()
             }

@@ -35,11 +35,11 @@ impl Kind for SoftObject {
         let path = links.path_of(object).ok_or_else(|| CallError::NotFound {
             message: format!("{object} has no path, since its outer was destroyed: give it another outer first"),
         });
-        Some(path.map(|path| links.name_of(&path)))
+        Some(path.map(|path| links.names().intern(&path)))
     }
 
     fn referent(value: &Name, links: &dyn Links) -> Option<ObjectHandle> {
-        links.object_at(&links.path(*value))
+        links.object_at(&links.names().text(*value))
     }
 
     fn offer<'v>(value: &'v Name, cx: &Conversion<'_>) -> Option<Offer<'v>> {
