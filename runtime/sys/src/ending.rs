@@ -230,7 +230,7 @@ impl Ending {
                     // SAFETY: the image was verified to be unmapped; the policy is that of the caller that began this ending.
                     let gone = unsafe { Gone::new(ledger, &self.policy, &self.blocks_in_use) };
                     ledger.free(&gone, &mut self.report);
-                    ledger.finish_ending();
+                    finish(ledger, &mut self.report);
                 }
                 self.share.give_back();
                 self.report.took = self.begun.elapsed();
@@ -252,16 +252,21 @@ impl Ending {
     fn settle_parked(&mut self, reason: String) {
         tracing::warn!(path = %self.path.display(), reason, "an image stays mapped");
         if let Some(ledger) = self.share.ledger() {
-            ledger.finish_ending();
-            let counts = ledger.counts();
-            self.report.thread_locals_run = counts.thread_locals_run;
-            self.report.thread_locals_forgotten = counts.thread_locals_forgotten;
-            self.report.threads_evicted = counts.threads_evicted;
+            finish(ledger, &mut self.report);
         }
         self.report.took = self.begun.elapsed();
         let (path, report) = (self.path.clone(), self.report.clone());
         self.over = Some(EndState::Parked { path, reason, report });
     }
+}
+
+/// Ends the checkpoints of the ledger, and reports its counts of threads and thread-locals.
+fn finish(ledger: &Ledger, report: &mut EndReport) {
+    ledger.finish_ending();
+    let counts = ledger.counts();
+    report.thread_locals_run = counts.thread_locals_run;
+    report.thread_locals_forgotten = counts.thread_locals_forgotten;
+    report.threads_evicted = counts.threads_evicted;
 }
 
 impl Drop for Ending {

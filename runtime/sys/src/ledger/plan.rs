@@ -16,7 +16,7 @@ pub(crate) struct Facts {
     pub(crate) signals: bool,
     pub(crate) handler_runs: bool,
     pub(crate) exit_handlers: bool,
-    /// Something outside of the image leads into it: the kernel may write to its memory, or a signal was set without the hooks.
+    /// Something outside of the image refers to it: the kernel may write to its memory, or a signal was set without the hooks.
     pub(crate) outside: bool,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Step {
     ReleaseSignals,
     /// Runs the exit handlers. They may create new work, which the next poll finds.
     RunExitHandlers,
-    /// Closes the image, into which nothing leads any more, and verifies it.
+    /// Closes the image, to which nothing refers any more, and verifies it.
     Close,
     Free,
 }

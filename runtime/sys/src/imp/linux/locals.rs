@@ -45,12 +45,7 @@ pub(super) const REPAIR: Repair = Repair {
             report.thread_locals_run += settle_here(image);
         }
     },
-    free: |gone, report| {
-        let locals = &gone.image.records.locals;
-        report.keys = locals.forget(gone.image);
-        report.thread_locals_run = locals.run.load(Ordering::SeqCst);
-        report.thread_locals_forgotten = locals.forgotten.load(Ordering::SeqCst);
-    },
+    free: |gone, report| report.keys = gone.image.records.locals.forget(gone.image),
     ..Repair::NONE
 };
 
