@@ -115,7 +115,7 @@ impl<'c, 'a> Body<'c, 'a> {
 
     pub(super) fn add_local(&mut self, name: &Ident, ty: Option<Type>) {
         self.checker.check_name(name, self.file);
-        if self.locals.contains_key(&name.text.to_ascii_lowercase()) {
+        if get_caseless(&self.locals, &name.text).is_some() {
             let message = format!("a second local variable or parameter `{}`", name.text);
             self.report(self.error("uc-declared-twice", name.span, message));
             return;

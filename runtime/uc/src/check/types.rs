@@ -111,15 +111,15 @@ impl Checker<'_> {
 
     fn generic_type(&self, name: &Ident, of: &[TypeRef], file: usize, class: &str) -> Found<Type> {
         let word = name.text.to_ascii_lowercase();
-        let references = PropertyKind::ALL.iter().filter(|kind| !kind.script_words().is_empty());
-        let reference = references.clone().find(|kind| kind.script_words().contains(&word.as_str()));
+        let reference = PropertyKind::ALL.iter().find(|kind| kind.script_words().contains(&word.as_str()));
         let wanted = match word.as_str() {
             "array" | "set" | "optional" | "class" => 1,
             _ if reference.is_some() => 1,
             "map" => 2,
             _ => {
                 let message = format!("`{}` takes no types between `<` and `>`", name.text);
-                let mut words: Vec<_> = references.map(|kind| kind.script_words()[0]).collect();
+                let mut words: Vec<_> =
+                    PropertyKind::ALL.iter().filter_map(|kind| kind.script_words().first().copied()).collect();
                 words.sort_unstable();
                 let hint = format!("`array class delegate map optional set {}` do", words.join(" "));
                 return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message).hint(hint)));
