@@ -164,15 +164,15 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     };
     for plugin in &folder {
         let name = plugin.name.replace('-', "_");
-        let glue = glue_of(&sources, &Origin::module(&name, ""));
-        if glue.is_empty() {
+        if glue_of(&sources, &Origin::module(&name, "")).is_empty() {
             continue;
         }
         is_found = true;
         say(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
-            written.extend(write_again(&glue, &origin, || Ok(declared))?);
+            // The sources may have changed during the build.
+            written.extend(rewrite(&sources, &origin, || Ok(declared))?);
         }
     }
     if !is_found {

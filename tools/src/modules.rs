@@ -2,17 +2,16 @@
 //! argument.
 
 use std::fs;
-use std::io::{Write as _, stderr};
 use std::path::{Path, PathBuf};
 
 use alcedo_build::{BuildError, PluginFolder, build};
 use alcedo_runtime::development::plain_file;
-use alcedo_runtime::printable;
 use anyhow::anyhow;
 
 use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
 use crate::figures::millis;
+use crate::screen::say;
 use crate::scripts;
 
 /// Maximum depth of the search for packages below a folder.
@@ -147,7 +146,7 @@ impl Found {
             if outcome.artifacts.iter().any(|artifact| !artifact.fresh) {
                 let dir = folder.manifest.parent().unwrap_or(&folder.manifest).display().to_string();
                 // Standard output is reserved for the result.
-                let _ = writeln!(stderr(), "plugins of {} built, in {}", printable(&dir), millis(outcome.millis));
+                say(&format!("plugins of {dir} built, in {}", millis(outcome.millis)));
             }
             add(&mut libraries, outcome.artifacts.into_iter().map(|artifact| artifact.path).collect());
         }

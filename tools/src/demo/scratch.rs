@@ -2,7 +2,6 @@
 //! are compiled once; artifacts of the copy itself are removed again.
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::development::plain_file;
@@ -13,6 +12,7 @@ use crate::described::LARGEST_MANIFEST;
 use crate::error::{Error, file};
 use crate::figures::lexical;
 use crate::install::checkout;
+use crate::screen::say;
 
 /// The plugin that the demo edits.
 pub(super) const PLUGIN: &str = "magic-cube";
@@ -80,7 +80,7 @@ fn take_turn(path: &Path) -> Result<File, Error> {
     let turn = options.map_err(file("create", path))?;
     if turn.try_lock().is_err() {
         // Standard error, so that JSON on standard output stays valid.
-        let _ = writeln!(std::io::stderr(), "alcedo: another demo is running; this one waits for it");
+        say("alcedo: another demo is running; this one waits for it");
         turn.lock().map_err(file("lock", path))?;
     }
     Ok(turn)
