@@ -28,6 +28,17 @@ fn page() -> Floors {
     found
 }
 
+/// Rust sources in folders of `root`, by their paths below `root`.
+pub(crate) fn texts<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a str>) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    rooms.into_iter().for_each(|room| sources(&root.join(room), &mut files));
+    let read = |file: PathBuf| {
+        let path = file.strip_prefix(root).expect("below the root").display().to_string();
+        (path, fs::read_to_string(&file).expect("a source"))
+    };
+    files.into_iter().map(read).collect()
+}
+
 /// Collects the Rust sources below a folder.
 pub(crate) fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("a folder of sources") {
@@ -162,14 +173,8 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
 #[test]
 fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    for room in ["src", "base/src", "reflect/src", "zcall/src", "dll-bind/src"] {
-        sources(&root.join(room), &mut files);
-    }
     let mut wrong = Vec::new();
-    for file in files {
-        let path = file.strip_prefix(root).expect("below the root").display().to_string();
-        let source = fs::read_to_string(&file).expect("a source");
+    for (path, source) in texts(root, ["src", "base/src", "reflect/src", "zcall/src", "dll-bind/src"]) {
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let names = |line: &&str| {
             !line.trim_start().starts_with("//") && line.contains("std::cell") && line.contains("RefCell")
@@ -190,19 +195,13 @@ fn product_code_opens_files_by_one_helper() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rooms = "src base/src dll-bind/src engine/src reflect/src script/src sys/src uc/src zcall/src \
                  ../tools/src ../plugin-api/src ../plugin-api/rt/src";
-    let mut files = Vec::new();
-    for room in rooms.split_whitespace() {
-        sources(&root.join(room), &mut files);
-    }
     let mut wrong = Vec::new();
-    for file in files {
-        let path = file.strip_prefix(root).expect("below the root").display().to_string();
+    for (path, source) in texts(root, rooms.split_whitespace()) {
         // These files open folders and locks without following links, or files of the kernel.
         let is_exempt = ["sys/src/plain_file.rs", "sys/src/folder.rs"].contains(&path.as_str());
         if is_exempt || path.starts_with("sys/src/imp/") && !path.contains("/scan/names.rs") {
             continue;
         }
-        let source = fs::read_to_string(&file).expect("a source");
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let opens = |line: &&str| {
             let calls = ["fs::read(", "fs::read_to_string(", "File::open(", ".read(true)"];
@@ -220,14 +219,8 @@ fn product_code_opens_files_by_one_helper() {
 #[test]
 fn a_kind_of_reference_is_named_in_five_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut files = Vec::new();
-    for room in crate::module_graph::CRATES {
-        sources(&root.join(room), &mut files);
-    }
     let mut found = BTreeSet::new();
-    for file in files {
-        let path = file.strip_prefix(&root).expect("below the root").display().to_string();
-        let source = fs::read_to_string(&file).expect("a source");
+    for (path, source) in texts(&root, crate::module_graph::CRATES.iter().copied()) {
         let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let is_test = path.contains("test") || path.ends_with("carry/matrix.rs");
         if !is_test && (code.contains("LazyObject") || code.contains("LAZY_OBJECT")) {

@@ -161,29 +161,18 @@ impl Surface {
 
     fn walk_use(&mut self, inner: &Value, path: &str, hidden: bool) {
         let (name, id) = (inner["name"].as_str().unwrap_or_default(), inner["id"].to_string());
-        let target = self.item(&id);
-        if target.is_null()
-            && let Some((at, id)) = self.elsewhere(&id)
-        {
-            let before = std::mem::replace(&mut self.now, at);
-            if inner["is_glob"] == true {
-                self.walk_all(&self.item(&id)["inner"]["module"]["items"].clone(), path, hidden);
-            } else {
-                self.walk(&id, path, hidden);
-            }
-            self.now = before;
-        } else if target.is_null() {
-            self.note(
-                "use",
-                &format!("{path}::{name} = {}", inner["source"].as_str().unwrap_or_default()),
-                inner,
-                hidden,
-            );
-        } else if inner["is_glob"] == true {
-            self.walk_all(&target["inner"]["module"]["items"].clone(), path, hidden);
+        let found = if self.item(&id).is_null() { self.elsewhere(&id) } else { Some((self.now, id)) };
+        let Some((at, id)) = found else {
+            let source = inner["source"].as_str().unwrap_or_default();
+            return self.note("use", &format!("{path}::{name} = {source}"), inner, hidden);
+        };
+        let before = std::mem::replace(&mut self.now, at);
+        if inner["is_glob"] == true {
+            self.walk_all(&self.item(&id)["inner"]["module"]["items"].clone(), path, hidden);
         } else {
             self.walk(&id, path, hidden);
         }
+        self.now = before;
     }
 
     /// Lists inherent items of a type; traits are listed at their declaration.

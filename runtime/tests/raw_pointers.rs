@@ -2,12 +2,11 @@
 //! from one, is not used in an unsafe block: the function is unsafe, or its pointer type is unsafe to create.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use syn::visit::{self, Visit};
 
-use crate::floors::sources;
+use crate::floors::texts;
 use crate::module_graph::{CRATES, is_left_out, is_test};
 
 /// Names bound by a pattern, or mentioned by an expression.
@@ -178,18 +177,11 @@ fn followers(source: &str) -> Vec<String> {
 fn no_safe_function_follows_a_raw_pointer_that_it_is_given() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut wrong = Vec::new();
-    for root in CRATES {
-        let mut files = Vec::new();
-        sources(&home.join(root), &mut files);
-        for file in files {
-            let place = file.strip_prefix(&home).expect("below the root");
-            if place.with_extension("").iter().any(|name| is_left_out(&name.to_string_lossy())) {
-                continue;
-            }
-            let place = place.display();
-            let found = followers(&fs::read_to_string(&file).expect("a source"));
-            wrong.extend(found.into_iter().map(|name| format!("{place}: {name}")));
+    for (path, source) in texts(&home, CRATES.iter().copied()) {
+        if Path::new(&path).with_extension("").iter().any(|name| is_left_out(&name.to_string_lossy())) {
+            continue;
         }
+        wrong.extend(followers(&source).into_iter().map(|name| format!("{path}: {name}")));
     }
     wrong.sort();
     assert!(wrong.is_empty(), "these follow an address on the word of their caller:\n{}", wrong.join("\n"));

@@ -28,14 +28,14 @@ impl Scene {
         Self { host, steady, asked: 0 }
     }
 
-    /// Checks that the host rejects the library with a message that contains all of `says`, and continues with the old code.
-    fn refuses(&mut self, library: &Path, what: &str, says: &[&str]) {
+    /// Checks that the host rejects the library with a message that contains all of `parts`, and continues with the old code.
+    fn refuses(&mut self, library: &Path, what: &str, parts: &[&str]) {
         let before = (self.host.generation(), self.host.worlds().hash(), self.host.objects().all());
         let report = self.host.reload(&[library]).expect("there is a Master");
         match &report.outcome {
             Outcome::RolledBack { error, .. } => {
-                for say in says {
-                    assert!(error.contains(say), "{what}: `{say}` is not in: {error}");
+                for part in parts {
+                    assert!(error.contains(part), "{what}: `{part}` is not in: {error}");
                 }
                 assert!(error.len() < 4096, "{what}: an error of {} bytes", error.len());
                 assert!(!error.chars().any(|letter| letter.is_control() || letter == '\u{202e}'), "{what}: {error:?}");
@@ -61,9 +61,9 @@ impl Scene {
     }
 }
 
-fn check(feature: &str, says: &[&str]) {
+fn check(feature: &str, parts: &[&str]) {
     let mut scene = Scene::new();
-    scene.refuses(&support::plugin("surface", &[feature]), feature, says);
+    scene.refuses(&support::plugin("surface", &[feature]), feature, parts);
     scene.ends();
 }
 
@@ -261,7 +261,7 @@ fn a_description_that_only_unsafe_code_can_make_is_compared_before_it_is_used() 
 
 #[test]
 fn a_check_of_a_file_refuses_a_declaration_that_breaks_a_rule() {
-    for (feature, says) in [
+    for (feature, expected) in [
         ("lie-kind", "/Script/Game.Lie:field has the kind 238, which this host does not know"),
         ("own-base", "classes are derived from each other"),
         ("property-twice", "two members of the name speed"),
@@ -269,7 +269,7 @@ fn a_check_of_a_file_refuses_a_declaration_that_breaks_a_rule() {
     ] {
         let checked = support::builder().check_scripts(&[support::plugin("surface", &[feature])]).expect("natives");
         let error = checked.first().and_then(|found| found.declared.as_ref().err());
-        assert!(error.is_some_and(|error| error.contains(says)), "{feature}: {error:?}");
+        assert!(error.is_some_and(|error| error.contains(expected)), "{feature}: {error:?}");
     }
 }
 

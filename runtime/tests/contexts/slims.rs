@@ -118,10 +118,10 @@ fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
         panic!("who is told may panic");
     };
     // Written and then renamed: an interrupted copy would be a partial library.
-    let beside = folder.path().join("beside.so");
-    std::fs::copy(reports(2), &beside).expect("it can be copied");
+    let complete = folder.path().join("complete.so");
+    std::fs::copy(reports(2), &complete).expect("it can be copied");
     *seat.lock().expect("it is free") = Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));
-    std::fs::rename(&beside, &library).expect("it can be moved");
+    std::fs::rename(&complete, &library).expect("it can be moved");
     assert_eq!(news.recv_timeout(LONG), Ok(true));
     assert!(news.recv().is_err(), "its thread has ended");
 }
