@@ -372,6 +372,7 @@ impl Worker {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
@@ -404,13 +405,12 @@ mod tests {
         finalizer.give_up(&[ModuleId(1)]);
         let (release_second, second) = hold(2);
         until(|| runs("generation 2)"));
+        let before = Arc::strong_count(&finalizer.desk);
         drop(release);
-        until(|| first.is_passed());
-        // Time for the first thread to end.
-        for _ in 0..100 {
-            assert!(runs("generation 2)"));
-            sleep(Duration::from_millis(1));
-        }
+        // The first thread drops its desk at its end.
+        until(|| Arc::strong_count(&finalizer.desk) < before);
+        assert!(first.is_passed());
+        assert!(runs("generation 2)"));
         drop(release_second);
         until(|| second.is_passed());
     }

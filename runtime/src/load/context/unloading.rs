@@ -314,21 +314,18 @@ mod tests {
     use std::sync::Arc;
 
     use super::Abandoned;
-    use crate::conjugate::gate::ModuleTag;
-    use crate::handles::{Generation, ModuleId};
     use crate::load::context::free_generation::FreeGeneration;
     use crate::load::context::free_module::FreeModule;
     use crate::load::context_id::{ContextId, ContextKind};
     use crate::load::error::context::ContextError;
-    use crate::load::module::testing::tale;
+    use crate::load::module::testing::{tag, tale};
     use crate::unload::policy::UnloadPolicy;
     use crate::unload::state::ContextState;
     use crate::unload::ticket::UnloadTicket;
 
     #[test]
     fn a_module_that_is_no_library_starts_is_lent_and_unloads_as_one_of_a_slim() {
-        let tag = ModuleTag { id: ModuleId(1), name: "tale".into(), generation: Generation(1) };
-        let (core, heard) = tale(tag, &Arc::default());
+        let (core, heard) = tale(tag(), &Arc::default());
         let module = FreeModule::new(core, ContextId { index: 2, generation: 1 });
         assert_eq!(module.summary().types, ["/Script/Tale.Speaker"]);
         assert_eq!(&*module.exports()[0].full, "nm:/tale:Speaker:say");
@@ -351,8 +348,7 @@ mod tests {
     fn a_generation_that_was_closed_takes_no_module() {
         let id = ContextId { index: 2, generation: 1 };
         let generation = FreeGeneration::new(id, ContextKind::Slim, &"s".into(), &Arc::default());
-        let tag = ModuleTag { id: ModuleId(1), name: "tale".into(), generation: Generation(1) };
-        let module = FreeModule::new(tale(tag, &Arc::default()).0, id);
+        let module = FreeModule::new(tale(tag(), &Arc::default()).0, id);
         assert!(generation.close().is_empty());
         let added = generation.add(&[Arc::clone(&module)]);
         assert!(matches!(added, Err(ContextError::ContextUnloading { .. })));
