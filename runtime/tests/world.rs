@@ -221,6 +221,19 @@ fn objects_that_are_loaded_live_on_and_are_not_born_again() {
 }
 
 #[test]
+fn an_object_inside_a_younger_one_keeps_its_outer_and_name() {
+    let (_folder, path) = file();
+    let (first, second) = (natives(), natives());
+    let [old, young] = [(); 2].map(|()| first.objects().spawn(ACTOR).expect("an actor"));
+    first.objects().rename(old, "passenger", young).expect("it is moved");
+    first.worlds().save(&path).expect("it is saved");
+    load(&second, &path);
+    let inside = format!("{}/passenger", first.objects().path_of(young).expect("it has a path"));
+    assert!(second.objects().at_path(&inside).is_some(), "{}", told(&second));
+    assert_eq!(told(&first), told(&second));
+}
+
+#[test]
 fn a_changed_build_takes_what_fits() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
@@ -444,6 +457,7 @@ enum Deed {
     Move(usize, f64),
     Unroot(usize),
     Destroy(usize),
+    Enter(usize, usize),
 }
 
 fn deeds() -> impl Strategy<Value = Vec<Deed>> {
@@ -455,7 +469,8 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
         2 => (who.clone(), ".{0,12}").prop_map(|(who, text)| Deed::Label(who, text)),
         2 => (who.clone(), any::<f64>()).prop_map(|(who, x)| Deed::Move(who, x)),
         1 => who.clone().prop_map(Deed::Unroot),
-        2 => who.prop_map(Deed::Destroy),
+        2 => who.clone().prop_map(Deed::Destroy),
+        2 => (who.clone(), who).prop_map(|(inner, outer)| Deed::Enter(inner, outer)),
     ];
     proptest::collection::vec(deed, 0..48)
 }
@@ -490,6 +505,10 @@ fn done(host: &Runtime, deeds: &[Deed]) {
                 host.objects().remove_root(pick(*who));
             }
             Deed::Destroy(who) => host.objects().destroy(pick(*who)),
+            // Refused for subobjects, stale objects, taken names and cycles.
+            Deed::Enter(inner, outer) => {
+                let _moved = host.objects().rename(pick(*inner), &format!("guest{inner}"), pick(*outer));
+            }
             Deed::SpawnIn(_) => {}
         }
     }
