@@ -131,12 +131,12 @@ pub(crate) struct Racer {}
 #[test]
 fn native_classes_say_them_by_the_same_words() {
     let host = support::builder().natives(natives![Spot, Wheel, Tyre, Car, Racer]).build().expect("a host");
-    let racer = host.objects().spawn_a::<Racer>().expect("it is declared");
+    let racer = host.objects().spawn_as::<Racer>().expect("it is declared");
     let wheel = host.objects().with(racer, |racer| racer.wheel()).expect("it is alive");
     assert_eq!(class(&host, wheel.handle()), "/Script/Test.Tyre");
     let found = host.objects().with(wheel, |wheel| (wheel.width(), wheel.spot())).expect("it is alive");
     assert_eq!(found, (3.5, Spot { x: 1.0, y: 2.0 }));
-    let car = host.objects().spawn_a::<Car>().expect("it is declared");
+    let car = host.objects().spawn_as::<Car>().expect("it is declared");
     let wheel = host.objects().with(car, |car| car.wheel()).expect("it is alive");
     assert_eq!(host.objects().with(wheel, |wheel| wheel.width()).expect("it is alive"), 1.5);
 }

@@ -415,7 +415,7 @@ impl Bell {
 #[test]
 fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
-    let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
+    let [bell, other] = [(); 2].map(|()| host.objects().spawn_as::<Bell>().expect("a bell"));
     let declared = host.types().declared_natives();
     let class = declared.classes.iter().find(|class| class.path == "/Script/Test.Bell").expect("it is there");
     let function = class.functions.iter().find(|function| function.name == "agree").expect("it is there");
@@ -458,7 +458,7 @@ fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types
     );
     assert_eq!(declared.delegates[1].params[1].name, "by");
     let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
-    let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
+    let [bell, other] = [(); 2].map(|()| host.objects().spawn_as::<Bell>().expect("a bell"));
     let (tolled, may) =
         host.objects().with(bell, |bell| (bell.on_tolled().detach(), bell.may_toll().detach())).expect("it is there");
     let seen = Rc::new(RefCell::new(Vec::new()));

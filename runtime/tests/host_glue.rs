@@ -47,7 +47,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     assert_eq!(lamp.pass_on(&host, other, 2).expect("it flickers"), 2);
     // Object of a derived class, which answers by its override.
     let twin = host.objects().spawn("/Script/Game.TwinLamp").expect("it is declared");
-    let twin: Obj<Lamp> = host.objects().as_a(twin).expect("it is a lamp");
+    let twin: Obj<Lamp> = host.objects().cast(twin).expect("it is a lamp");
     twin.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(twin.flicker(&host, 2).expect("it flickers twice"), 4);
     // A static function, an implementable event, and containers.
@@ -300,10 +300,10 @@ fn a_world_is_saved_without_the_closures() {
     let objects = host.objects();
     let all: Vec<ObjectHandle> = objects.all();
     assert_eq!(all.iter().filter_map(|object| objects.class_of(*object)).collect::<Vec<_>>(), [Lamp::PATH]);
-    let lamp: Obj<Lamp> = objects.as_a(all[0]).expect("it is the lamp");
+    let lamp: Obj<Lamp> = objects.cast(all[0]).expect("it is the lamp");
     let bound = lamp.before().listen(&host, |_, (times,)| Ok(times + 2)).expect("it is bound anew");
     assert_eq!(lamp.before().call(&host, (1,)).expect("it answers"), 3);
-    let any: Option<Obj<Object>> = objects.as_a(all[0]);
+    let any: Option<Obj<Object>> = objects.cast(all[0]);
     assert!(any.is_some());
     drop((listener, bound));
     host.shutdown().into_result().expect("all ends");

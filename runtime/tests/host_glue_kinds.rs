@@ -178,7 +178,7 @@ fn a_function_that_takes_a_delegate_is_given_a_function_or_a_closure() {
 #[test]
 fn an_async_function_of_a_plugin_tells_a_closure_of_the_host_its_result() {
     let (_record, host, robot) = crate::tasks::playing("chores");
-    let robot: Obj<Robot> = host.objects().as_a(robot).expect("it is a robot");
+    let robot: Obj<Robot> = host.objects().cast(robot).expect("it is a robot");
     let said = Rc::new(RefCell::new(Vec::new()));
     let says = Rc::clone(&said);
     let listener = Listener::of(&host, move |_, (what, error): (String, String)| {

@@ -312,8 +312,8 @@ fn a_struct_of_the_host_has_fields_of_any_type_and_lies_in_properties_parameters
     let natives = || natives![Hums, Lamp, Parcel, Shelf, meter::Tariff];
     let host = support::builder().package("Metering").natives(natives()).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
-    let lamp = host.objects().spawn_a::<Lamp>().expect("a lamp");
-    let shelf = host.objects().spawn_a::<Shelf>().expect("a shelf");
+    let lamp = host.objects().spawn_as::<Lamp>().expect("a lamp");
+    let shelf = host.objects().spawn_as::<Shelf>().expect("a shelf");
     let with = host.objects().with(shelf, |shelf| {
         let begins = shelf.parcel();
         let notes = HashMap::from([(7, "fragile".to_owned())]);

@@ -182,7 +182,7 @@ pub(crate) struct Walker {
 #[test]
 fn a_struct_of_the_host_writes_itself_by_the_same_words() {
     let host = support::builder().natives(natives![Place, Walker]).build().expect("a host");
-    let [one, two] = [(); 2].map(|()| host.objects().spawn_a::<Walker>().expect("it is declared"));
+    let [one, two] = [(); 2].map(|()| host.objects().spawn_as::<Walker>().expect("it is declared"));
     assert_eq!(Place::far(7), Place { x: 3.0, local: 7 });
     let set = |object: Obj<Walker>, place: Place| {
         host.objects().with(object, |walker| walker.set_place(place)).expect("it is alive")

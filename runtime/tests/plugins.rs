@@ -127,7 +127,7 @@ fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
     let host = support::host(std::slice::from_ref(&first));
     let walker = host.types().class(WALKER).expect("crowd has it");
     let made_by = |host: &Runtime| {
-        let object = host.objects().spawn_of(&walker).expect("a walker");
+        let object = host.objects().spawn(&walker).expect("a walker");
         host.objects().call(object, "made_by", &[]).expect("it answers")
     };
     assert_eq!((walker.path(), made_by(&host)), (WALKER, Some(Value::U64(1))));
@@ -140,7 +140,7 @@ fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
     assert_eq!(made_by(&host), Some(Value::U64(2)));
 
     host.unload_master().expect("a Master");
-    let gone = host.objects().spawn_of(&walker).expect_err("nobody declares it").to_string();
+    let gone = host.objects().spawn(&walker).expect_err("nobody declares it").to_string();
     assert_eq!(gone, host.objects().spawn(WALKER).expect_err("nobody declares it").to_string());
     host.create_master(&[first]).expect("it loads again");
     assert_eq!(made_by(&host), Some(Value::U64(1)), "the class has returned");
@@ -151,8 +151,8 @@ fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
 fn an_object_of_a_held_class_lies_where_it_is_told_and_is_kept_if_that_is_nowhere() {
     let host = support::host(&[support::tagged("crowd", &[], 1)]);
     let walker = host.types().class("/Script/Game.Walker").expect("crowd has it");
-    let street = host.objects().spawn_of(&walker).expect("a walker");
-    let inside = host.objects().spawn_of_in(&walker, street).expect("a walker");
+    let street = host.objects().spawn(&walker).expect("a walker");
+    let inside = host.objects().spawn_in(&walker, street).expect("a walker");
     assert_eq!((host.objects().outer_of(street), host.objects().outer_of(inside)), (None, Some(street)));
     host.collection().collect().expect("a safe point");
     assert_eq!(
@@ -160,5 +160,5 @@ fn an_object_of_a_held_class_lies_where_it_is_told_and_is_kept_if_that_is_nowher
         (true, false),
         "nobody refers to the second"
     );
-    assert!(host.objects().spawn_of_in(&walker, inside).is_err(), "what it was to lie in is gone");
+    assert!(host.objects().spawn_in(&walker, inside).is_err(), "what it was to lie in is gone");
 }

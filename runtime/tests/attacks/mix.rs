@@ -212,7 +212,7 @@ fn names_and_handles_of_another_host_lead_to_nothing_wrong() {
     other.worlds().save(folder.path().join("world")).expect("saved");
     let class = one.types().class("/Script/Game.Holder").expect("a class");
     drop(one.shutdown());
-    assert!(other.objects().spawn_of(&class).is_ok());
+    assert!(other.objects().spawn(&class).is_ok());
     assert_goes_on(&other);
 }
 
