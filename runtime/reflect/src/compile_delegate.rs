@@ -1,5 +1,5 @@
-//! From the declaration of a delegate to its type. Fields and parameters name delegates that stand later in the batch, and a
-//! delegate names structs that hold it: so first there are the words of each, and then the types of their parameters.
+//! Compiles delegate declarations. Fields and parameters name delegates listed later in the batch, and delegates name structs that
+//! contain them: hence the types' text is computed first, and the parameter types afterwards.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::function::signature;
 use crate::refusal::DeclareError;
 
 impl Compiler<'_> {
-    /// The delegate of a declaration; the structs of the batch are there.
+    /// Compiles the declaration of a delegate; the structs of the batch are compiled before.
     pub(super) fn delegate(&self, decl: &DelegateDecl) -> Result<DelegateType, DeclareError> {
         let path: Rc<str> = decl.path().into();
         let (params, _placed) = self.properties(&path, &decl.params, (0, 1))?;
@@ -58,7 +58,7 @@ mod tests {
         PropertyDecl::new("points", PropertyKind::I32)
     }
 
-    /// Declares these; a class `Cube` has properties of these types.
+    /// Declares the delegates, and a class `Cube` with properties of these types.
     fn declared(world: &World, delegates: &[DelegateDecl], properties: &[(PropertyKind, &str)]) -> Result<(), String> {
         let property =
             |(at, (kind, path)): (usize, &(_, &str))| PropertyDecl::new(&format!("p{at}"), *kind).of_type(path);

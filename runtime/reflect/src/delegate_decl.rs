@@ -1,5 +1,4 @@
-//! What the declaration of a delegate says before anything is compiled: its path, the words of its type, and whether its class is
-//! there.
+//! Checks delegate declarations before compilation: path, type and owner class.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,7 +12,7 @@ use crate::type_text::{SignatureText, TypeText};
 use crate::typing::TypeError;
 use crate::values::{Form, name_of};
 
-/// The kind of a delegate, and what stands in the parentheses of its type.
+/// Returns the kind of a delegate, and the content of the parentheses of its type.
 pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<str>), DeclareError> {
     let path = decl.path();
     let bad = |problem: String| DeclareError::BadDelegate { path: path.clone(), problem };
@@ -48,7 +47,7 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
     Ok((decl.kind, in_words(&path, &signature.to_string()).into()))
 }
 
-/// Whether the classes that delegates belong to are in the batch, and have no member of their names.
+/// Checks that the owner classes of delegates are in the batch, and have no member with the delegate's name.
 pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
     if batch.delegates.iter().all(|decl| decl.class.is_empty()) {
         return Ok(());

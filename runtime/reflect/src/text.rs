@@ -1,4 +1,4 @@
-//! Values as text, in both directions: defaults are declared so, reports show them so, people edit them so.
+//! Values as text, in both directions, for declared defaults, reports and editing.
 
 pub(crate) mod scan;
 
@@ -13,15 +13,15 @@ use crate::names::Names;
 use crate::path::is_identifier;
 use crate::property::PropertyType;
 
-/// A text that is no value of the type.
+/// Error for text that is not a valid value of a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{}` is no {wanted}: {problem}", line(text))]
 pub struct ParseError {
-    /// The text, or the part of it that is wrong.
+    /// The text, or the invalid part of it.
     pub text: String,
-    /// The type.
+    /// Name of the type.
     pub wanted: String,
-    /// What is wrong, and the right form.
+    /// The problem, and the correct form.
     pub problem: String,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn print_path(path: Name, names: &Names) -> String {
     }
 }
 
-/// What the standard library reads.
+/// Parses a value by the standard library.
 pub(crate) fn parsed<T: FromStr<Err: Display>>(text: &str, ty: &PropertyType) -> Result<T, ParseError> {
     text.parse().map_err(|error: T::Err| fail(text, ty, error))
 }
@@ -168,7 +168,7 @@ mod tests {
         assert!(read("\"\\u{100000041}\"").is_err());
     }
 
-    /// A text of a few letters, among them those that mean something in values and those that do not show themselves.
+    /// Returns text of a few characters, among them those with a meaning in values and invisible ones.
     fn any_text(dice: &mut Dice) -> String {
         const LETTERS: &str = "ab9 \"\\(),=:/.#\n\r\t'{}un0\0\u{7f}\u{9b}\u{85}\u{a0}\u{ad}\u{200b}\u{202e}\u{feff}\u{3164}\u{301}\u{e0001}日😀";
         let letters: Vec<char> = LETTERS.chars().collect();

@@ -20,7 +20,7 @@ impl<'a> Frame<'a> {
         Ok(self.at - 1)
     }
 
-    /// Evaluates a parameter that was stepped to and passes it to `look`. It cannot change during `look`.
+    /// Evaluates a parameter that was stepped to and passes it to `look`. The value cannot change during `look`.
     ///
     /// # Errors
     /// [`CallError::Other`] if the parameter was not stepped to; the error of the evaluation, and that of `look`.
