@@ -190,15 +190,15 @@ impl Compiler<'_> {
             Err(DeclareError::NoEvent { function: path.to_owned(), wanted, problem })
         };
         let Some(start) = named.and_then(|named| self.find_class(named)) else {
-            return refuse("there is no such class; name the base class that declares the event");
+            return refuse("the class is unknown; name the base class that declares the event");
         };
         if !base.is_some_and(|base| base.is_a(&start)) {
             return refuse("that class is none of its bases; name the base class that declares the event");
         }
         match start.find_function(&decl.name) {
-            None => refuse("there is no function of that name; look at how the base spells it"),
+            None => refuse("the base has no function with this name; check its spelling there"),
             Some(event) if event.flags & function_flags::IMPLEMENTABLE_EVENT != 0 && origin != Origin::Script => {
-                refuse("it is an implementable event; only a script gives it a body")
+                refuse("it is an implementable event; only scripts can implement it")
             }
             Some(event) if event.vslot.is_none() => {
                 refuse("it is a plain function; only a native event can be overridden")

@@ -27,7 +27,7 @@ pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
             return Err(bad(format!("`{}` has the number {} of another entry", entry.name, entry.number)));
         }
         if !range.contains(&entry.number) {
-            return Err(bad(format!("`{}` is {}, which is no {underlying}", entry.name, entry.number)));
+            return Err(bad(format!("`{}` is {}, which does not fit in {underlying}", entry.name, entry.number)));
         }
         if decl.is_flags && entry.number < 0 {
             return Err(bad(format!("`{}` is negative, and flags are bits", entry.name)));

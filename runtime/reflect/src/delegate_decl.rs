@@ -31,7 +31,7 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
             return Err(DeclareError::ResultNotLast { function: path });
         }
         if param.flags & property_flags::OUT != 0 {
-            return Err(bad(format!("`{}` comes back to the caller, which is of functions alone", param.name)));
+            return Err(bad(format!("`{}` is an out parameter, which a delegate cannot have", param.name)));
         }
         match is_result {
             true => signature.result = Some(Box::new(of)),
@@ -40,7 +40,7 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
     }
     if signature.result.is_some() && decl.kind != PropertyKind::DELEGATE {
         return Err(bad(format!(
-            "a {} calls any number of functions, and gives no result: leave it out, or take a single delegate",
+            "a {} calls any number of functions and has no result: remove the result, or use a single delegate",
             name_of(decl.kind)
         )));
     }

@@ -138,7 +138,7 @@ mod tests {
             let rows = frame.step_compiled_in_ref::<AnyArray>()?;
             assert_eq!(frame.most_recent_property().map(|property| &*property.text), Some("rows"));
             assert!(frame.value_mut(rows).is_err(), "before it has finished");
-            assert!(frame.step_compiled_in_ref::<AnyValue>().is_err(), "it is no out parameter");
+            assert!(frame.step_compiled_in_ref::<AnyValue>().is_err(), "the parameter is not an out parameter");
             let item = frame.step_compiled_in::<AnyValue>()?;
             frame.finish()?;
             assert!(frame.value_mut(item).is_err());
@@ -185,8 +185,8 @@ mod tests {
         });
         assert_eq!(
             error.unwrap_err(),
-            "the thunk of /Script/Test.Owner:repeat takes a parameter more than the 2 there are: \
-             take what (i32, String -> String) says, then finish"
+            "the thunk of /Script/Test.Owner:repeat takes one parameter too many (declared: 2): \
+             take the parameters of (i32, String -> String), then finish"
         );
         assert!(check(|_, frame| frame.finish()).unwrap_err().contains("after 0 of 2 parameters"));
         assert!(check(|_, frame| frame.give_result(String::new())).unwrap_err().contains("call `finish` first"));

@@ -91,8 +91,9 @@ impl World {
             }
             None if matches!(ty, PropertyType::SoftClass(_)) => {}
             None => {
-                let message =
-                    format!("there is no class {path}: load its module, or take a SoftClass, which may wait for it");
+                let message = format!(
+                    "unknown class {path}: load its module, or use a SoftClass, which may name a class that is not loaded yet"
+                );
                 return Err(CallError::NotFound { message });
             }
         }
@@ -268,7 +269,7 @@ mod tests {
             check(&ty, "", "none");
             check(&ty, BIRD, "! object");
         }
-        check(&PropertyType::SubclassOf(NODE.into()), "/Script/Game.None", "! there is no class /Script/Game.None");
+        check(&PropertyType::SubclassOf(NODE.into()), "/Script/Game.None", "! unknown class /Script/Game.None");
         check(&PropertyType::SoftClass(NODE.into()), "/Script/Game.None", "none");
         check(&PropertyType::F64, NODE, "! the value has the signature (f64)");
     }

@@ -120,7 +120,7 @@ impl<E: NativeEnumeration> NumberOf<E> {
     pub fn entry(self) -> Result<E, CallError> {
         let unknown = || {
             let names: Vec<_> = E::ENTRIES.iter().map(|entry| entry.name).collect();
-            CallError::other(format!("{} is no entry of {}: {}", self.0, E::PATH, names.join(", ")))
+            CallError::other(format!("{} is not an entry of {}: {}", self.0, E::PATH, names.join(", ")))
         };
         E::of_number(self.0).ok_or_else(unknown)
     }

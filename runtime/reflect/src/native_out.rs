@@ -119,7 +119,7 @@ macro_rules! tuples {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
 
             fn read(block: &ParamBlock<'_>, from: &[usize]) -> Result<Self, CallError> {
-                let too_few = || CallError::other("a C function changes fewer parameters than its caller says");
+                let too_few = || CallError::other("a C function has fewer out parameters than its caller expects");
                 Ok(($($value::from_raw(block.get_as(*from.get($at).ok_or_else(too_few)?)?),)*))
             }
         }

@@ -26,7 +26,7 @@ use crate::value::Value;
 /// Rust type that a native declaration may use: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), structs and
 /// enums of the host, references to objects of a class, and `Vec`, `Option`, `HashSet` and `HashMap` of these.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type that a native property, parameter or result can have",
+    message = "`{Self}` cannot be the type of a native property, parameter or result",
     label = "not known to reflection by this Rust type",
     note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, `HashSet` and \
             `HashMap` of these are; others are declared with `NativeClass`"

@@ -21,7 +21,7 @@ impl References {
         Self { direct: found.direct.into(), deep: found.deep.into() }
     }
 
-    /// Returns true if there are no references.
+    /// Returns true without references.
     pub(super) fn is_empty(&self) -> bool {
         self.direct.is_empty() && self.deep.is_empty()
     }

@@ -97,7 +97,7 @@ impl LentSlices {
         if module == ModuleId::HOST.0 {
             return CallError::Lent {
                 message: format!(
-                    "{action} is refused while a thunk of the host looks into an argument that lies in an object: take a copy \
+                    "{action} is refused while a thunk of the host reads an argument inside an object: take a copy \
                      with `Frame::take` or `Frame::take_value` instead of stepping to it, or do it after the call"
                 ),
             };
@@ -169,7 +169,7 @@ mod tests {
         drop(first);
         assert!(slices.allow_read(&"reading").is_ok());
         let refused = slices.allow_change(&"writing to #1.1").expect_err("one is left").to_string();
-        assert!(refused.contains("a thunk of the host looks into an argument"), "{refused}");
+        assert!(refused.contains("a thunk of the host reads an argument"), "{refused}");
         drop(second);
         assert!(slices.allow_change(&"writing").is_ok());
     }

@@ -231,7 +231,7 @@ impl<'a> Frame<'a> {
         if param.0 == other.0 {
             let path = &self.function.path;
             return Err(CallError::other(format!(
-                "the thunk of {path} wants a parameter to write and to read at once"
+                "the thunk of {path} uses one parameter for writing and reading at the same time"
             )));
         }
         self.out(at)?;
@@ -262,7 +262,7 @@ impl<'a> Frame<'a> {
     #[cold]
     fn no_more(&self) -> CallError {
         CallError::other(format!(
-            "the thunk of {} takes a parameter more than the {} there are: take what ({}) says, then finish",
+            "the thunk of {} takes one parameter too many (declared: {}): take the parameters of ({}), then finish",
             self.function.path,
             self.arguments.len(),
             self.function.signature(),
@@ -285,7 +285,7 @@ impl<'a> Frame<'a> {
     #[cold]
     fn too_early(&self) -> CallError {
         CallError::other(format!(
-            "the thunk of {} finished after {} of {} parameters: take all that ({}) says",
+            "the thunk of {} finished after {} of {} parameters: take all of ({})",
             self.function.path,
             self.at,
             self.arguments.len(),
@@ -408,8 +408,8 @@ impl<'a> Frame<'a> {
     fn awaited(&self) -> Result<&'a Property, CallError> {
         let refused = |problem| Err(CallError::other(format!("the thunk of {} {problem}", self.function.path)));
         match (self.stage, self.function.result()) {
-            (Stage::Taking, _) => refused("gives a result before it finished its parameters: call `finish` first"),
-            (_, None) => refused("gives a result, but the function is declared without one: declare it"),
+            (Stage::Taking, _) => refused("stores the result before `finish`: call `finish` first"),
+            (_, None) => refused("stores a result, but the function is declared without one: declare it"),
             (_, Some(property)) => Ok(property),
         }
     }
@@ -533,7 +533,7 @@ impl<'f> ParamBlock<'f> {
     /// [`CallError::Other`] if the function has no result, [`CallError::Signature`] if the result has another type.
     #[inline]
     pub fn result_as<T: FrameValue>(&self) -> Result<T, CallError> {
-        let refused = || CallError::other(format!("{} gives no result", self.function.path));
+        let refused = || CallError::other(format!("{} has no result", self.function.path));
         self.storage.view().get(self.function.result().ok_or_else(refused)?)
     }
 

@@ -46,7 +46,7 @@ pub struct SignatureText {
 
 /// Error for text that is not a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is no type: {}", line(text), line(problem))]
+#[error("`{}` is not a type: {}", line(text), line(problem))]
 pub struct TypeTextError {
     /// The text.
     pub text: String,
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
         let name = self.word();
         let known = Entry::named(name).filter(|entry| entry.form != Form::Struct);
         let Some(&Entry { kind, form, .. }) = known else {
-            return Err(format!("there is no kind `{name}`; a struct is written as its path"));
+            return Err(format!("unknown kind `{name}`; write a struct as its path"));
         };
         if form == Form::Plain {
             return Ok(TypeText::Plain(kind));
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
     fn argument(&mut self, depth: usize, signature: &mut SignatureText) -> Result<(), String> {
         if self.take("out ") {
             if depth > 0 {
-                return Err("what is bound to a delegate gives nothing back but its result".to_owned());
+                return Err("a function bound to a delegate cannot have out parameters".to_owned());
             }
             signature.outs.push(signature.arguments.len());
         }
@@ -318,9 +318,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
-        check("", "! there is no kind ``; a struct is written as its path");
-        check("Struct(/Script/A.B)", "! there is no kind `Struct`; a struct is written as its path");
-        check("potato", "! there is no kind `potato`; a struct is written as its path");
+        check("", "! unknown kind ``; write a struct as its path");
+        check("Struct(/Script/A.B)", "! unknown kind `Struct`; write a struct as its path");
+        check("potato", "! unknown kind `potato`; write a struct as its path");
         check("Array", "! a `(` is missing at its end");
         check("Array(f64", "! a `)` is missing at its end");
         check("Array(f64, f64)", "! a `)` is missing before `, f64)`");
@@ -330,7 +330,7 @@ mod tests {
         check("Delegate(/Script/A.D(u8)", "! a `)` is missing at its end");
         check(
             "Delegate(/Script/A(u8))",
-            "! \"/Script/A\" is not a path: there is no dot between package and type; write /Script/<Package>.<Type>",
+            "! \"/Script/A\" is not a path: the dot between package and type is missing; write /Script/<Package>.<Type>",
         );
         check(
             "Object(A.B)",
@@ -359,7 +359,7 @@ mod tests {
         check(PropertyKind::DELEGATE, "", Ok("Delegate()"));
         check(PropertyKind::MAP, "u8,u8", Err("write it as `Map(u8, u8)`"));
         check(PropertyKind::STRUCT, "u8", Err("write it as `u8`"));
-        check(PropertyKind(99), "", Err("there is no kind ``; a struct is written as its path"));
+        check(PropertyKind(99), "", Err("unknown kind ``; write a struct as its path"));
     }
 
     #[test]

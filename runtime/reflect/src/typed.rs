@@ -102,7 +102,7 @@ macro_rules! in_slot {
 /// # Panics
 /// If `ty` has other values; the caller must check first.
 pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
-    assert!(T::matches(&ty), "a {ty} is no {}", T::describe());
+    assert!(T::matches(&ty), "a {ty} is not a {}", T::describe());
     let mut own = OwnedValue::zero(ty);
     value.store(own.as_mut().to().expect("what matches is of the kind"));
     own

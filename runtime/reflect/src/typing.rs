@@ -36,25 +36,25 @@ pub enum TypeError {
     #[error(transparent)]
     Words(#[from] TypeTextError),
     /// An unknown struct.
-    #[error("there is no struct {path}: declare it in the same batch or load its module first")]
+    #[error("unknown struct {path}: declare it in the same batch or load its module first")]
     NoStruct {
         /// Path of the struct.
         path: String,
     },
     /// An unknown enum.
-    #[error("there is no enum {path}: declare it in the same batch or load its module first")]
+    #[error("unknown enum {path}: declare it in the same batch or load its module first")]
     NoEnum {
         /// Path of the enum.
         path: String,
     },
     /// An unknown delegate.
-    #[error("there is no delegate {path}: declare it in the same batch or load its module first")]
+    #[error("unknown delegate {path}: declare it in the same batch or load its module first")]
     NoDelegate {
         /// Path of the delegate.
         path: String,
     },
     /// A delegate with another declaration.
-    #[error("{found} is what is declared: build what says {wanted} against that declaration")]
+    #[error("declared as {found}: rebuild the code that uses {wanted} against that declaration")]
     OtherDelegate {
         /// The type by the delegate's declaration.
         found: String,
@@ -62,13 +62,13 @@ pub enum TypeError {
         wanted: String,
     },
     /// An unknown class.
-    #[error("there is no class {path}: declare it in the same batch or load its module first")]
+    #[error("unknown class {path}: declare it in the same batch or load its module first")]
     NoClass {
         /// Path of the class.
         path: String,
     },
     /// An unknown interface.
-    #[error("there is no interface {path}: declare it in the same batch or load its module first")]
+    #[error("unknown interface {path}: declare it in the same batch or load its module first")]
     NoInterface {
         /// Path of the interface.
         path: String,
@@ -129,7 +129,7 @@ impl PropertyType {
                     PropertyKind::DELEGATE => Ok(Self::Delegate(words)),
                     several if signature.result.is_some() => Err(TypeError::Words(TypeTextError {
                         text: text.to_string(),
-                        problem: format!("a {} gives no result", several.text().unwrap_or("?")),
+                        problem: format!("a {} has no result", several.text().unwrap_or("?")),
                     })),
                     PropertyKind::MULTICAST_DELEGATE => {
                         Ok(Self::MulticastDelegate(Rc::new(ElementType::delegate(&words))))
@@ -262,27 +262,27 @@ mod tests {
     fn what_is_not_there_is_named() {
         check(
             "Array(/Script/Test.Potato)",
-            "! there is no struct /Script/Test.Potato: declare it in the same batch or load its module first",
+            "! unknown struct /Script/Test.Potato: declare it in the same batch or load its module first",
         );
         check(
             "Map(u8, WeakObject(/Script/Test.Point))",
-            "! there is no class /Script/Test.Point: declare it in the same batch or load its module first",
+            "! unknown class /Script/Test.Point: declare it in the same batch or load its module first",
         );
         check(
             "Array(ScriptInterface(/Script/Engine.Object))",
-            "! there is no interface /Script/Engine.Object: declare it in the same batch or load its module first",
+            "! unknown interface /Script/Engine.Object: declare it in the same batch or load its module first",
         );
         check(
             "Delegate(ScriptInterface(/Script/Engine.Hums))",
-            "! there is no interface /Script/Engine.Hums: declare it in the same batch or load its module first",
+            "! unknown interface /Script/Engine.Hums: declare it in the same batch or load its module first",
         );
         check(
             "Delegate(/Script/Test.Potato)",
-            "! there is no struct /Script/Test.Potato: declare it in the same batch or load its module first",
+            "! unknown struct /Script/Test.Potato: declare it in the same batch or load its module first",
         );
         check(
             "MulticastDelegate(-> u8)",
-            "! `MulticastDelegate(-> u8)` is no type: a MulticastDelegate gives no result",
+            "! `MulticastDelegate(-> u8)` is not a type: a MulticastDelegate has no result",
         );
     }
 

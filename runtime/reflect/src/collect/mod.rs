@@ -278,7 +278,7 @@ mod tests {
     /// Renames the object, which the mark has to track.
     fn rename(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
         world.counters.constructions.bump();
-        world.objects.rename(object, "again", ObjectHandle::NONE).expect("nobody else has the name");
+        world.objects.rename(object, "again", ObjectHandle::NONE).expect("the name is unused");
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl Test {
             self.world.objects.free_graveyard();
             return slices;
         }
-        unreachable!("a mark comes to its end")
+        unreachable!("the mark phase terminates")
     }
 }
 

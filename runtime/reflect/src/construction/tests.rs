@@ -296,7 +296,7 @@ fn a_construction_that_fails_leaves_nothing_behind() {
         if expected.is_empty() {
             assert_eq!(failed.message, "the object was destroyed in the middle of its construction", "{at}");
         } else {
-            assert_eq!(failed.to_string(), format!("Game.Big was not born: {expected}"));
+            assert_eq!(failed.to_string(), format!("Game.Big was not created: {expected}"));
         }
         assert_eq!(recorder.world.objects.alive(), before, "{at}");
         let ends = recorder.taken().iter().filter(|line| line.starts_with("end")).count();
@@ -321,8 +321,8 @@ fn a_native_hook_fails_a_construction_too() {
     );
     let recorder = Recorder::new(world);
     for (class, expected) in classes.iter().zip([
-        "Engine.Early was not born: native constructor of Engine.Early (Default__Early): \"no engine\"",
-        "Engine.Late was not born: native PostInitProperties of Engine.Late (Default__Late): \"no engine\"",
+        "Engine.Early was not created: native constructor of Engine.Early (Default__Early): \"no engine\"",
+        "Engine.Late was not created: native PostInitProperties of Engine.Late (Default__Late): \"no engine\"",
     ]) {
         assert_eq!(recorder.construct(class).unwrap_err().to_string(), expected);
     }

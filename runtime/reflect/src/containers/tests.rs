@@ -35,7 +35,7 @@ fn rows_of(own: &mut OwnedValue) -> ArrayRaw {
 }
 
 fn texts(own: &mut OwnedValue) -> Vec<String> {
-    let text = |value| if let Value::Text(text) = value { text } else { panic!("{value:?} is no text") };
+    let text = |value| if let Value::Text(text) = value { text } else { panic!("{value:?} is not a text") };
     array_in(own).keys().map(|element| text(element.as_ptr().read())).collect()
 }
 
@@ -81,10 +81,7 @@ fn an_array_does_what_a_vec_does() {
             assert_eq!(now.len as usize, model.len(), "step {step}");
             assert!(now.len <= now.capacity || now.len == 0);
             ended_or_moved |= len != 0 && now.data != old.data;
-            assert!(
-                !ended_or_moved || now.epoch != old.epoch,
-                "step {step}: an address went stale and nobody can know"
-            );
+            assert!(!ended_or_moved || now.epoch != old.epoch, "step {step}: a stale address cannot be detected");
             assert_eq!(texts(&mut own), model, "step {step}");
 
             if step % 500 == 0 {

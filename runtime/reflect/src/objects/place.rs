@@ -49,7 +49,7 @@ pub enum RenameError {
         holder: ObjectHandle,
     },
     /// New outer is the object itself or inside it.
-    #[error("{object} cannot lie in {outer}, which is the same or lies in it: move that out first")]
+    #[error("{object} cannot be moved into {outer}, which is the same object or inside it: move {outer} out first")]
     Circle {
         /// Object to move.
         object: ObjectHandle,

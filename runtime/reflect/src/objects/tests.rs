@@ -331,8 +331,8 @@ fn a_name_is_unique_in_its_outer_and_nothing_lies_in_itself() {
     for (object, name, outer, refused) in [
         (chair, "room", house, "#2.1 cannot be called `room` in there: #1.1 is"),
         (chair, "Cube_1", none, "#2.1 cannot be called `Cube_1` in there: #0.1 is"),
-        (house, "house", chair, "#0.1 cannot lie in #2.1, which is the same or lies in it"),
-        (house, "house", house, "#0.1 cannot lie in #0.1"),
+        (house, "house", chair, "#0.1 cannot be moved into #2.1, which is the same object or inside it"),
+        (house, "house", house, "#0.1 cannot be moved into #0.1"),
         (cdo, "default", none, "#3.1 is a class default object"),
         (part, "part", room, "#4.1 is a default subobject"),
         (chair, "", none, "#2.1 cannot be called \"\": a name has one character at least"),

@@ -23,7 +23,7 @@ fn check(size: usize, align: usize) {
     for _ in 0..1000 {
         let piece = pool.take();
         let is_known = addresses.contains(&piece.addr().get());
-        assert!(is_known || cfg!(alcedo_asan), "what was given back is used again");
+        assert!(is_known || cfg!(alcedo_asan), "returned memory is reused");
         // SAFETY: a piece has `size` bytes.
         let bytes = unsafe { std::slice::from_raw_parts(piece.as_ptr(), size) };
         assert!(bytes.iter().all(|byte| *byte == 0), "and is zero again");

@@ -58,7 +58,7 @@ impl<'a> Scanner<'a> {
         let mut seen = HashSet::new();
         for key in keys {
             if !seen.insert(key) {
-                return Err(fail(&key.print(self.names), ty, "it is there twice"));
+                return Err(fail(&key.print(self.names), ty, "it occurs twice"));
             }
         }
         Ok(())

@@ -54,7 +54,7 @@ impl<'a> Frame<'a> {
         match self.arguments.get(at).filter(|_| at < self.at) {
             Some(param) => self.evaluate(at, param),
             None => Err(CallError::other(format!(
-                "the thunk of {} looks at parameter {at} and has not stepped to it",
+                "the thunk of {} accesses parameter {at} before stepping to it",
                 self.function.path
             ))),
         }

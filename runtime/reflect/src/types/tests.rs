@@ -126,7 +126,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             d(&[PropertyDecl::new("who", PropertyKind::SCRIPT_INTERFACE).of_type(ACTOR)]),
-            "/Script/Game.X:who cannot be a ScriptInterface(/Script/Engine.Actor): there is no interface /Script/Engine.Actor",
+            "/Script/Game.X:who cannot be a ScriptInterface(/Script/Engine.Actor): unknown interface /Script/Engine.Actor",
         ),
         (none(), d(&[f64("a b")]), "\"a b\" in /Script/Game.X cannot be a name"),
         (none(), vec![native("Actor", OBJECT, &[])], "/Script/Engine.Actor is declared already"),
@@ -174,7 +174,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             d(&[f64("a").with_default("fast")]),
-            "the default of /Script/Game.X:a cannot be read: `fast` is no f64",
+            "the default of /Script/Game.X:a cannot be read: `fast` is not a valid f64",
         ),
         (none(), d(&[reference("o", ACTOR).with_default("#1.1")]), "only none can be a default"),
         (none(), f(function("f", 0, &[PropertyDecl::result(PropertyKind::U8), f64("a")])), "not its last parameter"),
@@ -182,11 +182,11 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             f(overriding("tock", ACTOR, &[])),
-            "overrides /Script/Engine.Actor:tock: there is no function of that name",
+            "overrides /Script/Engine.Actor:tock: the base has no function with this name",
         ),
         (none(), f(overriding("describe", ACTOR, &[])), "/Script/Engine.Actor:describe: it is a plain function"),
         (none(), f(overriding("tick", "/Script/Engine.Component", &[])), "that class is none of its bases"),
-        (none(), f(overriding("tick", "/Script/Engine.Gone", &[])), "there is no such class"),
+        (none(), f(overriding("tick", "/Script/Engine.Gone", &[])), "the class is unknown"),
         (
             none(),
             f(overriding("tick", ACTOR, &[f64("delta")])),
@@ -378,7 +378,7 @@ fn a_script_alone_gives_an_implementable_event_a_body_and_virtual_calls_find_it(
     };
     let override_of = || vec![overriding("sing", "/Script/Game.Bird", &[])];
     let refused = refusal(vec![bird()], with_functions(dynamic("Wren", "/Script/Game.Bird", &[]), override_of()));
-    assert!(refused.expect("it is no script").contains("only a script gives it a body"));
+    assert!(refused.expect("only scripts may override it").contains("only scripts can implement it"));
     let world = engine();
     declare(&world, [bird(), script("Wren", "/Script/Game.Bird", override_of())]);
     let (bird, wren) = (world.types.class_by_path("/Script/Game.Bird"), world.types.class_by_path("/Script/Game.Wren"));

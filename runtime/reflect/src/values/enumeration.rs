@@ -92,7 +92,7 @@ impl Kind for Enum {
     }
 
     fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<EnumValue, ParseError> {
-        let PropertyType::Enum(of) = ty else { return Err(fail(text, ty, "it is no enum")) };
+        let PropertyType::Enum(of) = ty else { return Err(fail(text, ty, "the type is not an enum")) };
         match of.number(text) {
             Some(number) => Ok(of.value(number)),
             None => Err(fail(text, ty, format!("write one of {}", of.names()))),

@@ -140,8 +140,8 @@ fn what_cannot_be_an_enum_is_refused_with_its_name() {
         assert!(error.contains(expected) && error.contains("Test.Mood"), "{error}");
     };
     check(PropertyKind::F32, false, &[("A", 0)], "no kind of whole numbers");
-    check(PropertyKind::U8, false, &[("A", 0), ("B", 256)], "`B` is 256, which is no u8");
-    check(PropertyKind::I8, false, &[("A", 0), ("B", -129)], "`B` is -129, which is no i8");
+    check(PropertyKind::U8, false, &[("A", 0), ("B", 256)], "`B` is 256, which does not fit in u8");
+    check(PropertyKind::I8, false, &[("A", 0), ("B", -129)], "`B` is -129, which does not fit in i8");
     check(PropertyKind::U8, false, &[("A", 0), ("B", 0)], "`B` has the number 0 of another entry");
     check(PropertyKind::U8, false, &[("A", 0), ("A", 1)], "A");
     check(PropertyKind::U8, false, &[("A", 1)], "no entry has the number 0");

@@ -221,7 +221,7 @@ impl<'a> Ptr<'a> {
     where
         'a: 't,
     {
-        assert!(std::ptr::eq(self.ty, ty) || self.ty == ty, "a {} is no {ty}", self.ty);
+        assert!(std::ptr::eq(self.ty, ty) || self.ty == ty, "a {} is not a {ty}", self.ty);
         Ptr { at: self.at, ty }
     }
 }
@@ -255,7 +255,7 @@ impl<'a> PtrMut<'a> {
     /// If the types differ.
     #[inline]
     pub fn copy_from(self, from: Ptr<'_>) {
-        assert!(std::ptr::eq(self.ty, from.ty) || self.ty == from.ty, "a {} is no {}", from.ty, self.ty);
+        assert!(std::ptr::eq(self.ty, from.ty) || self.ty == from.ty, "a {} is not a {}", from.ty, self.ty);
         if self.at.cast_const() == from.at {
             return;
         }

@@ -196,7 +196,7 @@ impl Kind for Struct {
             }
             let name = scanner.up_to('=').ok_or_else(|| fail(scanner.rest, ty, "a field has no ="))?;
             let at = of.fields().iter().position(|field| &*field.text == name);
-            let at = at.ok_or_else(|| fail(name, ty, "there is no such field"))?;
+            let at = at.ok_or_else(|| fail(name, ty, "unknown field"))?;
             if seen[at] {
                 return Err(fail(name, ty, "the field is there twice"));
             }

@@ -88,7 +88,7 @@ mod tests {
         read_back(type_of("Map(Toy, Optional(Toy))"), "((#00000001, some(#00000002)), (#00000003, none))");
         read_back(PropertyType::Struct(structure("Paint", &[PropertyDecl::new("color", TOY)])), "(color=#0000000a)");
         let error = Value::parse("red", &type_of("Toy"), &Names::new()).unwrap_err();
-        assert_eq!(error.to_string(), "`red` is no Toy: write # and 8 hexadecimal digits");
+        assert_eq!(error.to_string(), "`red` is not a valid Toy: write # and 8 hexadecimal digits");
     }
 
     #[test]
