@@ -1,4 +1,4 @@
-//! What a console asks: what a typed text is, and how a word may end.
+//! Console support: classification of typed text, and completion of words.
 
 use alcedo_uc::{Snippet, Source, complete, snippet};
 

@@ -1,10 +1,10 @@
-//! Programs with errors: the file `NAME.stderr` has the messages of each, in the short form or as they are drawn.
+//! Programs with errors: the file `NAME.stderr` contains the messages of each, in the short form or rendered.
 
 use expect_test::expect_file;
 
 use crate::support::{checked, folder, listed, programs, rendered, sources};
 
-/// Programs whose messages are drawn: places of every shape, other places, ways out, other files, lines that are cut.
+/// Programs whose messages are rendered: spans of every shape, secondary locations, help, other files, truncated lines.
 const DRAWN: [&str; 10] = [
     "attack_places",
     "class_circle",
@@ -39,7 +39,7 @@ fn each_error_program_shows_its_messages() {
     assert!(without.is_empty(), "these have no error: {without:?}");
 }
 
-/// The ids of the messages, as the sources name them.
+/// Collects the ids of messages from the sources.
 fn ids_in_sources(folder: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

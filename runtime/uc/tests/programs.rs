@@ -1,5 +1,5 @@
-//! Programs without errors: each is checked, and its functions `Test…` are run by the interpreter of these tests where the head
-//! of the file says what they give.
+//! Programs without errors: each is checked, and its functions `Test…` are run by the test interpreter if the head of the file lists
+//! their results.
 
 use alcedo_uc::Source;
 use alcedo_uc::hir::Const;

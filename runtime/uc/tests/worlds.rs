@@ -1,4 +1,4 @@
-//! Other worlds than that of the fixture: wider vectors, two types of one name, packages of scripts that are there already.
+//! Worlds other than that of the fixture: wider vectors, two types with one name, existing script packages.
 
 use alcedo_abi::kinds::{PropertyKind as K, function_flags, property_flags};
 use alcedo_reflect::World;
@@ -171,10 +171,10 @@ fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| message.message.clone()).collect::<Vec<_>>().join("; ")
     };
-    // A class of the host, by a package of its name.
+    // A class of the host whose package has the same name.
     let told = all("class Pawn extends Bird; function F() { Missing(); }");
     assert_eq!(told, "`/Script/Test.Pawn` is declared by the host or by a plugin");
-    // One that another package of scripts extends.
+    // A class that another script package extends.
     let told = all("class Foo extends Other.Foo; function F() { Missing(); }");
     assert_eq!(told, "these classes extend one another: Foo → Other.Foo → Foo");
     let use_of =
@@ -293,16 +293,16 @@ fn a_row_of_constants_is_told_once_whatever_its_length() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| format!("{}: {}", message.id, message.message)).collect::<Vec<_>>().join("; ")
     };
-    // Each of the one before it: as long as one likes.
+    // Each constant refers to the previous one: the length is unlimited.
     let behind: String = (1..5_000).map(|at| format!("const C{at} = C{}; ", at - 1)).collect();
     let found = checked(&world, &program(format!("const C0 = 7; {behind}"))).expect("no error");
     let consts = &found.package.classes[0].consts;
     assert_eq!((consts.len(), &consts[4_999].value), (5_000, &alcedo_uc::hir::Const::Int(7)));
-    // Each of the one behind it: so many and no more, told once.
+    // Each constant refers to the next one: the depth is limited, and reported once.
     let ahead: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
     let told = errors(&program(format!("{ahead} const C5000 = 7;")));
     assert_eq!(told, "uc-too-deep: the constant `C64` is at the end of a row of more than 64, each made of the next");
-    // A circle is one however large.
+    // A cycle of any length is reported.
     for most in [3, 100, 5_000] {
         let ahead: String = (0..most).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
         let told = errors(&program(format!("{ahead} const C{most} = C0;")));

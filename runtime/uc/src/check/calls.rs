@@ -1,4 +1,4 @@
-//! Calls: what is called, and its arguments.
+//! Calls: resolution of the callee, and arguments.
 
 use std::rc::Rc;
 

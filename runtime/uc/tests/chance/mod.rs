@@ -1,4 +1,4 @@
-//! Texts of chance: whatever the bytes are, there is an answer in time, and no panic.
+//! Random texts: for any bytes the compiler returns in time and does not panic.
 
 mod programs;
 
@@ -12,11 +12,11 @@ use crate::printing::stays_when_printed_again;
 use crate::support::{options, programs as files, rendered, sources};
 
 thread_local! {
-    /// One world for all cases of a thread.
+    /// Shared by all cases of a thread.
     static WORLD: alcedo_reflect::World = fixture::world();
 }
 
-/// Reads, prints, checks and draws; a case that takes long fails.
+/// Parses, prints, checks and renders messages; a slow case fails.
 fn survives(sources: &[Source]) {
     let start = Instant::now();
     for source in sources {
@@ -39,7 +39,7 @@ fn survives(sources: &[Source]) {
     assert!(start.elapsed() < Duration::from_secs(20), "it takes {:?}", start.elapsed());
 }
 
-/// The texts of all programs of the tests.
+/// Returns the texts of all test programs.
 fn texts() -> Vec<String> {
     let folders = ["programs", "errors", "files"];
     let paths = folders.iter().flat_map(|folder| files(folder));
@@ -165,7 +165,7 @@ const WORDS: &[&str] = &[
     "\u{e9}",
 ];
 
-/// So many cases as `PROPTEST_CASES` says, or few.
+/// Returns a configuration with `PROPTEST_CASES` cases, or few by default.
 fn config() -> ProptestConfig {
     let told = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };

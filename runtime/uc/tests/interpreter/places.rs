@@ -1,10 +1,10 @@
-//! Places: locals, properties, fields and elements, which are read and written.
+//! Assignable places: locals, properties, fields and elements.
 
 use alcedo_uc::hir::{Expr, ExprKind, LocalId, Type};
 
 use super::{Frame, Interpreter, Value};
 
-/// A place: where it begins, and the steps from there.
+/// A place: its root, and the steps from there.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) root: Root,
