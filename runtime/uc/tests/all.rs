@@ -1,4 +1,4 @@
-//! Tests of the compiler front end: programs with expected results, erroneous programs, and random texts.
+//! Tests of the compiler front end: programs with expected results, erroneous programs, and random sources.
 
 mod chance;
 mod console;

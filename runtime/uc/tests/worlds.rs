@@ -97,7 +97,7 @@ fn what_scripts_declared_in_the_package_before_is_what_is_being_replaced() {
     declare(&world, Batch { classes: vec![old, gone], ..Batch::default() });
     checked(&world, "class Program extends Object; var string Old; function F() { Old = \"x\"; }").expect("no error");
     let message = first_message(&world, "class Program extends Object; var Gone G;");
-    assert!(message.starts_with("there is no type `Gone`"), "{message}");
+    assert!(message.starts_with("unknown type `Gone`"), "{message}");
     let native = ClassDecl::new("Test", "Taken", "/Script/Engine.Object", Origin::Native);
     declare(&world, Batch { classes: vec![native], ..Batch::default() });
     let message = first_message(&world, "class Taken extends Object;");
@@ -126,7 +126,7 @@ fn a_script_class_of_another_package_is_extended_with_its_delegates() {
     let package = checked(&world, text).unwrap_or_else(|messages| panic!("{messages:?}")).package;
     assert_eq!(package.classes[0].functions[0].overrides.as_deref(), Some("/Script/Other.Base:Step"));
     let message = first_message(&world, "class Program extends Base; function Fixed() {}");
-    assert_eq!(message, "`Fixed` cannot override the function of `Base`: that one is no event");
+    assert_eq!(message, "`Fixed` cannot override the function of `Base`: that function is not an event");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn while_a_shadow_is_up_its_types_are_those_that_count() {
     checked(&world, "class Program extends Fresh;").expect("no error");
     world.types.drop_shadow();
     let message = first_message(&world, "class Program extends Fresh;");
-    assert!(message.starts_with("there is no class `Fresh`"), "{message}");
+    assert!(message.starts_with("unknown class `Fresh`"), "{message}");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
 #[test]
 fn a_type_of_a_package_that_is_not_there_is_none_of_another_package() {
     let message = first_message(&root(), "class Program extends Gone.Program;");
-    assert_eq!(message, "there is no class `Gone.Program`, neither in this package nor in reflection");
+    assert_eq!(message, "unknown class `Gone.Program`: declared neither in this package nor in reflection");
 }
 
 #[test]

@@ -74,8 +74,8 @@ impl Body<'_, '_> {
                 match found.ty {
                     Type::Fixed(_, len) => Ok(self.known(Const::Int(len.into()), Type::INT, span)),
                     ty => {
-                        let error = self.error("uc-no-array", of.span, format!("`{ty}` is no array of a fixed length"));
-                        Err(self.report(error.hint("`.Length` says how many elements a dynamic array has")))
+                        let error = self.error("uc-no-array", of.span, format!("`{ty}` is not a fixed array"));
+                        Err(self.report(error.hint("use `.Length` for the number of elements of a dynamic array")))
                     }
                 }
             })),

@@ -228,7 +228,7 @@ impl Body<'_, '_> {
         let message = format!("`{shown_wanted}` is wanted here, this is `{shown_found}`");
         let mut error = Diagnostic::error("uc-type-mismatch", at, message).label(format!("this is `{shown_found}`"));
         if *found == Type::Nothing {
-            error = error.hint("the function gives no result");
+            error = error.hint("the function has no result");
         } else if *wanted == Type::Bool {
             error = match found {
                 Type::Num(_) | Type::Enum(..) => error.hint("write `… != 0`"),

@@ -56,7 +56,7 @@ impl Checker<'_> {
                         refuse(format!("`{ty}` is wanted, `{name}` is `{class}`"), String::new())
                     }
                     None => refuse(
-                        format!("there is no object `{}` in these defaults", last.text),
+                        format!("unknown object `{}` in these defaults", last.text),
                         "an object elsewhere is written `Class'Package.Name'`".to_owned(),
                     ),
                 };
@@ -85,7 +85,7 @@ impl Checker<'_> {
                     if self.is_broken(place.class) || self.is_broken(place.of) {
                         return Err(Told);
                     }
-                    return refuse(format!("there is no function `{}`", name.text), String::new());
+                    return refuse(format!("unknown function `{}`", name.text), String::new());
                 };
                 let Some(signature) = found.signature() else { return Err(Told) };
                 if signature != **wanted {
@@ -123,8 +123,8 @@ impl Checker<'_> {
             }
         }
         let shown: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
-        let hint = if is_text(ty) { "texts stand between two `\"`".to_owned() } else { String::new() };
-        refuse(format!("`{}` is no value of `{ty}`", shown.join(".")), hint)
+        let hint = if is_text(ty) { "write strings between two `\"`".to_owned() } else { String::new() };
+        refuse(format!("`{}` is not a value of `{ty}`", shown.join(".")), hint)
     }
 
     pub(super) fn default_object(

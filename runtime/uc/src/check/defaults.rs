@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         match as_const(&found) {
             Some(Const::Int(number) | Const::Enum(_, _, number)) if (0..=65_536).contains(number) => Ok(*number as u32),
             _ => {
-                let message = format!("`{}` is no index", index.text);
+                let message = format!("`{}` is not an index", index.text);
                 Err(self.report(Diagnostic::error("uc-array-index", (place.file, index.span), message)))
             }
         }
@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
     ) -> Found<DefaultAction> {
         let at = (place.file, method.span);
         let Type::Array(of) = ty else {
-            let message = format!("`{ty}` is no dynamic array: `.{}` cannot stand behind it", method.text);
+            let message = format!("`{ty}` is not a dynamic array: it has no operation `.{}`", method.text);
             return Err(self.report(Diagnostic::error("uc-no-array", at, message)));
         };
         let number = |value: &DefaultValue| match value.kind {
@@ -197,7 +197,7 @@ impl<'a> Checker<'a> {
     pub(super) fn default_value(&self, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
         let at: At = (place.file, value.span);
         let refuse = |hint: &str| {
-            let error = Diagnostic::error("uc-default", at, format!("this is no value of `{ty}`"));
+            let error = Diagnostic::error("uc-default", at, format!("this is not a value of `{ty}`"));
             Err(self.report(error.hint(hint)))
         };
         match (&value.kind, ty) {
@@ -251,7 +251,7 @@ impl<'a> Checker<'a> {
                 self.default_word(&[word], value, ty, place)
             }
             (_, Type::Optional(_)) => refuse("optional values get theirs when the script runs"),
-            (_, ty) if is_text(ty) => refuse("texts stand between two `\"`"),
+            (_, ty) if is_text(ty) => refuse("write strings between two `\"`"),
             (_, Type::Struct(_)) => refuse("write `(Field=value, Field=value)`"),
             (_, Type::Array(_) | Type::Fixed(..)) => refuse("write `(value, value)`, or one line for each element"),
             _ => refuse(""),
@@ -274,7 +274,7 @@ impl<'a> Checker<'a> {
         let (mut keys, mut pairs) = (Vec::new(), Vec::new());
         for value in values {
             let DefaultValueKind::Array(pair) = &value.kind else {
-                let error = Diagnostic::error("uc-default", (place.file, value.span), "this is no entry of a map");
+                let error = Diagnostic::error("uc-default", (place.file, value.span), "this is not a map entry");
                 return Err(self.report(error.hint("write `(key, value)`")));
             };
             let [one, other] = pair.as_slice() else {

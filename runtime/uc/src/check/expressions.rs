@@ -17,7 +17,7 @@ impl Body<'_, '_> {
     pub(super) fn value(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
         let found = self.expr(value, want)?;
         if found.ty == Type::Nothing {
-            let error = self.error("uc-no-value", value.span, "this gives no value");
+            let error = self.error("uc-no-value", value.span, "this has no value");
             return Err(self.report(error.hint("the function has no result")));
         }
         Ok(found)
@@ -32,7 +32,7 @@ impl Body<'_, '_> {
         };
         if self.only_constants && !may_be_constant(value) {
             let error = self.error("uc-not-constant", span, "this is not known before the script runs");
-            return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));
+            return Err(self.report(error.hint("numbers, strings, names, classes and other constants are")));
         }
         match &value.kind {
             ast::ExprKind::Int(text, number) => self.whole(text, *number, false, want, span),
@@ -150,7 +150,7 @@ impl Body<'_, '_> {
         if self.only_constants && (self.checker.find_property(class, &name.text).is_some()) {
             let error =
                 self.error("uc-not-constant", span, format!("`{}` is not known before the script runs", name.text));
-            return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));
+            return Err(self.report(error.hint("numbers, strings, names, classes and other constants are")));
         }
         if let Some(value) = built_in(&name.text) {
             let ty = if matches!(value, Const::Int(_)) { Type::INT } else { Type::FLOAT };

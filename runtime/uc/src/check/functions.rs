@@ -201,7 +201,7 @@ impl<'a> Checker<'a> {
                         "calls are not sent to other machines: the function runs where it is called",
                     );
                 }
-                _ => outside("is no word that a function can have", ""),
+                _ => outside("is not a function specifier", ""),
             }
         }
         if flags.dll_import {
@@ -308,7 +308,7 @@ impl<'a> Checker<'a> {
             return;
         }
         if !above.is_virtual && !above.is_static {
-            refuse("that one is no event".to_owned(), "take another name");
+            refuse("that function is not an event".to_owned(), "take another name");
             return;
         }
         if !self.same_signature(made, &above, at) {

@@ -33,7 +33,7 @@ impl<'a> Checker<'a> {
             let (ready, waiting) = if stuck { (waiting, Vec::new()) } else { (ready, waiting) };
             for (work, bases) in ready {
                 if stuck {
-                    let message = format!("`{}` extends itself, by whatever way", work.head.name.text);
+                    let message = format!("`{}` extends itself, directly or indirectly", work.head.name.text);
                     let at = (work.file, work.head.name.span);
                     self.report(Diagnostic::error("uc-class-circle", at, message));
                 }
@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
             None if last.is("interface") || last.is("object") => Vec::new(),
             Some(Ok(_)) if last.is("object") => Vec::new(),
             Some(Ok(_)) => {
-                let message = format!("`{}` is no interface: an interface extends interfaces", in_dots(base));
+                let message = format!("`{}` is not an interface: an interface extends interfaces", in_dots(base));
                 self.report(Diagnostic::error("uc-no-interface", (work.file, last.span), message));
                 Vec::new()
             }
@@ -226,7 +226,7 @@ impl<'a> Checker<'a> {
                     .collect();
                 let at: At = (work.file, modifier.word.span);
                 if !dotted.iter().all(|part| is_identifier(&part.text)) {
-                    self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is no interface")));
+                    self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     continue;
                 }
                 match self.type_named(&dotted, work.file) {
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
                         }
                     }
                     Some(Ok(_)) => {
-                        self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is no interface")));
+                        self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     }
                     Some(Err(_)) => {}
                     None => {

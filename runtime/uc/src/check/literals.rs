@@ -113,7 +113,7 @@ impl Body<'_, '_> {
                 Ok(self.known(value, Type::Object(path), span))
             }
             Some(Ok(_)) => {
-                let message = format!("`{}` is no class: only objects are named like this", word.text);
+                let message = format!("`{}` is not a class: only objects are named like this", word.text);
                 Err(self.report(self.error("uc-no-class", word.span, message)))
             }
             Some(Err(told)) => Err(told),
@@ -138,7 +138,7 @@ impl Body<'_, '_> {
         let by_want = want.and_then(|want| self.checker.triple(want)).filter(|(_, kind)| *kind == is_vector);
         let found = by_want.or_else(|| self.checker.triple_named(name, self.at(span)));
         let Some((triple, _)) = found else {
-            let message = format!("there is no struct `{name}` of three numbers in reflection");
+            let message = format!("reflection has no struct `{name}` of three numbers");
             return Err(self.report(self.error("uc-unknown-type", word.span, message)));
         };
         let [one, two, three] = values else {

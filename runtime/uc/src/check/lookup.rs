@@ -101,7 +101,7 @@ impl Checker<'_> {
             Some(Ok(TypeSym::Class(path))) => Ok(path),
             Some(Ok(_)) => {
                 let last = &names[names.len() - 1];
-                let message = format!("`{}` is no class", in_dots(names));
+                let message = format!("`{}` is not a class", in_dots(names));
                 Err(self.report(Diagnostic::error("uc-no-class", (file, last.span), message)))
             }
             Some(Err(told)) => Err(told),
@@ -127,7 +127,8 @@ impl Checker<'_> {
             let error = Diagnostic::error("uc-unknown-type", (file, last.span), message);
             return self.report(error.hint(format!("correct {of} first")));
         }
-        let message = format!("there is no {what} `{}`, neither in this package nor in reflection", in_dots(names));
+        let message =
+            format!("unknown {what} `{}`: declared neither in this package nor in reflection", in_dots(names));
         let mut error =
             Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
         let table = self.type_names.borrow();

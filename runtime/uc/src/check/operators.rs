@@ -355,7 +355,7 @@ impl Body<'_, '_> {
         let mut error = self.error("uc-operator-types", at, message);
         let has = |is: &dyn Fn(&Type) -> bool| is(&left.ty) || is(&right.ty);
         if op == Infix::Add && has(&is_text) {
-            error = error.hint("texts are put together by `$`, and by `@` with a space between");
+            error = error.hint("concatenate strings with `$`, or with `@` and a space between");
         } else if has(&|ty| *ty == Type::Name) && has(&is_text) {
             error = error.hint("a name is written `'name'`; `string(x)` makes text of one");
         } else if matches!((&left.ty, &right.ty), (Type::Enum(..), Type::Enum(..))) {

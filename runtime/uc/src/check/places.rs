@@ -376,7 +376,7 @@ impl Body<'_, '_> {
                     return Err(self.report(self.error(
                         "uc-not-a-place",
                         span,
-                        "this cannot be changed: it is no variable",
+                        "this cannot be changed: it is not a variable",
                     )));
                 }
             }

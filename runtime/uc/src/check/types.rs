@@ -228,9 +228,7 @@ impl Checker<'_> {
                 let message = format!("an array has 1 to {LONGEST_FIXED} elements, not {len}");
                 Err(self.report(Diagnostic::error("uc-array-length", at, message)))
             }
-            _ => {
-                Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is no whole number")))
-            }
+            _ => Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is not an integer"))),
         }
     }
 

@@ -59,7 +59,7 @@ pub enum Type {
 
 /// The kinds of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[expect(missing_docs, reason = "a number's name says all")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Num {
     U8,
     U16,

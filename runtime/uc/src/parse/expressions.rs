@@ -273,7 +273,8 @@ impl Parser<'_> {
                     args.push(Some(arg));
                     if self.peek().kind == Kind::Assign {
                         let here = self.peek();
-                        let error = self.error("uc-assign-in-condition", here.span, "an assignment is no argument");
+                        let error =
+                            self.error("uc-assign-in-condition", here.span, "an assignment cannot be an argument");
                         return self.fail(error.hint("write `==` to compare"));
                     }
                     if self.take(Kind::ParenClose).is_some() {
@@ -339,7 +340,7 @@ impl Parser<'_> {
                 self.fail(error.hint("names stand between two `'`"))
             }
             Kind::BadNumber => {
-                let error = self.error("uc-number", token.span, format!("`{text}` is no number"));
+                let error = self.error("uc-number", token.span, format!("`{text}` is not a number"));
                 self.fail(error)
             }
             _ => {
@@ -445,11 +446,8 @@ impl Parser<'_> {
                     // The language keeps the character itself.
                     let start = token.span.start as usize + 1 + at;
                     let span = Span::new(start, start + 1 + other.len_utf8());
-                    let error = self.error(
-                        "uc-escape",
-                        span,
-                        format!("`\\{other}` stands for nothing: it is read as `{other}`"),
-                    );
+                    let error =
+                        self.error("uc-escape", span, format!("`\\{other}` is not an escape: it is read as `{other}`"));
                     self.report(error.hint("`\\\\ \\\" \\n \\t \\r` stand for something").warning());
                     found.push(other);
                 }

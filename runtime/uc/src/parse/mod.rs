@@ -121,7 +121,7 @@ fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     }
     if let Some(at) = source.broken {
         let span = Span { start: at, end: at + 3 };
-        let error = Diagnostic::error("uc-encoding", (file, span), "here are bytes that are no letter");
+        let error = Diagnostic::error("uc-encoding", (file, span), "these bytes are not a valid character");
         parser.report(error.hint("save the file as UTF-8").warning());
     }
     let tree = parser.file();
@@ -163,7 +163,7 @@ pub(crate) struct Parser<'s> {
 pub(crate) fn macro_outside(name: &str, at: (usize, Span)) -> Diagnostic {
     let name = name.trim_matches(['`', '{', '}']);
     let message = format!("the macro `` `{name} `` is outside of the language");
-    Diagnostic::error("uc-macro", at, message).hint("write out what it stands for")
+    Diagnostic::error("uc-macro", at, message).hint("write out its expansion")
 }
 
 /// Returns the error for a line that begins with `#`, which is outside of the language.
@@ -204,7 +204,7 @@ impl<'s> Parser<'s> {
         if self.stopped {
             return;
         }
-        // One error per location: consequential errors are not reported.
+        // Reports one error per location, without consequential errors.
         if diagnostic.is_error()
             && self
                 .diagnostics

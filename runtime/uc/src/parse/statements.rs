@@ -208,7 +208,7 @@ impl Parser<'_> {
         let condition = self.expression()?;
         if self.peek().kind == Kind::Assign {
             let here = self.peek();
-            let error = self.error("uc-assign-in-condition", here.span, "an assignment is no condition");
+            let error = self.error("uc-assign-in-condition", here.span, "an assignment cannot be a condition");
             return self.fail(error.hint("write `==` to compare"));
         }
         self.expect(Kind::ParenClose, "`)`", "behind the condition")?;
@@ -343,7 +343,7 @@ impl Parser<'_> {
         {
             let word = self.ident("a word")?;
             let error =
-                self.error("uc-local-word", word.span, format!("`{}` says nothing of a local variable", word.text));
+                self.error("uc-local-word", word.span, format!("`{}` has no effect on a local variable", word.text));
             self.report(error.warning());
         }
         let ty = self.type_ref()?;

@@ -1,4 +1,4 @@
-//! Random texts: for any bytes the compiler returns in time and does not panic.
+//! Random sources: for any bytes the compiler returns in time and does not panic.
 
 mod programs;
 
@@ -39,7 +39,7 @@ fn survives(sources: &[Source]) {
     assert!(start.elapsed() < Duration::from_secs(20), "it takes {:?}", start.elapsed());
 }
 
-/// Returns the texts of all test programs.
+/// Returns the sources of all test programs.
 fn texts() -> Vec<String> {
     let folders = ["programs", "errors", "files"];
     let paths = folders.iter().flat_map(|folder| files(folder));

@@ -36,21 +36,21 @@ impl Value {
     pub(crate) fn int(&self) -> i128 {
         match self {
             Self::Int(number) => *number,
-            other => panic!("{other:?} is no whole number"),
+            other => panic!("{other:?} is not an integer"),
         }
     }
 
     pub(crate) fn float(&self) -> f64 {
         match self {
             Self::Float(number) => *number,
-            other => panic!("{other:?} is no float"),
+            other => panic!("{other:?} is not a float"),
         }
     }
 
     pub(crate) fn bool(&self) -> bool {
         match self {
             Self::Bool(yes) => *yes,
-            other => panic!("{other:?} is no bool"),
+            other => panic!("{other:?} is not a bool"),
         }
     }
 }
@@ -115,7 +115,7 @@ impl<'p> Interpreter<'p> {
     /// Calls a function without parameters; returns its result as text.
     pub(crate) fn test(&self, object: usize, name: &str) -> String {
         let class = self.objects.borrow()[object].class.clone();
-        let (_, function) = self.find(&class, name).unwrap_or_else(|| panic!("there is no {name}"));
+        let (_, function) = self.find(&class, name).unwrap_or_else(|| panic!("missing {name}"));
         let (value, _) = self.run(function, Some(object), &class, Vec::new());
         let ty = function.result.as_ref().expect("a result");
         operators::shown(&value, ty, &|path, number| self.entry(path, number))
@@ -288,7 +288,7 @@ impl<'p> Interpreter<'p> {
             ExprKind::SelfClass => Value::Class(Some(frame.class.clone())),
             ExprKind::ClassOf(object) => match self.value(frame, object) {
                 Value::Object(object) => Value::Class(object.map(|object| self.objects.borrow()[object].class.clone())),
-                other => panic!("{other:?} is no object"),
+                other => panic!("{other:?} is not an object"),
             },
             ExprKind::DefaultProperty { class, name, .. } => match self.value(frame, class) {
                 Value::Class(Some(class)) => {
@@ -299,14 +299,14 @@ impl<'p> Interpreter<'p> {
             },
             ExprKind::Field { base, field, .. } => match self.value(frame, base) {
                 Value::Struct(fields) => fields.into_iter().find(|(name, _)| name == field).expect("a field").1,
-                other => panic!("{other:?} is no struct"),
+                other => panic!("{other:?} is not a struct"),
             },
             ExprKind::Index(base, index) => match self.value(frame, base) {
                 Value::Array(row) => {
                     let at = self.value(frame, index).int();
                     usize::try_from(at).ok().and_then(|at| row.get(at).cloned()).unwrap_or_else(|| self.zero(&of.ty))
                 }
-                other => panic!("{other:?} is no array"),
+                other => panic!("{other:?} is not an array"),
             },
             ExprKind::Call(call) => self.call(frame, call, &of.ty),
             ExprKind::Intrinsic(which, operands) => self.intrinsic(frame, which, operands, &of.ty),

@@ -69,7 +69,7 @@ fn numbers(op: Op, num: Num, one: &Value, other: &Value) -> Value {
 }
 
 fn three(value: &Value) -> [f64; 3] {
-    let Value::Struct(fields) = value else { panic!("{value:?} is no triple") };
+    let Value::Struct(fields) = value else { panic!("{value:?} is not a triple") };
     [0, 1, 2].map(|at| match &fields[at].1 {
         Value::Int(number) => *number as f64,
         other => other.float(),
@@ -77,7 +77,7 @@ fn three(value: &Value) -> [f64; 3] {
 }
 
 fn like(value: &Value, numbers: [f64; 3], num: Num) -> Value {
-    let Value::Struct(fields) = value else { panic!("{value:?} is no triple") };
+    let Value::Struct(fields) = value else { panic!("{value:?} is not a triple") };
     let number = |number: f64| if num.is_float() { float(number, num) } else { Value::Int(number as i32 as i128) };
     Value::Struct(fields.iter().zip(numbers).map(|((name, _), one)| (name.clone(), number(one))).collect())
 }
@@ -114,7 +114,7 @@ pub(crate) fn binary(binary: &Binary, one: &Value, other: &Value) -> Value {
             Op::Gt => Value::Bool(a > b),
             Op::Ge => Value::Bool(a >= b),
             Op::Near => Value::Bool(a.to_lowercase() == b.to_lowercase()),
-            _ => panic!("{op:?} of texts"),
+            _ => panic!("{op:?} of strings"),
         },
         (Operand::Bool, Value::Bool(a), Value::Bool(b)) => match op {
             Op::Eq => Value::Bool(a == b),
@@ -216,11 +216,11 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
         Conversion::BoolToNum(_) => Value::Int(i128::from(value.bool())),
         Conversion::ToText(ty) => Value::Text(shown(&value, ty, entry)),
         Conversion::FromText(Type::Num(num)) => {
-            let Value::Text(text) = &value else { panic!("{value:?} is no text") };
+            let Value::Text(text) = &value else { panic!("{value:?} is not a text") };
             number_in(text, *num)
         }
         Conversion::FromText(Type::Bool) => {
-            let Value::Text(text) = &value else { panic!("{value:?} is no text") };
+            let Value::Text(text) = &value else { panic!("{value:?} is not a text") };
             let is_zero = number_in(text, Num::I64) == Value::Int(0);
             Value::Bool(text.trim().eq_ignore_ascii_case("true") || !is_zero)
         }
@@ -234,12 +234,12 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
         },
         Conversion::NameToBool => match value {
             Value::Name(name) => Value::Bool(!name.is_empty()),
-            other => panic!("{other:?} is no name"),
+            other => panic!("{other:?} is not a name"),
         },
         Conversion::ObjectToBool => match value {
             Value::Object(object) => Value::Bool(object.is_some()),
             Value::Class(class) => Value::Bool(class.is_some()),
-            other => panic!("{other:?} is no object"),
+            other => panic!("{other:?} is not an object"),
         },
         Conversion::TripleToBool(_) => Value::Bool(three(&value) != [0.0; 3]),
         Conversion::Up | Conversion::Text(..) | Conversion::ObjectToInterface(_) | Conversion::InterfaceToObject => {

@@ -42,7 +42,7 @@ impl<'p> Interpreter<'p> {
                 place.steps.push(Step::Index(at, base.ty.clone()));
                 place
             }
-            other => panic!("{other:?} is no place"),
+            other => panic!("{other:?} is not a place"),
         }
     }
 
@@ -51,7 +51,7 @@ impl<'p> Interpreter<'p> {
             None => frame.object,
             Some(object) => match self.value(frame, object) {
                 Value::Object(object) => object,
-                other => panic!("{other:?} is no object"),
+                other => panic!("{other:?} is not an object"),
             },
         }
     }

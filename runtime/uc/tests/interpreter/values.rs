@@ -54,7 +54,7 @@ impl Interpreter<'_> {
             (Const::Array(pairs), Type::Map(key, of)) => {
                 let pair = |pair: &Const| match pair {
                     Const::Array(pair) => (self.constant(&pair[0], key), self.constant(&pair[1], of)),
-                    other => panic!("{other:?} is no entry"),
+                    other => panic!("{other:?} is not an entry"),
                 };
                 Value::Map(pairs.iter().map(pair).collect())
             }
