@@ -1,4 +1,4 @@
-//! What it costs a module that its calls are written down, beside the C function alone.
+//! Costs of recording a module's calls, compared with the C functions alone.
 #![expect(unsafe_code, reason = "the hooks stand for C functions")]
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -278,7 +278,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
                 format!("dynamic tag {:#x} has a wrong size", tag.0)
             })?;
         }
-        // These are for loaders with lazy binding, which would write to the first words of the tables.
+        // Entries for loaders with lazy binding, which would write to the start of the tables.
         for (tag, size) in [(DT_PLTGOT, 8), (DT_TLSDESC_GOT, 8)] {
             let writable = self.get(tag).is_none_or(|at| self.elf.is_writable(at, size));
             ensure(writable, || format!("dynamic tag {:#x} leads to what cannot be written", tag.0))?;
@@ -301,7 +301,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             |s: &Section<'_>| [&data, &calls].iter().any(|range| range.start <= s.addr && s.end() <= range.end);
         let loaded = || self.elf.sections.iter().filter(|s| s.kind == SHT_RELA && s.is_loaded());
         loaded().try_for_each(|s| ensure(covered(s), || format!("section {} is not announced", s.name)))?;
-        // The loader writes its own entry to the first words of this table.
+        // The loader writes its own entry to the start of this table.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
         let placed = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
         ensure(placed, || "the call table is not where its section is".to_owned())?;
