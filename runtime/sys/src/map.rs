@@ -65,7 +65,7 @@ pub enum MapError {
     },
     /// The staged copy is not the one that was checked.
     #[error(
-        "will not run {}: {reason}; look for a program that writes into the staging folder, or point TMPDIR to another",
+        "will not run {}: {reason}; find the program that writes to the staging folder, or set TMPDIR to another folder",
         path.display()
     )]
     Changed {
@@ -175,7 +175,7 @@ impl Image {
         const { assert!(size_of::<T>() == size_of::<*mut ()>(), "a symbol is as large as a pointer") };
         let found = self.mapping.address(name).and_then(|address| {
             let (at, size) = (address.addr(), layout.size());
-            let room = || format!("it is at {at:#x}, which is no place for {size} bytes of this library");
+            let room = || format!("it is at {at:#x}, which is not a valid address for {size} bytes of this library");
             let fits = at.is_multiple_of(layout.align()) && self.mapping.has_room(at, size);
             if fits { Ok(address) } else { Err(room()) }
         });

@@ -152,7 +152,7 @@ mod tests {
         fs::write(&path, vec![7_u8; 1000]).expect("the file");
         let unsigned = match split(&fs::read(&path).expect("the file")) {
             Seal::None(all) => all.len(),
-            _ => panic!("there is no seal yet"),
+            _ => panic!("the seal is missing"),
         };
         seal_file(&path).expect("the seal");
         let digest = |path| match split(&fs::read(path).expect("the file")) {

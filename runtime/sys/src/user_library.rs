@@ -37,7 +37,7 @@ pub struct UserLibrary {
 #[derive(Debug, thiserror::Error)]
 pub enum UserLibraryError {
     /// The name contains a path, an extension or invalid characters.
-    #[error("`{name}` is no name of a library: write it without path and extension, in letters, digits, `_` and `-`")]
+    #[error("`{name}` is not a library name: write it without path and extension, in letters, digits, `_` and `-`")]
     Name {
         /// The requested name.
         name: String,
@@ -51,7 +51,7 @@ pub enum UserLibraryError {
         name: String,
     },
     /// The file is a link to a target outside of the folder.
-    #[error("{} leads to {}, outside of its folder: put the library itself there", file.display(), target.display())]
+    #[error("{} points to {}, outside of its folder: put the library itself there", file.display(), target.display())]
     Escape {
         /// Path of the file in the folder.
         file: PathBuf,

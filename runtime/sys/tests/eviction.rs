@@ -85,7 +85,7 @@ fn without_the_policy_or_before_its_time_nobody_is_led_out() {
 static HOSTS: Mutex<()> = Mutex::new(());
 
 extern "C" fn block_with_lock(fd: c_int) {
-    let _held = HOSTS.lock().expect("nobody panics");
+    let _held = HOSTS.lock().expect("not poisoned");
     block_in_host(fd);
 }
 

@@ -2,7 +2,7 @@
 //! killed.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
-#![expect(clippy::print_stdout, reason = "a child tells its parent where its copies are")]
+#![expect(clippy::print_stdout, reason = "a child prints the paths of its copies for its parent")]
 
 use crate::common;
 use std::env;
@@ -83,7 +83,7 @@ impl Host {
         let folder = self.folder();
         self.child.kill().expect("it lives");
         self.child.wait().expect("it was killed");
-        assert!(folder.exists(), "whoever is killed removes nothing");
+        assert!(folder.exists(), "a killed process removes nothing");
         folder
     }
 
@@ -239,7 +239,7 @@ fn a_copy_that_is_another_one_since_it_was_checked_is_not_mapped_and_none_of_it_
     let image = ImageFile::read_copy(&good, &stage).expect("just built");
     let staged = stage.stage_whole(image, "good", None, &[]).expect("there is room");
     // SAFETY: its initialiser only writes a file.
-    let image = unsafe { Image::map(staged, None) }.expect("nobody was at it");
+    let image = unsafe { Image::map(staged, None) }.expect("the copy is unchanged");
     assert!(witness.exists());
     // SAFETY: nothing of the image is used again.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
@@ -334,7 +334,7 @@ fn the_folder_of_a_killed_host_stays_while_its_supervisor_reads_the_copies() {
     let (dir, tmp, library) = scene();
     let reported = dir.path().join("reported");
     fs::create_dir(&reported).expect("the test directory is writable");
-    let kept = crash::keep_copies(&reported).expect("nobody else holds it");
+    let kept = crash::keep_copies(&reported).expect("the copies are not locked");
     let dead = Host::start(&tmp, &library, |command| {
         command.env(REPORTED, &reported);
     })
@@ -343,7 +343,7 @@ fn the_folder_of_a_killed_host_stays_while_its_supervisor_reads_the_copies() {
     assert!(dead.exists(), "somebody reads of its crash");
     drop(kept);
     Host::start(&tmp, &library, |_| {}).end();
-    assert!(!dead.exists(), "nobody does any more");
+    assert!(!dead.exists(), "the copies are not locked any more");
 }
 
 #[test]

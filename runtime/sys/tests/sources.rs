@@ -1,7 +1,7 @@
 //! Library files that another process may still write, or that are not library files: the results of reading and copying them.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps a file as a linker does, and writes through that")]
-#![expect(clippy::print_stdout, reason = "a child tells its parent what it saw")]
+#![expect(clippy::print_stdout, reason = "a child prints its results for its parent")]
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read()
     let refused = |head: &[u8], stage: &StageDir| {
         fs::write(&path, head).expect("the test directory is writable");
         File::options().write(true).open(&path).and_then(|file| file.set_len(LENGTH)).expect("a sparse file");
-        ImageFile::read_copy(&path, stage).expect_err("it is no library")
+        ImageFile::read_copy(&path, stage).expect_err("it is not a library")
     };
     let whole = fs::read(&library).expect("just built");
     let too_large = refused(&whole, &usual);
@@ -173,9 +173,9 @@ fn a_child_reads() {
         let image = ImageFile::read(&library).expect("it is a library");
         let bytes = fs::read(&library).expect("it is there");
         let errors = [
-            ImageFile::read_copy(&library, &stage).expect_err("there is no room").to_string(),
-            ImageFile::copy_bytes(&library, &bytes, &stage).expect_err("there is no room").to_string(),
-            stage.stage(&image, "c").expect_err("there is no room").to_string(),
+            ImageFile::read_copy(&library, &stage).expect_err("the disk is full").to_string(),
+            ImageFile::copy_bytes(&library, &bytes, &stage).expect_err("the disk is full").to_string(),
+            stage.stage(&image, "c").expect_err("the disk is full").to_string(),
         ];
         errors.iter().for_each(|error| println!("\n{error}"));
         let left = fs::read_dir(stage.path()).expect("it is ours").flatten().map(|entry| entry.file_name());
@@ -336,7 +336,7 @@ fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unles
         assert!(error.to_string().contains("slow.so is still being written: a program has it open"), "{error}");
     }
     writer.write_all(&other[other.len() / 2..]).expect("writable");
-    assert!(read_both_ways(&path, &stage).iter().all(Result::is_err), "nobody knows that it was all");
+    assert!(read_both_ways(&path, &stage).iter().all(Result::is_err), "the file may be incomplete");
     drop(writer);
     assert!(read_both_ways(&path, &stage).iter().all(Result::is_ok));
     seal_file(&path).expect("it is whole");

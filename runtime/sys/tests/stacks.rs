@@ -55,7 +55,7 @@ fn a_thread_of_somebody_else_gives_it_back_at_its_checkpoint_and_keeps_the_image
         assert_eq!((holders.len(), holders[0].kind), (1, HolderKind::SignalStack), "{holders:?}");
         assert!(!holders[0].thread.is_empty(), "{holders:?}");
         say.send(()).expect("it waits");
-        over.recv().expect("it is given back");
+        over.recv().expect("it is returned");
         finish(&mut ending);
         say.send(()).expect("it waits");
     });

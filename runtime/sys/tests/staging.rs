@@ -130,7 +130,7 @@ fn the_file_of_an_image_that_is_gone_is_written_over_under_a_new_name_and_that_o
     let mut larger = fs::read(&path).expect("just built");
     larger.extend(vec![7; 1 << 20]);
     fs::write(dir.path().join("larger.so"), larger).expect("the test directory is writable");
-    drop(ImageFile::read_copy(&dir.path().join("larger.so"), &stage).expect_err("it goes on behind its end"));
+    drop(ImageFile::read_copy(&dir.path().join("larger.so"), &stage).expect_err("it continues after its end"));
     let file = ImageFile::read_copy(&path, &stage).expect("just built");
     assert_eq!(file.bytes(), fs::read(&path).expect("still there"));
 }
@@ -154,7 +154,7 @@ fn a_library_that_needs_a_private_copy_of_another_is_not_mapped() {
     let error = unsafe { Image::map(staged, None) }.expect_err("it is refused").to_string();
     assert!(error.contains(&format!("it needs {name}, which is the name of a private copy")), "{error}");
     // SAFETY: as above.
-    let image = unsafe { Image::map(copy, None) }.expect("nobody has mapped it before");
+    let image = unsafe { Image::map(copy, None) }.expect("it was not mapped before");
     // SAFETY: nothing of it is used.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
 }

@@ -104,7 +104,7 @@ fn an_import_is_of_the_library_whose_version_it_has() {
     let file = ImageFile::read(&compiled("gcc", dir.path(), "imports", source, &flags)).expect("just built");
     assert_eq!(file.library_of("malloc"), Some("libc.so.6"));
     assert_eq!(file.library_of("cos"), Some("libm.so.6"));
-    assert_eq!(file.library_of("own"), None, "nobody says whose it is");
+    assert_eq!(file.library_of("own"), None, "its owner is unknown");
     assert_eq!(file.library_of("answer"), None);
 }
 
@@ -143,11 +143,12 @@ fn a_program_is_told_to_be_one() {
         ("static-pie", &["-static-pie"]),
         ("unmarked", &["-fPIE", "-pie", "-Wl,-z,norelro", "-rdynamic"]),
     ] {
-        let error = ImageFile::read(&compiled("gcc", dir.path(), name, source, flags)).expect_err("it is no library");
+        let error =
+            ImageFile::read(&compiled("gcc", dir.path(), name, source, flags)).expect_err("it is not a library");
         assert!(matches!(error, ImageError::WrongKind { .. }), "{name}: {error}");
         assert!(error.to_string().contains("is a program, not a shared library"), "{name}: {error}");
     }
-    let error = ImageFile::read(&std::env::current_exe().expect("this program")).expect_err("it is no library");
+    let error = ImageFile::read(&std::env::current_exe().expect("this program")).expect_err("it is not a library");
     assert!(matches!(error, ImageError::WrongKind { .. }), "{error}");
 }
 
@@ -215,7 +216,7 @@ const KEEPS: [(&str, &str, &[&str]); 9] = [
 #[test]
 fn what_the_shared_library_of_cpp_keeps_is_told_beforehand_and_its_harmless_kin_are_not() {
     if Command::new("g++").arg("--version").output().is_err() {
-        eprintln!("did not run: there is no C++ compiler");
+        eprintln!("did not run: the C++ compiler is missing");
         return;
     }
     let dir = TempDir::new().expect("a temporary directory");

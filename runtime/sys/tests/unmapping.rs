@@ -288,7 +288,7 @@ fn an_ending_that_is_given_up_names_who_kept_the_image_and_the_image_goes_on_wor
     wait_for(|| (seen.arrived.load(SeqCst) == 1).then_some(())).expect("the thread runs");
     let (mut ending, ledger) = module.begin_end(AT_ONCE);
     assert!(matches!(ending.poll(), EndState::Waiting(_)));
-    let EndState::Parked { reason, .. } = ending.park() else { panic!("it was given up") };
+    let EndState::Parked { reason, .. } = ending.park() else { panic!("the ending was abandoned") };
     assert!(reason.contains("thread without a name") && reason.contains("still in use"), "{reason}");
     assert_eq!(stale(&library), 1);
     seen.go.store(1, SeqCst);
@@ -309,7 +309,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
             scope.spawn(|| {
                 for _ in 0..ROUNDS {
                     begin.wait();
-                    let owe = shared.lock().expect("nobody panics").expect("a module is mapped");
+                    let owe = shared.lock().expect("not poisoned").expect("a module is mapped");
                     // Uses a fresh thread each time, whose end coincides with the unload at any point.
                     let (owes, has_owed) = mpsc::channel();
                     let thread = thread::spawn(move || {
@@ -324,7 +324,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
         }
         for round in 0..ROUNDS {
             let module = library.map();
-            *shared.lock().expect("nobody panics") = Some(module.function(c"owe"));
+            *shared.lock().expect("not poisoned") = Some(module.function(c"owe"));
             begin.wait();
             done.wait();
             let (mut ending, ledger) = module.begin_end(AT_ONCE);
@@ -350,5 +350,5 @@ fn shares_of_a_ledger_are_given_back_when_its_image_is_gone() {
     let (mut ending, ledger) = module.begin_end(AT_ONCE);
     finish(&mut ending);
     drop(ending);
-    wait_for(|| (Arc::strong_count(&ledger) == 1).then_some(())).expect("nobody else keeps the ledger");
+    wait_for(|| (Arc::strong_count(&ledger) == 1).then_some(())).expect("the ledger has no other owner");
 }

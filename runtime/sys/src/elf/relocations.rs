@@ -162,14 +162,14 @@ impl<'a> Walk<'a> {
             };
             if entry & 1 == 0 {
                 // The loader adds to the existing value, so no word may be relocated twice.
-                ensure(next.is_none_or(|next| entry >= next), || format!("entry {index} of {what} goes back"))?;
+                ensure(next.is_none_or(|next| entry >= next), || format!("entry {index} of {what} is out of order"))?;
                 write(entry)?;
                 next = entry.checked_add(WORD);
                 continue;
             }
-            let start = next.ok_or_else(|| wrong("is for no place"))?;
+            let start = next.ok_or_else(|| wrong("is for no location"))?;
             for bit in (1..64).filter(|bit| entry >> bit & 1 == 1) {
-                write(start.checked_add((bit - 1) * WORD).ok_or_else(|| wrong("is for no place"))?)?;
+                write(start.checked_add((bit - 1) * WORD).ok_or_else(|| wrong("is for no location"))?)?;
             }
             next = start.checked_add(63 * WORD);
         }
@@ -204,7 +204,7 @@ impl<'a> Walk<'a> {
             let skip = at - ground.range.start;
             let slot = slots.get_mut((skip / WORD) as usize).filter(|_| skip.is_multiple_of(WORD) && width == WORD);
             let slot = slot.filter(|_| is_code).ok_or(
-                "would have the loader call what is no function of the library for certain: give that function no name \
+                "would make the loader call an address that is not a function of the library for certain: give that function no name \
                  that others see (`static`, or hidden)",
             )?;
             *slot = true;
@@ -349,7 +349,9 @@ mod tests {
         ] {
             let says = check(entry);
             assert!(
-                says.contains("would have the loader call what is no function of the library for certain"),
+                says.contains(
+                    "would make the loader call an address that is not a function of the library for certain"
+                ),
                 "{entry:?}: {says}"
             );
         }
@@ -371,14 +373,14 @@ mod tests {
         let words = [CODE, CODE + 8, DATA];
         assert_eq!(packed(&[INIT, 0b111], words), "whole");
         assert_eq!(packed(&[INIT, INIT + 8, DATA], words), "whole");
-        let back = "entry 1 of the packed relocations goes back";
+        let back = "entry 1 of the packed relocations is out of order";
         assert_eq!(packed(&[INIT, INIT], words), back);
         let says = |why: &str| format!("entry {why}");
-        assert_eq!(packed(&[0b11], words), says("0 of the packed relocations is for no place"));
+        assert_eq!(packed(&[0b11], words), says("0 of the packed relocations is for no location"));
         assert_eq!(
             packed(&[INIT, 0b111], [CODE, DATA, DATA]),
             says(
-                "1 of the packed relocations would have the loader call what is no function of the library for certain: \
+                "1 of the packed relocations would make the loader call an address that is not a function of the library for certain: \
                  give that function no name that others see (`static`, or hidden)"
             )
         );

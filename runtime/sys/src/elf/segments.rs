@@ -108,7 +108,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), Flaw> {
     let alone =
         [PT_LOAD, PT_NOTE].contains(kind) || elf.segments.iter().filter(|other| other.kind == *kind).count() == 1;
     ensure(alone, || format!("{} is there twice", what()))?;
-    ensure(*kind == PT_LOAD || !segment.allows(PF_X.0), || format!("{} asks to be executable", what()))?;
+    ensure(*kind == PT_LOAD || !segment.allows(PF_X.0), || format!("{} is executable", what()))?;
     if *kind != PT_LOAD && *kind != PT_GNU_STACK {
         ensure(*align > 0 && addr % align == 0, || format!("{} is not aligned", what()))?;
         let load = elf.load_of(*addr, *memsz).or_else(|| elf.load_of(*addr, *filesz));
@@ -195,8 +195,8 @@ fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
 fn check_counterparts(elf: &Elf<'_>) -> Result<(), Flaw> {
     let has = |kind: ProgramType| elf.segments.iter().any(|segment| segment.kind == kind);
     let locals = elf.sections.iter().any(|section| section.is_loaded() && section.has(SHF_TLS.0));
-    ensure(has(PT_GNU_STACK), || "nothing says that the stack is not executable".to_owned())?;
-    ensure(has(PT_DYNAMIC), || "there is no dynamic table".to_owned())?;
+    ensure(has(PT_GNU_STACK), || "the segment that makes the stack non-executable is missing".to_owned())?;
+    ensure(has(PT_DYNAMIC), || "the dynamic table is missing".to_owned())?;
     ensure(has(PT_TLS) == locals, || "thread-locals are not announced".to_owned())?;
     ensure(has(PT_GNU_EH_FRAME) == elf.section_named(".eh_frame_hdr").is_some(), || {
         "unwind tables are not announced".to_owned()

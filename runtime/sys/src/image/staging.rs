@@ -67,7 +67,7 @@ impl StageDir {
         staged.needs(image.needed());
         let library = image.name().to_owned();
         let renamed = placed(&image, patches).and_then(|patches| {
-            staged.take(image.into_copy().ok_or_else(|| io::Error::other("there is no copy"))?)?;
+            staged.take(image.into_copy().ok_or_else(|| io::Error::other("the copy is missing"))?)?;
             Ok(patches)
         });
         staged.finished(&library, renamed, symbols)

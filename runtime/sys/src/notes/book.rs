@@ -171,7 +171,7 @@ mod tests {
             longest = longest.max(file.lines().count());
         }
         assert!(longest <= 2 * (3 * MOST_GONE + 4) + SLACK + 4, "{longest} lines");
-        assert!(rewritten < 1_000, "written anew {rewritten} times: that costs more than it saves");
+        assert!(rewritten < 1_000, "rewritten {rewritten} times: that costs more than it saves");
         let whole = book.whole(|folder| folder != Path::new("/tmp/old"));
         assert!(
             whole.contains("stage /tmp/s .\n") && !whole.contains("/tmp/old"),

@@ -1,6 +1,6 @@
 //! Handler of fatal signals. It performs only operations that are valid in a damaged process: system calls on previously opened
 //! descriptors and formatting on its own stack, without locks or heap memory.
-#![expect(unsafe_code, reason = "signal handlers are C, and what they look at may be damaged")]
+#![expect(unsafe_code, reason = "signal handlers are C, and the memory they read may be damaged")]
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;

@@ -65,7 +65,7 @@ mod tests {
         let (mut told, nothing) = (0, ptr::without_provenance_mut(0x21));
         with(10, ptr::null_mut(), nothing, |info, context| {
             assert!(!info.is_null() && context != nothing);
-            told = peek::word(info.addr()).expect("a record was handed on") as i32;
+            told = peek::word(info.addr()).expect("a record was passed on") as i32;
         });
         assert_eq!(told, 10);
     }

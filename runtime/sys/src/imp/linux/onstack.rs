@@ -1,6 +1,6 @@
 //! Calls of handlers on the interrupted stack, if another handler uses the alternate stack and this one does not. The kernel would
 //! have used the same stack.
-#![expect(unsafe_code, reason = "goes to another stack for the length of a call")]
+#![expect(unsafe_code, reason = "switches to another stack during a call")]
 
 use std::ffi::{c_int, c_void};
 

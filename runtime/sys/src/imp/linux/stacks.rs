@@ -235,7 +235,7 @@ mod tests {
         let (end, wait) = channel::<()>();
         let before = Ticks::now();
         let waiting = thread::spawn(move || {
-            tell.send(super::kernel::own_tid()).expect("somebody listens");
+            tell.send(super::kernel::own_tid()).expect("the receiver is alive");
             wait.recv().is_err()
         });
         let tid = told.recv().expect("it runs");

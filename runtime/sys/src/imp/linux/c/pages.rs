@@ -1,5 +1,5 @@
 //! Reserved pages without access, and memory between such pages.
-#![expect(unsafe_code, reason = "asks the kernel for pages, and gives them back")]
+#![expect(unsafe_code, reason = "maps and unmaps pages")]
 
 use std::ffi::{c_int, c_void};
 use std::io;

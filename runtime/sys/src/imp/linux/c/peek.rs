@@ -1,5 +1,5 @@
 //! Reads of memory that other code may unmap at any time. The kernel copies the memory, so an unmapped page is an error, not a fault.
-#![expect(unsafe_code, reason = "asks the kernel to copy memory of this process")]
+#![expect(unsafe_code, reason = "copies memory of this process through the kernel")]
 
 use std::ffi::c_int;
 use std::fs::File;
