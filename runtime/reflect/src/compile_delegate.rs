@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delegate_is_found_by_its_path_and_is_the_type_of_properties_by_its_words() {
+    fn delegates_are_found_by_path_and_usable_as_property_types() {
         let world = world();
         let may_turn = DelegateDecl {
             class: "/Script/Game.Cube".to_owned(),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_its_reason() {
+    fn invalid_delegates_are_refused_with_a_reason() {
         let check = |delegates: &[DelegateDecl], properties: &[(PropertyKind, &str)], expected: &str| {
             let error = declared(&world(), delegates, properties).unwrap_err();
             assert!(error.contains(expected), "{error}");

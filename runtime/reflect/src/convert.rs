@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_comes_along_when_it_is_the_same_number_there() {
+    fn numbers_convert_if_the_value_is_equal() {
         use PropertyType as T;
         use Value as V;
         for (value, wanted, expected) in [
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_comes_along_when_every_field_does() {
+    fn structs_convert_if_every_field_converts() {
         let of = structure(
             "P",
             &[PropertyDecl::new("x", PropertyKind::F64), PropertyDecl::new("y", PropertyKind::U8).with_default("9")],

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_writes_to_out_parameters_and_to_no_others_once_it_has_finished() {
+    fn a_thunk_writes_only_out_parameters_and_only_after_finish() {
         use alcedo_abi::kinds::property_flags;
         let params = [
             PropertyDecl::new("count", PropertyKind::I32),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_steps_to_places_in_a_block_and_uses_them_once_it_has_finished() {
+    fn a_thunk_uses_stepped_block_parameters_after_finish() {
         use crate::containers::{array, array_ref};
         use crate::thunk::{AnyArray, AnyStruct, AnyValue};
         use alcedo_abi::kinds::property_flags;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_takes_finishes_and_gives() {
+    fn a_thunk_takes_finishes_and_returns() {
         let result = check(|_, frame| {
             let (count, label) = (frame.take::<i32>()?, frame.take::<String>()?);
             frame.finish()?;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_that_takes_otherwise_is_told() {
+    fn wrong_use_of_a_frame_is_reported() {
         let error = check(|_, frame| frame.take::<f32>().map(drop)).unwrap_err();
         assert_eq!(
             error,

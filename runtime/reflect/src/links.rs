@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_leads_to_what_it_was_pointed_at_if_that_suits() {
+    fn references_resolve_to_their_object_if_it_suits() {
         let (world, [node, leaf, bird]) = forest();
         for ty in references() {
             let sings = matches!(ty, PropertyType::ScriptInterface(_));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn no_reference_leads_to_what_is_gone() {
+    fn references_to_destroyed_objects_resolve_to_none() {
         let (world, [_, leaf, bird]) = forest();
         for ty in references() {
             let object = if matches!(ty, PropertyType::ScriptInterface(_)) { bird } else { leaf };

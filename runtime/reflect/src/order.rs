@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_comes_first_and_the_rest_keeps_its_order() {
+    fn dependencies_come_first_and_the_rest_keeps_its_order() {
         check(&[&[], &[], &[]], Ok(&[0, 1, 2]));
         check(&[&[2], &[], &[1]], Ok(&[1, 2, 0]));
         check(&[&[1, 2], &[2], &[]], Ok(&[2, 1, 0]));

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_path_says_what_is_wrong() {
+    fn errors_of_type_paths_name_the_problem() {
         check_type("", "it does not start with /Script/");
         check_type("/script/Engine.Actor", "it does not start with /Script/");
         check_type("/Script/Engine", "the dot between package and type is missing");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_what_is_parsed() {
+    fn printed_paths_parse_to_equal_paths() {
         for text in ["/Script/Engine.Actor:receive_tick", "/Script/A.B:c"] {
             assert_eq!(text.parse::<MemberPath>().unwrap().to_string(), text);
         }

@@ -139,7 +139,7 @@ mod tests {
     use super::LentSlices;
 
     #[test]
-    fn what_is_lent_decides_what_is_refused_and_a_module_that_is_gone_lends_nothing() {
+    fn borrows_decide_what_is_refused_and_end_with_their_module() {
         let slices = LentSlices::new();
         slices.introduce(7, "values");
         slices.shared.word.module.store(7, Ordering::Relaxed);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_holds_may_be_read_and_not_changed_until_the_last_hold_ends() {
+    fn memory_held_by_the_host_is_read_only_until_released() {
         let slices = LentSlices::new();
         let (first, second) = (slices.hold(), slices.hold());
         drop(first);

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_suit_is_named_with_its_place_however_deep_it_lies() {
+    fn nested_objects_of_wrong_classes_are_reported_with_their_location() {
         let (world, [door, wall]) = house();
         let says = |inside: &str| {
             format!("the place{inside}: object {wall} is a /Script/Engine.Wall, not a /Script/Engine.Door")
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_is_gone_suits_since_it_leads_to_none() {
+    fn destroyed_objects_suit_every_type() {
         let (world, [_, wall]) = house();
         world.objects.release(wall);
         check(&world, "Object(/Script/Engine.Door)", &Value::Object(wall), None);

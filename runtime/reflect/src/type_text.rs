@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_name_problem_and_location() {
         check("", "! unknown kind ``; write a struct as its path");
         check("Struct(/Script/A.B)", "! unknown kind `Struct`; write a struct as its path");
         check("potato", "! unknown kind `potato`; write a struct as its path");

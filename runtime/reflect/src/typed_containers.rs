@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_it_has_to_match_too() {
+    fn element_types_must_match_too() {
         let ty = type_of("Array(Map(u8, String))");
         assert!(Vec::<BTreeMap<u8, String>>::matches(&ty));
         assert!(!Vec::<BTreeMap<u8, Utf8String>>::matches(&ty));

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn unknown_types_are_named_in_the_error() {
         check(
             "Array(/Script/Test.Potato)",
             "! unknown struct /Script/Test.Potato: declare it in the same batch or load its module first",

@@ -88,7 +88,7 @@ mod tests {
     use super::OwnFolder;
 
     #[test]
-    fn its_folder_is_its_own() {
+    fn the_thread_has_its_own_working_directory() {
         let before = current_dir().expect("one");
         let folder = tempfile::tempdir().expect("a folder");
         let own = OwnFolder::start(folder.path()).expect("a thread");

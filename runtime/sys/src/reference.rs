@@ -76,7 +76,7 @@ mod tests {
     use super::{Reference, Target};
 
     #[test]
-    fn a_reference_says_where_it_is_and_what_it_leads_to() {
+    fn references_are_formatted_with_location_and_target() {
         let check = |blocks, target, expected: &str| {
             let (library, place) = ("libcrypto.so.3".to_owned(), ".bss+0x40".to_owned());
             assert_eq!(Reference { library, place, blocks, target }.to_string(), expected);

@@ -216,7 +216,7 @@ fn waits_for(ending: &mut Ending, said: &str) {
 }
 
 #[test]
-fn a_thread_of_a_library_that_came_along_keeps_the_image_until_it_ends() {
+fn a_companion_thread_keeps_the_image_until_it_ends() {
     let pair = Pair::new("libasleep.so", &[]);
     let user = pair.map();
     user.start();
@@ -230,7 +230,7 @@ fn a_thread_of_a_library_that_came_along_keeps_the_image_until_it_ends() {
 }
 
 #[test]
-fn of_two_images_that_share_a_library_the_one_that_did_not_start_its_thread_goes_at_once() {
+fn an_image_ignores_threads_that_another_started_in_a_shared_library() {
     let pair = Pair::new("libshared.so", &[]);
     let first = pair.map();
     first.start();
@@ -249,7 +249,7 @@ fn of_two_images_that_share_a_library_the_one_that_did_not_start_its_thread_goes
 }
 
 #[test]
-fn a_pool_outlives_the_image_that_brought_it_and_goes_with_one_that_ends_its_threads() {
+fn a_pool_outlives_its_image_until_another_image_stops_its_threads() {
     let pair = Pair::new("libomp.so.of.test", &[]);
     let first = pair.map();
     first.start();
@@ -293,7 +293,7 @@ extern "C" fn wait_inside() {
 }
 
 #[test]
-fn an_image_that_a_thread_of_a_pool_is_in_waits_for_it() {
+fn an_image_waits_for_pool_threads_inside_it() {
     let pair = Pair::new("libomp.so.of.another.test", &[]);
     let user = pair.map();
     let start: extern "C" fn(extern "C" fn()) -> c_int = user.function(c"start_and_call_back");
@@ -325,12 +325,12 @@ fn is_run_by(pair: &Pair) {
 }
 
 #[test]
-fn an_image_waits_for_a_thread_that_a_library_it_needs_has_started_for_it() {
+fn an_image_waits_for_threads_of_libraries_it_needs() {
     is_run_by(&Pair::new("libhelper.so", &[]));
 }
 
 #[test]
-fn an_image_waits_for_a_thread_that_a_library_it_has_opened_has_started_for_it() {
+fn an_image_waits_for_threads_of_libraries_it_opened() {
     is_run_by(&Pair::that_opens("libopened.so"));
 }
 
@@ -389,7 +389,7 @@ long sum(long count) {
 "#;
 
 #[test]
-fn images_that_run_loops_of_openmp_go_one_after_the_other_and_its_threads_stay() {
+fn images_using_openmp_unload_and_its_threads_stay() {
     let pair = Pair::new("libunused.so", &[]);
     let dir = pair.dir.path();
     let (source, library) = (dir.join("loop.c"), dir.join("libloop.so"));
@@ -420,7 +420,7 @@ fn images_that_run_loops_of_openmp_go_one_after_the_other_and_its_threads_stay()
 }
 
 #[test]
-fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_crash() {
+fn addresses_of_unloaded_companions_are_noted_for_crash_reports() {
     let pair = Pair::new("libnoted.so.1", &[]);
     let folder = TempDir::new().expect("a folder");
     crash::report_into(folder.path()).expect("the first in this process");
@@ -450,7 +450,7 @@ fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_
 }
 
 #[test]
-fn an_image_that_came_later_is_no_library_of_the_first_though_it_has_no_ledger() {
+fn a_later_image_is_not_a_library_of_an_earlier_one() {
     let dir = TempDir::new().expect("a folder");
     let plain = dir.path().join("libplain.so");
     gcc("int answer(void) { return 42; }", &plain, &[], &[]);

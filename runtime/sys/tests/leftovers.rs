@@ -49,7 +49,7 @@ extern "C" fn count_ours(_signal: c_int) {
 }
 
 #[test]
-fn a_signal_reaches_every_image_and_then_the_process_and_leads_nowhere_once_they_are_gone() {
+fn signals_reach_every_image_then_the_process_and_skip_unloaded_images() {
     const SIGNAL: c_int = libc::SIGUSR1;
     let mut own = unset();
     own.sa_sigaction = count_ours as *const () as usize;
@@ -78,7 +78,7 @@ fn a_signal_reaches_every_image_and_then_the_process_and_leads_nowhere_once_they
 }
 
 #[test]
-fn an_image_sees_what_it_has_set_before_and_may_put_it_back() {
+fn an_image_sees_its_own_signal_handler_and_may_restore_it() {
     const SIGNAL: c_int = libc::SIGUSR2;
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
@@ -182,7 +182,7 @@ fn at_exit(module: &Module, seen: &Seen, digit: c_long, how: c_int) {
 }
 
 #[test]
-fn exit_handlers_run_before_the_image_goes_last_first_and_what_they_owe_is_paid() {
+fn exit_handlers_run_in_reverse_order_before_the_image_is_unloaded() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     at_exit(&module, seen, 1, 0);
@@ -198,7 +198,7 @@ fn exit_handlers_run_before_the_image_goes_last_first_and_what_they_owe_is_paid(
 const CHILD: &str = "ALCEDO_SYS_TEST_EXIT_IN_CHILD";
 
 #[test]
-fn exit_handlers_of_living_images_run_when_the_process_ends_and_those_of_gone_ones_do_not() {
+fn only_exit_handlers_of_living_images_run_at_process_end() {
     let here = env::current_exe().expect("this program has a path");
     let mut child = Command::new(here);
     child.env(CHILD, "1").args(["--exact", "--nocapture", "leftovers::a_child_exits_with_handlers_left"]);
@@ -237,7 +237,7 @@ fn a_child_exits_with_handlers_left() {
 }
 
 #[test]
-fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
+fn leftover_mappings_and_allocations_are_counted_and_freed() {
     const MIB: usize = 1 << 20;
     let library = Library::new();
     let round = || {

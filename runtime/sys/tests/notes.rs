@@ -50,7 +50,7 @@ fn a_child_maps_and_unmaps() {
 }
 
 #[test]
-fn many_reloads_leave_a_short_file_that_tells_of_the_last_ones() {
+fn many_reloads_leave_a_short_file_about_the_last_ones() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "noted", 42, &[]);
     let reported = dir.path().join("reported");

@@ -116,7 +116,7 @@ fn whole_libraries_are_accepted() {
 }
 
 #[test]
-fn a_digest_tells_one_bit_from_another() {
+fn digests_differ_by_a_single_bit() {
     let libraries = libraries();
     let (path, bytes) = &libraries.all[0];
     let image = ImageFile::read(path).expect("whole");
@@ -166,7 +166,7 @@ fn every_bit_of_the_headers_counts_or_is_known_to_be_harmless() {
 }
 
 #[test]
-fn a_flip_in_the_dynamic_table_is_refused_by_us_or_by_the_loader_but_kills_nobody() {
+fn flipped_bits_in_the_dynamic_table_are_refused_without_a_crash() {
     let libraries = libraries();
     for (path, bytes) in &libraries.all {
         let image = ImageFile::read(path).expect("whole");
@@ -247,13 +247,13 @@ fn child_maps(path: &Path) -> bool {
 
 fn child(path: &Path) -> ExitStatus {
     let mut child = Command::new(env::current_exe().expect("this program"));
-    child.args(["--exact", "refusal::a_child_maps_what_it_is_given"]).env(CHILD, path).env("RUST_BACKTRACE", "0");
+    child.args(["--exact", "refusal::a_child_maps_its_argument"]).env(CHILD, path).env("RUST_BACKTRACE", "0");
     child.output().expect("this program runs").status
 }
 
 /// Returns immediately unless this process was started as a child.
 #[test]
-fn a_child_maps_what_it_is_given() {
+fn a_child_maps_its_argument() {
     let Some(path) = env::var_os(CHILD) else { return };
     let stage = StageDir::new().expect("a stage directory");
     let image = ImageFile::read(Path::new(&path)).expect("the parent found it whole");

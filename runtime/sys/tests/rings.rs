@@ -55,7 +55,7 @@ fn kept(ending: &mut Ending) -> String {
 }
 
 #[test]
-fn an_image_with_a_request_in_flight_keeps_its_memory_until_the_ring_is_closed() {
+fn a_request_in_flight_keeps_memory_until_the_ring_is_closed() {
     let (_alone, library, (from, mut to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let module = library.map();
     let Some(fd) = ring(&module) else { return };
@@ -97,7 +97,7 @@ fn a_ring_that_was_closed_right_before_the_end_is_waited_for() {
 }
 
 #[test]
-fn a_ring_that_was_there_before_or_was_never_used_keeps_nobody() {
+fn earlier_or_unused_rings_keep_no_image() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let first = library.map();
     let Some(_fd) = ring(&first) else { return };
@@ -144,7 +144,7 @@ fn a_ring_is_known_by_more_than_its_number() {
 }
 
 #[test]
-fn a_ring_that_the_host_says_is_its_own_keeps_nobody() {
+fn rings_declared_by_the_host_keep_no_image() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let (first, second) = (library.map(), library.map());
     let Some(fd) = ring(&first) else { return };

@@ -45,7 +45,7 @@ fn read_both_ways(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageErro
 }
 
 #[test]
-fn what_is_no_file_is_refused_at_once_and_a_link_to_a_library_is_not() {
+fn non_files_are_refused_immediately_and_links_to_libraries_accepted() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let place = |name: &str| dir.path().join(name);
     // A pipe without a writer, and a pipe whose writer never writes.
@@ -85,7 +85,7 @@ fn what_is_no_file_is_refused_at_once_and_a_link_to_a_library_is_not() {
 }
 
 #[test]
-fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read() {
+fn length_and_first_bytes_are_checked_before_the_rest_is_read() {
     const LENGTH: u64 = 1 << 40;
     let dir = TempDir::new().expect("a temporary directory");
     let demanding = |largest| {
@@ -133,7 +133,7 @@ fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read()
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_with_the_library_and_the_folder() {
+fn a_full_disk_is_reported_with_library_and_folder() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "c", 42, &[]);
     let program = env::current_exe().expect("this program");
@@ -251,7 +251,7 @@ fn rewrite(path: &Path, builds: &[Vec<u8>; 2], way: usize, stop: &AtomicBool) {
 }
 
 #[test]
-fn a_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
+fn a_file_rewritten_during_the_read_is_never_accepted_torn() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
     for way in 0..3 {
@@ -270,7 +270,7 @@ fn a_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
 
 /// Files of another user cannot have a lease, so the second check must detect the change.
 #[test]
-fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
+fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     if !rustix::process::geteuid().is_root() {
         return eprintln!("skipped: only the administrator can be another user");
     }
@@ -304,7 +304,7 @@ fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
 
 /// Simulates the time between fork and exec of another thread's child process.
 #[test]
-fn a_file_that_is_open_for_writing_for_a_moment_only_is_read() {
+fn a_file_briefly_open_for_writing_is_read() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "c", 42, &[]);
     let read_meanwhile = || {
@@ -322,7 +322,7 @@ fn a_file_that_is_open_for_writing_for_a_moment_only_is_read() {
 }
 
 #[test]
-fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unless_it_is_sealed() {
+fn unsealed_files_open_for_writing_are_refused_until_closed() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let [build, other] = builds(dir.path());
     let path = dir.path().join("slow.so");

@@ -34,7 +34,7 @@ fn word(module: &Module) -> usize {
 }
 
 #[test]
-fn a_thread_of_somebody_else_gives_it_back_at_its_checkpoint_and_keeps_the_image_until_then() {
+fn foreign_threads_keep_the_image_until_their_checkpoint_restores_the_stack() {
     let library = Library::new();
     let module = library.map();
     let (word, (say, hear), (done, over)) = (word(&module), mpsc::channel(), mpsc::channel());
@@ -71,7 +71,7 @@ fn a_thread_that_has_ended_has_no_stack() {
 }
 
 #[test]
-fn stacks_of_two_images_are_given_back_in_either_order() {
+fn stacks_of_two_images_are_restored_in_either_order() {
     for first_goes_first in [true, false] {
         thread::spawn(move || {
             let library = Library::new();

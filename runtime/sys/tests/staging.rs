@@ -34,7 +34,7 @@ fn library(dir: &Path, extra: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn a_patched_copy_runs_patched_from_its_first_instruction_and_the_library_stays_as_it_was() {
+fn a_copy_runs_patched_and_the_library_is_unchanged() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let path = library(dir.path(), &[]);
     let (file, before) = (ImageFile::read(&path).expect("just built"), fs::read(&path).expect("just built"));
@@ -70,7 +70,7 @@ fn a_patch_that_does_not_fit_its_section_leaves_no_copy() {
 }
 
 #[test]
-fn symbol_bytes_lie_beside_the_copy_for_as_long_as_it_does() {
+fn symbol_bytes_exist_next_to_the_copy_during_its_lifetime() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let file = ImageFile::read(&library(dir.path(), &[])).expect("just built");
     let both =
@@ -84,7 +84,7 @@ fn symbol_bytes_lie_beside_the_copy_for_as_long_as_it_does() {
 }
 
 #[test]
-fn what_a_library_asks_others_for_and_what_bypasses_the_hooks_is_known_before_it_is_mapped() {
+fn imports_and_hook_bypasses_are_known_before_mapping() {
     let dir = TempDir::new().expect("a temporary directory");
     let plain = ImageFile::read(&library(dir.path(), &[])).expect("just built");
     assert!(plain.imports().iter().any(|name| name == "malloc"), "{:?}", plain.imports());
@@ -95,7 +95,7 @@ fn what_a_library_asks_others_for_and_what_bypasses_the_hooks_is_known_before_it
 }
 
 #[test]
-fn the_file_of_an_image_that_is_gone_is_written_over_under_a_new_name_and_that_of_a_parked_one_is_not() {
+fn files_of_unloaded_images_are_reused_and_those_of_parked_ones_kept() {
     use std::os::unix::fs::MetadataExt as _;
 
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));

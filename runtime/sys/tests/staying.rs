@@ -46,7 +46,7 @@ fn comes_and_goes(file: &ImageFile) -> bool {
 }
 
 #[test]
-fn a_library_that_is_linked_not_to_be_deleted_says_so_and_stays() {
+fn a_library_linked_with_nodelete_is_reported_and_pinned() {
     let dir = TempDir::new().expect("a temporary directory");
     let built = |name: &str, flags: &[&str]| {
         let flags = [&["-shared", "-fPIC", "-DOTHER=1"], flags].concat();
@@ -59,7 +59,7 @@ fn a_library_that_is_linked_not_to_be_deleted_says_so_and_stays() {
 }
 
 #[test]
-fn a_library_goes_though_one_that_it_needs_is_linked_to_stay() {
+fn a_library_unloads_although_a_dependency_is_pinned() {
     let dir = TempDir::new().expect("a temporary directory");
     let other = "int other(void) { return 5; }";
     compiled("gcc", dir.path(), "other", other, &["-shared", "-fPIC", "-Wl,-z,nodelete", "-Wl,-soname,libother.so"]);
@@ -73,7 +73,7 @@ fn a_library_goes_though_one_that_it_needs_is_linked_to_stay() {
 }
 
 #[test]
-fn a_library_with_a_symbol_that_a_process_has_once_says_so_and_stays() {
+fn a_library_with_unique_symbols_is_reported_and_pinned() {
     let dir = TempDir::new().expect("a temporary directory");
     let built = |name: &str, flags: &[&str]| {
         let flags = [&["-shared", "-fPIC"], flags].concat();
@@ -133,7 +133,7 @@ fn functions_of_python_and_glib_that_keep_code_are_reported_beforehand() {
 }
 
 #[test]
-fn a_program_is_told_to_be_one() {
+fn programs_are_reported_as_programs() {
     let dir = TempDir::new().expect("a temporary directory");
     let source = "int main(void) { return 0; }";
     for (name, flags) in [
@@ -214,7 +214,7 @@ const KEEPS: [(&str, &str, &[&str]); 9] = [
 ];
 
 #[test]
-fn what_the_shared_library_of_cpp_keeps_is_told_beforehand_and_its_harmless_kin_are_not() {
+fn pinning_by_libstdcpp_is_reported_before_loading_without_false_reports() {
     if Command::new("g++").arg("--version").output().is_err() {
         eprintln!("did not run: the C++ compiler is missing");
         return;

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_letter_is_replaced_and_told() {
+    fn invalid_characters_are_replaced_and_reported() {
         let odd = Source::decode("A.uc", b"\xFF\xFEa\0;");
         assert_eq!((odd.text.as_str(), odd.broken), ("a\u{FFFD}", Some(1)));
         let half = Source::decode("A.uc", b"\xFF\xFE\x00\xD8a\0");

@@ -25,7 +25,7 @@ fn whatever_is_outside_of_the_language_is_named() {
 }
 
 #[test]
-fn what_is_outside_is_named_beside_mistakes_of_the_syntax_without_any_type() {
+fn unsupported_constructs_are_reported_next_to_syntax_errors() {
     let text = "class Tower extends Building;\n\nvar Bricks B;\nfunction Rise( {\n}\nfunction Up()\n{\n\tlocal Actor A;\n\
                 \tforeach AllActors(class'Actor', A) A.Rise();\n\tforeach Floors(A) A.Rise();\n\tTop: Unknown = 3;\n\
                 \t`log(\"up\");\n}\nnative function Down();\nstate Falling { }\n";

@@ -8,7 +8,7 @@ use crate::interpreter::Interpreter;
 use crate::support::{checked, programs, rendered, sources};
 
 #[test]
-fn each_program_gives_what_its_head_says() {
+fn each_program_returns_the_results_of_its_head() {
     let all = programs("programs");
     assert!(all.len() >= 100, "{} programs", all.len());
     let mut wrong = Vec::new();

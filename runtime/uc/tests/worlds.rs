@@ -43,7 +43,7 @@ fn first_message(world: &World, text: &str) -> String {
 }
 
 #[test]
-fn the_class_of_the_source_page_is_compiled_with_vectors_of_either_width() {
+fn the_documented_class_compiles_with_vectors_of_either_width() {
     let sources = sources(&folder("programs").join("dllbind_as_written.uc"));
     let found = check("Test", &sources, &root().types, &Options::default());
     let package = found.unwrap_or_else(|messages| panic!("{}", rendered(&messages, &sources))).package;
@@ -87,7 +87,7 @@ fn of_two_types_of_one_name_one_is_named_by_its_package() {
 }
 
 #[test]
-fn what_scripts_declared_in_the_package_before_is_what_is_being_replaced() {
+fn earlier_script_types_of_the_package_are_replaced() {
     let world = root();
     let old = ClassDecl {
         properties: vec![PropertyDecl::new("Old", K::I32)],
@@ -186,7 +186,7 @@ fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
 }
 
 #[test]
-fn a_type_of_a_package_that_is_not_there_is_none_of_another_package() {
+fn types_of_missing_packages_do_not_match_other_packages() {
     let message = first_message(&root(), "class Program extends Gone.Program;");
     assert_eq!(message, "unknown class `Gone.Program`: declared neither in this package nor in reflection");
 }
@@ -212,7 +212,7 @@ fn a_type_of_a_module_with_errors_is_named_and_not_denied() {
 }
 
 #[test]
-fn other_files_are_checked_beside_one_that_cannot_be_read() {
+fn other_files_are_checked_despite_an_unparsable_file() {
     let world = root();
     let file = |name: &str, text: &str| Source::new(name, text);
     let sources = [
@@ -285,7 +285,7 @@ fn totals_of_a_package_are_limited_and_each_limit_is_reported_once() {
 }
 
 #[test]
-fn a_row_of_constants_is_told_once_whatever_its_length() {
+fn a_long_chain_of_constants_is_reported_once() {
     let world = root();
     let program = |consts: String| format!("class Program extends Object; {consts}");
     let errors = |text: &str| {

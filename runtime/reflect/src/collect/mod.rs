@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_cdo_is_kept_when_nobody_holds_anything() {
+    fn only_the_cdo_is_kept_without_references() {
         check(&[], &[], &[], &[1, 2, 3, 4, 5]);
     }
 
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_that_nobody_holds_is_found() {
+    fn an_unreferenced_cycle_is_collected() {
         check(&[(1, "next", 2), (2, "next", 1)], &[3], &[], &[1, 2, 4, 5]);
     }
 
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_are_called_once_in_each_part_of_a_mark_and_create_no_objects_without_an_end() {
+    fn hooks_run_once_per_mark_phase_and_cannot_create_objects_endlessly() {
         let world = world();
         let class = |name, hook| ClassDecl { add_references: Some(references_hook(hook)), ..native(name, OBJECT, &[]) };
         let classes = declare(&world, [class("Renamer", rename), class("Creator", create)]);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_of_the_host_is_about_stays() {
+    fn arguments_of_a_host_call_are_kept_alive() {
         let world = world();
         let class = declare(&world, [dynamic("Node", OBJECT, &[])]).remove(0);
         let object = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);

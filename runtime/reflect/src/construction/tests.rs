@@ -152,7 +152,7 @@ fn garage() -> (Recorder, Rc<Class>) {
 }
 
 #[test]
-fn a_construction_goes_through_its_steps_in_order() {
+fn construction_runs_its_steps_in_order() {
     let (recorder, big) = garage();
     make_cdo(&recorder.world, &recorder, &big).unwrap();
     recorder.taken();
@@ -175,7 +175,7 @@ fn a_construction_goes_through_its_steps_in_order() {
 }
 
 #[test]
-fn a_cdo_is_born_after_that_of_its_base_and_those_of_its_subobjects() {
+fn a_cdo_is_created_after_those_of_base_and_subobjects() {
     let (recorder, big) = garage();
     let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
     assert_eq!(make_cdo(&recorder.world, &recorder, &big), Ok(cdo));
@@ -378,7 +378,7 @@ fn destroying_ends_subobjects_first_and_only_once() {
 }
 
 #[test]
-fn a_dead_cdo_is_born_again_when_it_is_needed() {
+fn a_destroyed_cdo_is_created_again_on_demand() {
     let (recorder, big) = garage();
     let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
     destroy(&recorder.world, &recorder, cdo);
@@ -447,7 +447,7 @@ fn scripts_have_defaults_and_no_constructor() {
 }
 
 #[test]
-fn natives_are_told_before_anything_of_an_object_ends() {
+fn native_hooks_run_before_any_part_of_an_object_is_destroyed() {
     fn ends(world: &World, object: ObjectHandle) {
         assert!(world.objects.is_alive(object));
         NATIVE.with_borrow_mut(|order| order.push(format!("begin_destroy {}", name(world, object))));
@@ -473,7 +473,7 @@ fn natives_are_told_before_anything_of_an_object_ends() {
 }
 
 #[test]
-fn an_object_is_shown_by_class_and_name_and_by_its_handle_once_it_is_gone() {
+fn objects_are_formatted_by_class_and_name_or_by_stale_handle() {
     let world = world();
     let classes = declare(&world, [native("Thing", OBJECT, &[])]);
     let recorder = Recorder::new(world);

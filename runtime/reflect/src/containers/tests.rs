@@ -187,7 +187,7 @@ fn nested_containers_do_what_nested_collections_do() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_changes_nothing() {
+fn invalid_operations_are_refused_without_changes() {
     let (mut own, wide) = (OwnedValue::zero(type_of("Array(u8)")), "Array(LazyObject(/Script/Engine.Object))");
     let mut splice = |at, remove, insert| array_in(&mut own).splice(at, remove, insert);
     splice(0, 0, 3).unwrap();

@@ -292,7 +292,7 @@ fn properties_lie_behind_those_of_the_base() {
 }
 
 #[test]
-fn an_event_leads_to_the_nearest_override() {
+fn an_event_resolves_to_the_nearest_override() {
     let world = engine();
     let delta = PropertyDecl::new("delta", PropertyKind::F32);
     let classes = declare(
@@ -335,7 +335,7 @@ fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
 }
 
 #[test]
-fn who_may_extend_whom_is_said_by_where_both_come_from() {
+fn allowed_base_classes_depend_on_both_origins() {
     const ACTOR: &str = "/Script/Engine.Actor";
     let open = || ClassDecl { flags: class_flags::BLUEPRINTABLE, ..dynamic("Open", ACTOR, &[]) };
     let shown = || ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..native("Shown", OBJECT, &[]) };
@@ -370,7 +370,7 @@ fn who_may_extend_whom_is_said_by_where_both_come_from() {
 }
 
 #[test]
-fn a_script_alone_gives_an_implementable_event_a_body_and_virtual_calls_find_it() {
+fn only_scripts_implement_implementable_events_and_virtual_calls_find_them() {
     let sings = || function("sing", function_flags::IMPLEMENTABLE_EVENT, &[]);
     let bird = || ClassDecl {
         flags: class_flags::BLUEPRINTABLE,
@@ -395,7 +395,7 @@ fn a_script_alone_gives_an_implementable_event_a_body_and_virtual_calls_find_it(
 }
 
 #[test]
-fn a_script_may_have_a_static_function_of_the_name_of_its_bases_and_no_other_member() {
+fn only_static_script_functions_may_hide_those_of_a_base() {
     let make = |flags| vec![function("make", flags, &[])];
     let base = |flags| script("A", OBJECT, make(flags));
     let derived = |flags| script("B", "/Script/Game.A", make(flags));
@@ -488,7 +488,7 @@ fn a_shadow_hides_the_old_and_shows_the_new() {
 }
 
 #[test]
-fn while_a_shadow_is_lowered_all_is_as_before_and_what_is_declared_stays() {
+fn a_lowered_shadow_is_ignored_and_declarations_are_permanent() {
     let (world, _) = shadowed();
     fresh(&world);
     {
@@ -597,7 +597,7 @@ fn packages_are_declared_by_the_host() {
 }
 
 #[test]
-fn the_stamp_changes_whenever_a_path_may_lead_elsewhere_and_no_two_registries_have_the_same() {
+fn the_stamp_changes_with_every_declaration_and_is_unique_per_registry() {
     let (world, other) = (engine(), engine());
     let mut stamps = vec![other.types.stamp(), world.types.stamp()];
     let mut after = |change: &dyn Fn()| {

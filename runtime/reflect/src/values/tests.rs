@@ -103,7 +103,7 @@ fn every_type_is_written_read_copied_compared_and_destroyed() {
 }
 
 #[test]
-fn nothing_is_left_behind() {
+fn values_free_all_their_memory() {
     let before = live();
     check(&type_of("Map(String, Array(Map(String, Optional(String))))"), "((a, (((b, some(c)), (d, none)))), (e, ()))");
     check(&type_of("Array(SparseDelegate())"), "((#1.2:open), ())");
@@ -134,7 +134,7 @@ fn two_keys_that_become_one_are_one_row() {
 }
 
 #[test]
-fn what_keeps_objects_alive_is_found_wherever_it_is() {
+fn strong_references_are_found_at_any_depth() {
     let check = |ty: &str, text: &str, strong: &[u32]| {
         let (ty, names) = (type_of(ty), Names::new());
         let own = written(&ty, text, &names);
@@ -211,7 +211,7 @@ fn an_address_inside_of_an_optional_is_stale_once_that_was_empty() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_nothing_is_written() {
+fn values_that_do_not_fit_are_refused_without_a_write() {
     let ty = mixed();
     let mut own = OwnedValue::zero(ty.clone());
     let fields = vec![("flag".into(), Value::Bool(true)), ("label".into(), Value::U8(1))];

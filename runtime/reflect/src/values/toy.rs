@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_a_property_with_a_default() {
+    fn a_toy_is_a_property_with_a_default() {
         let property = PropertyDecl::new("color", TOY).with_default("#00ff00ff");
         let class = declare(&world(), [dynamic("Cube", "/Script/Engine.Object", &[property])]).remove(0);
         let (body, property) = (Body::new(&class), &class.properties[0]);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_an_element_a_key_a_field_and_text() {
+    fn a_toy_is_an_element_a_key_a_field_and_text() {
         read_back(type_of("Toy"), "#01020304");
         read_back(type_of("Array(Toy)"), "(#01020304, #ffffffff)");
         read_back(type_of("Set(Toy)"), "(#00000001, #00000002)");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_converted() {
+    fn a_toy_is_converted() {
         let check = |value: Value, ty: &str, expected: Option<Value>| {
             assert_eq!(convert(&value, &type_of(ty), &Names::new(), &World::new()), expected, "{value:?} to {ty}");
         };

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gnu_table_that_leads_astray_is_refused() {
+    fn a_malformed_gnu_table_is_refused() {
         let check = |raw: Vec<u8>, expected: &str| assert_eq!(says(check_gnu(&raw, 4)), expected);
         check(gnu([1, 4], 1, &[2, 3, 5]), "bucket 1 of the symbol hash table points to symbol 4 of 4");
         check(gnu([1, 3], 2, &[2, 3, 5]), "bucket 0 of the symbol hash table points to symbol 1 of 4");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_table_that_leads_astray_is_refused() {
+    fn a_malformed_old_table_is_refused() {
         let check = |words: &[u32], expected: &str| assert_eq!(says(check_sysv(&bytes(words), 4)), expected);
         check(&[2, 4, 4, 2, 0, 3, 0, 0], "bucket 0 of the old symbol hash table points to symbol 4 of 4");
         check(

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_linkers_write_is_whole() {
+    fn relocations_of_linkers_are_accepted() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_where_no_variable_is() {
+    fn writes_outside_of_variables_are_refused() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relocation_asks_only_for_what_there_is() {
+    fn relocations_to_missing_things_are_refused() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fills_the_room_between_sections_is_no_code() {
+    fn padding_between_sections_is_not_code() {
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let mut elf = library(&bytes);
         elf.sections[1].size -= 64;

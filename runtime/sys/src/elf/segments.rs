@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn thread_locals_have_a_size_that_a_thread_can_be_given() {
+    fn thread_locals_have_a_size_that_fits_a_thread() {
         let check = |memsz, align| says(check_segment(&with_thread_locals(BYTES, memsz, align), ADDED));
         let wrong = "program header 4 (type 0x7) does not agree with the sections";
         assert_eq!(check(64, 8), "whole");
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_constant_are_variables_of_one_load() {
+    fn relro_covers_variables_of_one_load_segment() {
         let check = |addr, memsz| says(check_segment(&with_constants(BYTES, addr, memsz), ADDED));
         let wrong = "program header 4 (type 0x6474e552) does not agree with the sections";
         assert_eq!(check(INIT, PAGE), "whole");

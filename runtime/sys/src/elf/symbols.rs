@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_lies_where_such_a_thing_may_lie() {
+    fn symbols_are_in_sections_that_suit_their_kind() {
         let (none, object, function, local, resolved) = (0, 1, 2, 6, 10);
         for (kind, section, value, size) in [
             (none, HERE, END, 0),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_symbol_stands_for_none() {
+    fn the_first_symbol_is_the_null_symbol() {
         let raw = symbol(0, 10, 1, CODE, 0);
         assert_eq!(read(&raw, b"\0", None), "dynamic symbol 0 is not empty");
         assert_eq!(read(&[], b"\0", None), "the dynamic symbols are missing");

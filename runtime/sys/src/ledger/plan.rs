@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_closed_only_when_nothing_leads_into_it() {
+    fn an_image_is_closed_only_without_references_to_it() {
         for facts in every_state().filter(|facts| facts.next() == Step::Close) {
             let nothing = Facts {
                 gone: false,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn doing_what_is_said_leads_to_the_end_or_to_waiting() {
+    fn executing_the_plan_ends_or_waits() {
         for mut facts in every_state() {
             for _ in 0..16 {
                 match facts.next() {

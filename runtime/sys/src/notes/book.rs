@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_reloads_leave_a_short_file_with_the_last_of_them() {
+    fn the_file_stays_short_over_a_hundred_thousand_reloads() {
         let mut book = Book::default();
         let stays = Path::new("/tmp/s/stays.so");
         let mut file =

@@ -292,7 +292,7 @@ fn deep_texts_have_an_answer() {
 }
 
 #[test]
-fn what_could_double_with_each_step_does_not() {
+fn nested_constructs_do_not_take_exponential_time() {
     let wild = format!(
         "class Deep extends Actor; var array<int> L; function F() {{ Health = {}L{}; }}",
         "array_last(".repeat(50),

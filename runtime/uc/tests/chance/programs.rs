@@ -299,7 +299,7 @@ pub(crate) fn class(dice: &mut Dice, functions: usize) -> (String, Vec<String>) 
 }
 
 #[test]
-fn expressions_of_chance_give_what_rust_gives() {
+fn random_expressions_evaluate_as_in_rust() {
     let mut dice = Dice(20_261_124);
     for _ in 0..100 {
         let (text, expected) = class(&mut dice, 100);

@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_in_a_companion_keeps_the_image_and_one_of_a_pool_only_while_it_is_in_the_image() {
+    fn companion_threads_keep_the_image_and_pool_threads_only_inside_it() {
         assert_eq!(check(&[Inside], Outside, &[]), Some(Keeper::Library(0)));
         assert_eq!(check(&[Inside], Inside, &[]), Some(Keeper::Library(0)));
         assert_eq!(check(&[Inside], Outside, &[0]), None);

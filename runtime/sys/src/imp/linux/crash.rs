@@ -270,7 +270,7 @@ mod tests {
     use super::Text;
 
     #[test]
-    fn numbers_are_written_without_the_heap_and_a_text_that_is_full_takes_no_more() {
+    fn numbers_are_written_without_the_heap_and_full_buffers_stay_full() {
         let mut text = Text::default();
         text.line("zero", 0, 10);
         text.line("most", usize::MAX, 16);

@@ -108,7 +108,7 @@ mod tests {
     use crate::imp::linux::handlers::Frame;
 
     #[test]
-    fn a_handler_goes_back_to_the_stack_that_was_interrupted_if_there_is_room() {
+    fn a_handler_returns_to_the_interrupted_stack_if_it_fits() {
         let come = Frame { top: 1_900, interrupted: 1_000_000, alternate: 1_000..2_000, is_switched: false };
         let stack = below(&come, libc::SIGPROF, 0).expect("there is one");
         assert!(stack <= 1_000_000 - super::RED_ZONE && stack.is_multiple_of(16));

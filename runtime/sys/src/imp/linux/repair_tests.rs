@@ -80,7 +80,7 @@ fn calls() -> [(Repair, Call); 8] {
 }
 
 #[test]
-fn an_image_is_parked_by_the_name_of_a_repair_that_its_platform_lacks() {
+fn a_repair_missing_on_the_platform_parks_the_image() {
     for (repair, call) in calls() {
         let reason = comes_and_goes(without(repair.name), call).expect_err(repair.name);
         assert!(reason.contains(&format!("{}, for which this platform has no repair", repair.name)), "{reason}");
@@ -98,7 +98,7 @@ fn a_platform_without_repairs_unmaps_an_image_that_leaves_nothing() {
 }
 
 #[test]
-fn repairs_are_told_apart_by_their_names() {
+fn repairs_have_distinct_names() {
     let names: BTreeSet<_> = REPAIRS.iter().map(|repair| repair.name).collect();
     assert!(names.len() == REPAIRS.len() && !names.contains(Repair::NONE.name), "{names:?}");
 }

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_an_end_is_given_up() {
+    fn an_endless_list_is_abandoned() {
         let links = Links::new();
         links.0[4].set(links.at(3));
         assert!(!leads_to(links.at(0), |_| false));

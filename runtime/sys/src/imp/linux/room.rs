@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_room_is_below_the_last_one_even_if_that_is_free_again() {
+    fn the_next_room_is_below_the_last_even_if_freed() {
         let mapped = [pages(100..110), pages(120..130)];
         let next = BASE + 100 * PAGE - DISTANCE - 20 * PAGE;
         let gaps = vec![next..BASE + 100 * PAGE, pages(110..120)];

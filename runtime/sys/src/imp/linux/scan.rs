@@ -437,7 +437,7 @@ mod tests {
     use super::{Reach, Way};
 
     #[test]
-    fn a_list_is_near_however_long_it_is_and_what_is_behind_other_blocks_is_not() {
+    fn lists_of_any_length_are_near_and_distant_blocks_are_not() {
         let reach = |to_image| Reach { to_image, ..Reach::NONE };
         let from = |most| Way { object: 0, variable: 0, blocks: 0, distance: 0, len: 0, reach: reach(most) };
         let end =

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_told_from_addresses_and_numbers() {
+    fn strings_are_distinguished_from_addresses_and_numbers() {
         let words = |words: [usize; 4]| words.map(usize::to_ne_bytes).concat();
         for text in ["UTC", "/etc/localtime", "a path that is longer than what is looked at here", "C"] {
             let block = [text.as_bytes(), &[0; 32]].concat();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_told_from_code_and_from_small_numbers() {
+    fn names_are_distinguished_from_code_and_small_numbers() {
         for name in ["bokmal\0nb_NO.ISO-8859-1", "/usr/lib/locale/C.utf8/LC_CTYPE", "PATH=/bin\0"] {
             assert!(is_name(name.as_bytes()), "{name}");
         }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_for_fork_is_known_by_a_variable_that_leads_to_itself() {
+    fn fork_entries_are_recognized_by_a_variable_that_points_to_itself() {
         let mut own = 0;
         own = (&raw const own).addr();
         let list = [0, 7, 0, 7, (&raw const own).addr(), 1, 2];
