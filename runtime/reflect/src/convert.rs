@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_name_are_each_other() {
+    fn strings_and_names_convert_to_each_other() {
         let names = Names::new();
         let cube = names.intern("cube");
         assert_eq!(convert(&Value::Text("cube".into()), &PropertyType::Name, &names, &Door), Some(Value::Name(cube)));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_stays_a_reference_and_nothing_else() {
+    fn references_convert_to_references_only() {
         let handle = ObjectHandle::new(1, 1);
         let ty = PropertyType::Object { class: "/Script/A.B".into() };
         check(Value::Object(handle), &ty, Some(Value::Object(handle)));
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_each_other_where_no_letter_and_no_translation_gets_lost() {
+    fn string_kinds_convert_if_no_character_or_translation_is_lost() {
         let translated = r#"("Open", "menu", "open")"#;
         table(&[
             ("String", "größer", "Utf8String", r#""größer""#),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn references_go_by_handle_and_by_path() {
+    fn references_convert_between_handles_and_paths() {
         const OBJECT: &str = "Object(/Script/Engine.Object)";
         const WEAK: &str = "WeakObject(/Script/Engine.Object)";
         const SOFT: &str = "SoftObject(/Script/Engine.Object)";
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_come_along_value_by_value() {
+    fn containers_convert_element_by_element() {
         table(&[
             ("Array(u8)", "(1, 2)", "Array(f64)", "(1, 2)"),
             ("Array(i32)", "(1, 300)", "Array(u8)", "-"),

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_lie_as_in_a_c_struct_with_the_result_last() {
+    fn parameters_have_c_layout_with_the_result_last() {
         let (f32, u8, text) = (PropertyKind::F32, PropertyKind::U8, PropertyKind::STRING);
         check(&[], "", &[], 0, Fingerprint::START);
         check(

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn things_lie_as_in_a_c_struct() {
+    fn fields_have_c_layout() {
         check((0, 1), &[], (&[], 0, 0, 1));
         check((0, 1), &[(1, 1), (8, 8), (1, 1)], (&[0, 8, 16], 17, 24, 8));
         check((0, 1), &[(4, 4), (2, 2), (1, 1), (1, 1)], (&[0, 4, 6, 7], 8, 8, 4));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn rust_agrees() {
+    fn the_layout_agrees_with_rust() {
         #[repr(C)]
         struct Mixed {
             a: u8,

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_put_is_no_other_objects_any_more() {
+    fn an_assigned_id_belongs_to_one_object_only() {
         let ids = LazyIds::default();
         let (id, other) = (LazyRaw { high: 1, low: 2 }, LazyRaw { high: 3, low: 4 });
         ids.put(id, ONE);

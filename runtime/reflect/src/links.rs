@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_soft_reference_means_a_place_and_a_lazy_one_an_object() {
+    fn soft_references_follow_paths_and_lazy_ones_objects() {
         let (world, [_, leaf, _]) = forest();
         let types = references();
         let [_, soft, lazy, ..] = &types[..] else { panic!("{types:?}") };
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_reference_takes_the_class_and_those_below_it() {
+    fn class_references_accept_the_class_and_derived_classes() {
         let (world, _) = forest();
         let check = |ty: &PropertyType, path: &str, expected: &str| {
             let shown = match world.class_reference(ty, path) {

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_shown_without_the_way_to_it() {
+    fn cycles_are_reported_without_their_entry_path() {
         check(&[&[0]], Err(&[0]));
         check(&[&[1], &[2], &[1]], Err(&[1, 2]));
     }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_the_same_after_a_way_through_a_path() {
+    fn names_round_trip_through_paths() {
         for name in ["a", "%", "/", "%2F", "a/b%c", "%%//"] {
             assert_eq!(unescape(&escape(name)).as_deref(), Some(name));
         }

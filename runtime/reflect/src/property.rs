@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_display_name_has_words() {
+    fn display_names_have_capitalized_words() {
         for (name, shown) in [("rotation_speed", "Rotation Speed"), ("x", "X"), ("_a__b", "A B"), ("_", "")] {
             assert_eq!(display_name(name), shown);
         }

@@ -406,13 +406,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "is misplaced")]
-    fn fields_that_overlap_are_no_schema() {
+    fn overlapping_fields_are_rejected() {
         Schema::new(16, 8, [(0, PropertyType::U64), (4, PropertyType::U32)]);
     }
 
     #[test]
     #[should_panic(expected = "behind the end")]
-    fn fields_that_stick_out_are_no_schema() {
+    fn fields_beyond_the_size_are_rejected() {
         Schema::new(4, 8, [(0, PropertyType::U64)]);
     }
 }

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_what_is_extended_changes_what_extends_it() {
+    fn changes_of_a_base_struct_change_derived_structs() {
         use PropertyKind as K;
         let pin: (&str, &[_]) = ("Pin", &[("n", K::U8)]);
         let same = || last(&[("Spot", &[("x", K::F64), ("y", K::F64)]), pin]);

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_names_are_plain_or_quoted() {
+    fn strings_and_names_are_plain_or_quoted() {
         check(&PropertyType::Text, "two words, (here)", "\"two words, (here)\"");
         check(&PropertyType::Text, " spaces ", "\" spaces \"");
         check(&PropertyType::Text, r#" "a \"b\"\n\t\\ c" "#, r#""a \"b\"\n\t\\ c""#);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_a_letter_does_not_wrap() {
+    fn character_numbers_do_not_wrap() {
         let read = |text: &str| Value::parse(text, &PropertyType::Text, &Names::new());
         assert!(read("\"\\u{41}\"").is_ok());
         assert!(read("\"\\u{100000041}\"").is_err());
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_none_or_a_handle() {
+    fn objects_print_as_none_or_a_handle() {
         let ty = PropertyType::Object { class: "/Script/A.B".into() };
         check(&ty, "none", "none");
         check(&ty, "#3.9", "#3.9");
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_their_letters_and_their_translation() {
+    fn strings_keep_characters_and_translation() {
         check(&PropertyType::Utf8Text, "größer, als", "\"größer, als\"");
         check(&PropertyType::AnsiText, "größer", "\"größer\"");
         check(&PropertyType::AnsiText, "日本", "! `日本` is not a valid AnsiString: it has letters beyond ISO 8859-1");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_none_or_what_they_go_by() {
+    fn references_print_as_none_or_their_target() {
         const OBJECT: &str = "/Script/Engine.Object";
         for kind in ["SubclassOf", "SoftClass", "SoftObject"] {
             let ty = format!("{kind}({OBJECT})");

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_reads_as_it_is_written() {
+    fn types_parse_as_printed() {
         for text in [
             "u8",
             "String",
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_an_end() {
+    fn nesting_depth_is_limited() {
         let nested = |depth: usize| format!("{}u8{}", "Array(".repeat(depth), ")".repeat(depth));
         check(&nested(DEEPEST - 1), &nested(DEEPEST - 1));
         check(&nested(DEEPEST), "! it is nested deeper than 16");
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_is_written_the_one_way_it_is_compared_by() {
+    fn declarations_have_one_canonical_form() {
         let check = |kind, path: &str, expected: Result<&str, &str>| {
             let found = TypeText::of_declaration(kind, path).map(|ty| ty.to_string()).map_err(|error| error.problem);
             assert_eq!(found.as_deref().map_err(String::as_str), expected);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_reads_as_it_is_written() {
+    fn signatures_parse_as_printed() {
         for text in ["", "-> u64", "i32, String -> bool", "Array(Map(u8, f64)) -> Delegate(-> u8)"] {
             assert_eq!(text.parse::<SignatureText>().unwrap().to_string(), text);
         }

@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_declared_otherwise_is_not_the_hosts() {
+    fn a_struct_with_another_declaration_is_not_the_hosts() {
         let world = world();
         let point = StructDecl {
             fields: vec![PropertyDecl::new("y", PropertyKind::F64), PropertyDecl::new("x", PropertyKind::F32)],

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_what_does_not_change_in_place() {
+    fn only_immutable_kinds_can_be_keys() {
         let refused = |key: &str| {
             format!(
                 "! {key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; take a number, a text, a name or a reference"

@@ -111,7 +111,7 @@ mod tests {
     use crate::property::PropertyType;
 
     #[test]
-    fn every_scalar_is_the_same_after_a_way_through_memory() {
+    fn scalars_round_trip_through_memory() {
         const OBJECT: &str = "/Script/Engine.Object";
         for (value, ty) in [
             (Value::U8(200), PropertyType::U8),
@@ -148,7 +148,7 @@ mod tests {
         assert_ne!(Value::Text(String::new()), Value::Struct(Vec::new()));
     }
     #[test]
-    fn sets_and_maps_are_equal_whatever_the_order() {
+    fn sets_and_maps_are_equal_in_any_order() {
         let [a, b] = [Value::U8(1), Value::Text("b".into())];
         let pair = |one: &Value, two: &Value| vec![one.clone(), two.clone()];
         assert_eq!(Value::Set(pair(&a, &b)), Value::Set(pair(&b, &a)));

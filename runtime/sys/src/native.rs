@@ -161,7 +161,7 @@ mod tests {
     use super::{NativeLibrary, NativePlace, beside, spellings};
 
     #[test]
-    fn a_name_is_written_with_or_without_what_the_platform_adds() {
+    fn library_names_have_an_optional_platform_prefix_and_suffix() {
         let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
         assert_eq!(spellings("z"), ["z".to_owned(), format!("{prefix}z{suffix}"), format!("z{suffix}")]);
     }

@@ -107,7 +107,7 @@ mod tests {
         assert!(OwnFolder::start(&folder.path().join("none")).is_err());
     }
     #[test]
-    fn a_job_within_a_job_runs_at_once_and_in_the_folder() {
+    fn nested_jobs_run_immediately_in_the_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         let own = Arc::new(OwnFolder::start(folder.path()).expect("a thread"));
         let inner = Arc::clone(&own);

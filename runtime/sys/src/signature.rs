@@ -281,7 +281,7 @@ mod tests {
     use super::SecretKey;
 
     #[test]
-    fn a_folder_in_place_of_a_key_file_is_called_no_library() {
+    fn a_folder_as_key_file_is_not_called_a_library() {
         let folder = tempfile::tempdir().expect("a folder");
         let error = SecretKey::read(folder.path()).expect_err("a folder is not a file").to_string();
         assert!(error.starts_with("could not read the key file ") && error.contains("it is a folder"), "{error}");

@@ -263,7 +263,7 @@ fn a_pool_outlives_its_image_until_another_image_stops_its_threads() {
 }
 
 #[test]
-fn a_thread_that_begins_or_ends_just_then_meets_its_code() {
+fn starting_or_ending_threads_have_mapped_code() {
     let pair = Pair::new("libhasty.so", &[]);
     for round in 0..200 {
         let user = pair.map();
@@ -341,7 +341,7 @@ fn an_image_waits_likewise_if_its_tables_for_the_loader_are_writable() {
 }
 
 #[test]
-fn a_library_whose_handler_is_set_stays_until_it_is_not() {
+fn a_library_stays_mapped_while_its_handler_is_set() {
     const SIGNAL: c_int = libc::SIGWINCH;
     let pair = Pair::new("libhandler.so", &[]);
     let user = pair.map();
@@ -358,7 +358,7 @@ fn a_library_whose_handler_is_set_stays_until_it_is_not() {
 }
 
 #[test]
-fn a_library_that_leaves_a_key_stays_for_good() {
+fn a_library_with_a_leftover_key_is_pinned() {
     let pair = Pair::new("libkey.so", &["-DKEY"]);
     let user = pair.map();
     let key: extern "C" fn() = user.function(c"key");

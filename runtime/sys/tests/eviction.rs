@@ -53,7 +53,7 @@ fn permanently_blocked_threads_are_evicted_and_their_thread_locals_forgotten() {
 }
 
 #[test]
-fn a_thousand_threads_are_led_out_one_after_the_other() {
+fn a_thousand_threads_are_evicted_in_sequence() {
     let library = Library::new();
     for round in 0..1_000 {
         let (_reader, _writer, seen) = blocked(if round % 2 == 0 { Mode::InRead } else { Mode::InFutex });
@@ -111,7 +111,7 @@ extern "C" fn block_in_handler(_signal: c_int) {
 }
 
 #[test]
-fn a_signal_handler_of_the_host_is_not_cut_short() {
+fn signal_handlers_of_the_host_are_not_interrupted() {
     let signal = libc::SIGRTMIN() + 5;
     let (of_handler, mut to_handler) = pipe().expect("a pipe");
     HANDLERS_PIPE.store(of_handler.as_raw_fd(), SeqCst);
@@ -156,7 +156,7 @@ fn a_thread_that_blocks_all_signals_is_reported_as_out_of_reach() {
 }
 
 #[test]
-fn a_thread_that_waits_for_a_condition_variable_is_not_led_out() {
+fn threads_waiting_for_a_condition_variable_are_not_evicted() {
     let (library, (_reader, _writer, seen)) = (Library::new(), blocked(Mode::InCond));
     let module = library.map();
     module.start(seen, false);

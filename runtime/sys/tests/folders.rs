@@ -158,7 +158,7 @@ fn another_user_can_neither_see_nor_replace_what_is_mapped() {
 }
 
 #[test]
-fn a_place_where_others_could_put_another_folder_is_refused() {
+fn parent_folders_writable_by_others_are_refused() {
     let (_dir, tmp, library) = scene();
     let refusal = |tmp: &Path| {
         let host = Host::start(tmp, &library, |_| {});

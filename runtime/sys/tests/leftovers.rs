@@ -101,7 +101,7 @@ fn an_image_sees_its_own_signal_handler_and_may_restore_it() {
 }
 
 #[test]
-fn signal_and_handlers_for_one_time_do_what_they_do_in_c() {
+fn signal_and_one_shot_handlers_behave_as_in_c() {
     const SIGNAL: c_int = libc::SIGWINCH;
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
@@ -310,7 +310,7 @@ fn a_block_that_another_image_resizes_remains_the_block_of_the_first() {
 }
 
 #[test]
-fn a_part_of_the_heap_is_whole_regions_of_zeroes() {
+fn heap_parts_are_whole_zeroed_regions() {
     let module = Library::new().map();
     let word = module.ledger.word();
     for len in [0, 1, 4096, 65_537] {

@@ -103,7 +103,7 @@ fn field(bytes: &[u8], at: usize) -> (String, &'static str) {
 }
 
 #[test]
-fn whole_libraries_are_accepted() {
+fn intact_libraries_are_accepted() {
     for (path, bytes) in libraries().all {
         let image = ImageFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(image.bytes(), bytes);
@@ -218,7 +218,7 @@ fn a_refused_library_never_ran() {
 }
 
 #[test]
-fn files_that_are_no_library_are_called_what_they_are() {
+fn files_other_than_libraries_are_described() {
     let dir = TempDir::new().expect("a temporary directory");
     let check = |bytes: &[u8], expected: &str| {
         let error = ImageFile::from_bytes(Path::new("it"), bytes.to_vec()).expect_err(expected).to_string();

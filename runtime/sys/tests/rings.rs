@@ -78,7 +78,7 @@ fn a_request_in_flight_keeps_memory_until_the_ring_is_closed() {
 }
 
 #[test]
-fn a_ring_that_was_closed_right_before_the_end_is_waited_for() {
+fn recently_closed_rings_are_awaited() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let module = library.map();
     let Some(_fd) = ring(&module) else { return };

@@ -96,7 +96,7 @@ fn a_library_with_unique_symbols_is_reported_and_pinned() {
 }
 
 #[test]
-fn an_import_is_of_the_library_whose_version_it_has() {
+fn imports_belong_to_the_library_of_their_version() {
     let dir = TempDir::new().expect("a temporary directory");
     let source = "#include <stdlib.h>\n#include <math.h>\nint own(void);\nint answer(double x) { return own() + (int)cos(x); }\n\
                   void *block(void) { return malloc(7); }";

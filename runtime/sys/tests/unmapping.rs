@@ -41,7 +41,7 @@ fn destructors_that_register_more_run_until_none_is_left() {
 }
 
 #[test]
-fn destructors_run_when_their_thread_ends_and_are_nobodys_then() {
+fn destructors_run_once_when_their_thread_ends() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     thread::scope(|scope| {
@@ -106,7 +106,7 @@ fn thousands_of_images_do_not_exhaust_the_keys() {
 }
 
 #[test]
-fn a_destructor_of_another_thread_is_waited_for_and_its_thread_named() {
+fn destructors_of_other_threads_are_awaited_and_their_thread_named() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     let (to_worker, tasks) = mpsc::channel::<()>();

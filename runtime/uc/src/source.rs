@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_every_encoding_become_text() {
+    fn bytes_of_every_encoding_are_decoded() {
         check(b"class A;", "class A;", Encoding::Utf8);
         check("\u{FEFF}class Ä;".as_bytes(), "class Ä;", Encoding::Utf8);
         check(b"// caf\xE9", "// café", Encoding::Latin1);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_lines_and_columns() {
+    fn locations_are_lines_and_columns() {
         let source = Source::new("Game/Cube.uc", "a\néb\n");
         let at = |at| (source.line(at), source.column(at));
         assert_eq!(

@@ -19,7 +19,7 @@ const DRAWN: [&str; 10] = [
 ];
 
 #[test]
-fn each_error_program_shows_its_messages() {
+fn each_error_program_reports_its_messages() {
     let all = programs("errors");
     assert!(all.len() >= 50, "{} error programs", all.len());
     let mut without = Vec::new();
@@ -54,7 +54,7 @@ fn ids_in_sources(folder: &std::path::Path, found: &mut std::collections::BTreeS
 }
 
 #[test]
-fn the_page_of_the_language_lists_every_id_and_no_other() {
+fn the_language_page_lists_exactly_all_ids() {
     let mut used = std::collections::BTreeSet::new();
     ids_in_sources(&folder("../src"), &mut used);
     let page = std::fs::read_to_string(folder("../../docs/script-language.md")).expect("the page");

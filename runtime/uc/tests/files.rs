@@ -6,7 +6,7 @@ use expect_test::expect_file;
 use crate::support::{checked, listed, programs};
 
 #[test]
-fn whatever_is_outside_of_the_language_is_named() {
+fn unsupported_constructs_are_reported_in_each_file() {
     for path in programs("files") {
         let bytes = std::fs::read(&path).expect("a file");
         let name = path.file_name().and_then(|name| name.to_str()).expect("a name");

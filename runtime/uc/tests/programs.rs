@@ -54,7 +54,7 @@ fn each_program_returns_the_results_of_its_head() {
 }
 
 #[test]
-fn an_object_literal_named_none_is_no_object() {
+fn an_object_literal_named_none_is_none() {
     let text = "class Program extends Object;\nconst UPPER = Object'NONE';\nconst LOWER = Object'none';\nconst EMPTY = Object'';\n\
                 const THING = Object'Thing';\n";
     let sources = [Source::new("Program.uc", text)];

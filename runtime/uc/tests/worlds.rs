@@ -78,7 +78,7 @@ fn vectors_of_doubles_compute_in_doubles() {
 }
 
 #[test]
-fn of_two_types_of_one_name_one_is_named_by_its_package() {
+fn ambiguous_type_names_need_their_package() {
     let world = root();
     declare(&world, Batch { structs: vec![vector("Other", K::F32)], ..Batch::default() });
     let message = first_message(&world, "class Program extends Object; var vector V;");
@@ -130,7 +130,7 @@ fn a_script_class_of_another_package_is_extended_with_its_delegates() {
 }
 
 #[test]
-fn while_a_shadow_is_up_its_types_are_those_that_count() {
+fn types_of_an_active_shadow_take_precedence() {
     let world = root();
     world.types.begin_shadow();
     let fresh = ClassDecl::new("Other", "Fresh", "/Script/Engine.Object", Origin::Dynamic);
@@ -143,7 +143,7 @@ fn while_a_shadow_is_up_its_types_are_those_that_count() {
 }
 
 #[test]
-fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
+fn inheritance_cycles_through_reflection_are_reported() {
     let world = root();
     let class = |package: &str, name: &str, base: &str, origin| ClassDecl {
         flags: alcedo_abi::kinds::class_flags::BLUEPRINTABLE,
@@ -192,7 +192,7 @@ fn types_of_missing_packages_do_not_match_other_packages() {
 }
 
 #[test]
-fn a_type_of_a_module_with_errors_is_named_and_not_denied() {
+fn types_of_modules_with_errors_are_reported_as_such() {
     let world = root();
     let refused = [("hero", "the package `Tale`"), ("mood_calm", "the package `Tale`")];
     let refused = refused.map(|(name, of)| (name.to_owned(), of.to_owned())).into();

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn natives_say_what_else_they_refer_to() {
+    fn native_hooks_report_additional_references() {
         let world = world();
         let keeper = ClassDecl { add_references: Some(references_hook(to_the_first)), ..native("Keeper", OBJECT, &[]) };
         let classes =

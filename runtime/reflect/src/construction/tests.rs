@@ -242,7 +242,7 @@ fn a_class_constructor_shapes_the_cdo_and_instances_follow_the_cdo() {
 }
 
 #[test]
-fn post_init_is_the_place_to_differ_also_for_subobjects() {
+fn post_init_may_change_values_of_subobjects_too() {
     let (recorder, big) = garage();
     make_cdo(&recorder.world, &recorder, &big).unwrap();
     recorder.writes.borrow_mut().extend([("post_init Big", "mass", 5.0), ("post_init Gear", "teeth", 99.0)]);
@@ -253,7 +253,7 @@ fn post_init_is_the_place_to_differ_also_for_subobjects() {
 }
 
 #[test]
-fn the_archetypes_subobjects_give_their_values_not_themselves() {
+fn subobjects_of_an_archetype_are_copied_by_value() {
     let (recorder, big) = garage();
     let objects = &recorder.world.objects;
     let archetype = recorder.construct(&big).unwrap();
@@ -350,7 +350,7 @@ fn a_subobject_of_its_own_class_is_refused() {
 }
 
 #[test]
-fn a_subclass_may_ask_for_another_class_of_subobject() {
+fn subclasses_may_override_subobject_classes() {
     let (recorder, _) = garage();
     let root = SubobjectDecl::instead("root", "/Script/Game.Gear");
     let geared = ClassDecl { subobjects: vec![root], ..dynamic("Geared", ACTOR, &[]) };
@@ -485,7 +485,7 @@ fn objects_are_formatted_by_class_and_name_or_by_stale_handle() {
 }
 
 #[test]
-fn a_name_that_is_taken_in_its_place_is_refused_at_construction() {
+fn duplicate_names_in_an_outer_are_refused_at_construction() {
     let (recorder, big) = garage();
     let name = Some(recorder.world.names.intern("one"));
     let args = ConstructionArgs { name, ..ConstructionArgs::default() };

@@ -40,7 +40,7 @@ fn texts(own: &mut OwnedValue) -> Vec<String> {
 }
 
 #[test]
-fn an_array_does_what_a_vec_does() {
+fn arrays_behave_like_vec() {
     let before = live();
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     {
@@ -109,7 +109,7 @@ fn check_nested(own: &OwnedValue, model: &Model, names: &Names) {
 }
 
 #[test]
-fn nested_containers_do_what_nested_collections_do() {
+fn nested_containers_behave_like_nested_collections() {
     let before = live();
     let mut dice = Dice(0xdead_beef_cafe_f00d);
     {

@@ -76,7 +76,7 @@ fn properties_are_read_and_written_by_type_and_by_name() {
 }
 
 #[test]
-fn writes_ask_the_mode_and_reads_do_not() {
+fn writes_check_the_mode_and_reads_do_not() {
     let (world, class) = cube(&properties());
     let (one, two) = (new(&world, &class), new(&world, &class));
     let _rebuilding = world.mode.enter(mode::REBUILDING);

@@ -242,7 +242,7 @@ fn an_own_subobject_keeps_its_class_and_role() {
 }
 
 #[test]
-fn a_type_of_too_many_bytes_is_refused_at_once() {
+fn too_large_types_are_refused_immediately() {
     let mut structs = vec![structure("S0", &[PropertyDecl::new("text", PropertyKind::STRING)])];
     for level in 1..30 {
         let path = format!("/Script/Game.S{}", level - 1);
@@ -252,7 +252,7 @@ fn a_type_of_too_many_bytes_is_refused_at_once() {
 }
 
 #[test]
-fn a_batch_is_declared_base_first_whatever_its_order() {
+fn batches_are_declared_base_first_in_any_order() {
     let world = engine();
     let classes = declare(
         &world,
@@ -274,7 +274,7 @@ fn a_batch_is_declared_base_first_whatever_its_order() {
 }
 
 #[test]
-fn properties_lie_behind_those_of_the_base() {
+fn properties_follow_those_of_the_base() {
     let world = world();
     let small = PropertyDecl::new("small", PropertyKind::U8);
     let classes = declare(
@@ -517,7 +517,7 @@ fn a_committed_shadow_replaces() {
 }
 
 #[test]
-fn a_dropped_shadow_was_never_there() {
+fn a_dropped_shadow_has_no_effect() {
     let (world, _) = shadowed();
     fresh(&world);
     world.types.redirect("/Script/Game.Old", "/Script/Game.Kept");
@@ -530,7 +530,7 @@ fn a_dropped_shadow_was_never_there() {
 }
 
 #[test]
-fn an_interface_is_declared_hidden_and_replaced_as_any_type() {
+fn interfaces_are_declared_hidden_and_replaced_like_other_types() {
     let world = engine();
     let try_batch = |interfaces: &[&str], implements: &[&str]| {
         let doc = interfaces.join(" ");

@@ -111,7 +111,7 @@ fn values_free_all_their_memory() {
 }
 
 #[test]
-fn the_order_of_sets_and_maps_is_not_felt() {
+fn the_order_of_sets_and_maps_is_irrelevant() {
     for (ty, one, two) in [
         ("Set(String)", "(a, b, c)", "(c, a, b)"),
         ("Map(u8, Set(u8))", "((1, (1, 2)), (2, ()))", "((2, ()), (1, (2, 1)))"),
@@ -125,7 +125,7 @@ fn the_order_of_sets_and_maps_is_not_felt() {
 }
 
 #[test]
-fn two_keys_that_become_one_are_one_row() {
+fn keys_that_become_equal_are_merged() {
     let (ty, names) = (type_of("Map(WeakObject(/Script/Engine.Object), String)"), Names::new());
     let mut own = written(&ty, "((#1.1, a), (#2.1, b), (#3.1, c))", &names);
     let one = ObjectHandle::new(1, 1);
@@ -202,7 +202,7 @@ fn check_emptied<T: OfKind>(words: &str, text: &str) {
 }
 
 #[test]
-fn an_address_inside_of_an_optional_is_stale_once_that_was_empty() {
+fn addresses_inside_an_emptied_optional_are_stale() {
     check_emptied::<Vec<u8>>("Optional(Array(u8))", "some((1, 2))");
     check_emptied::<Vec<String>>("Optional(Array(String))", "some((a, b))");
     check_emptied::<BTreeSet<u8>>("Optional(Set(u8))", "some((1, 2))");

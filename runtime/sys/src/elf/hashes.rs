@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gnu_table_whose_chains_end_is_whole() {
+    fn a_gnu_table_with_terminated_chains_is_accepted() {
         assert_eq!(says(check_gnu(&gnu([1, 3], 1, &[2, 3, 5]), 4)), "whole");
         assert_eq!(says(check_gnu(&gnu([0, 0], 9, &[]), 4)), "whole");
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_table_whose_chains_end_is_whole() {
+    fn an_old_table_with_terminated_chains_is_accepted() {
         assert_eq!(says(check_sysv(&bytes(&[2, 4, 1, 2, 0, 3, 0, 0]), 4)), "whole");
         assert_eq!(says(check_sysv(&bytes(&[1, 1, 0, 0]), 1)), "whole");
     }

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn an_initialiser_is_code_of_the_library() {
+    fn initialisers_are_code_of_the_library() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn initialisers_that_cannot_be_written_are_none() {
+    fn read_only_initialisers_are_refused() {
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let mut elf = library(&bytes);
         elf.sections[2].flags &= !super::SHF_WRITE.0;

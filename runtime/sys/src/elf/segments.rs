@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_loads_share_a_page() {
+    fn load_segments_do_not_share_pages() {
         assert_eq!(loads(|_| {}), "whole");
         assert_eq!(loads(|elf| elf.segments[1].addr = CODE - PAGE), "segments overlap at 0x0");
         let shared = loads(|elf| {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_is_as_large_as_its_sections() {
+    fn load_segments_have_the_size_of_their_sections() {
         let (at, memory) = ("segment 0x2000", "does not end with its last section in memory");
         assert_eq!(loads(|elf| elf.segments[2].memsz = 1 << 30), format!("{at} {memory}"));
         assert_eq!(loads(|elf| elf.segments[2].memsz = 1 << 40), "the segments need too much memory");
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn zeroes_lie_behind_the_bytes_of_the_file() {
+    fn zeroes_follow_the_bytes_of_the_file() {
         let place = |change: fn(&mut Section<'_>)| {
             let mut elf = library(BYTES);
             let at = elf.sections.iter().position(|section| section.kind == SHT_NOBITS).expect("it has some");

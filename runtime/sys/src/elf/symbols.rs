@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_symbols_cannot_eat_all_memory() {
+    fn symbol_names_cannot_exhaust_memory() {
         let named = |names: &[u32]| {
             let symbols = names.iter().flat_map(|name| symbol(*name, 0, ELSEWHERE, 0, 0));
             [vec![0; 24], symbols.collect()].concat()

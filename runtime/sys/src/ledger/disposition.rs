@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_from_an_image_all_stays_as_it_was() {
+    fn the_original_disposition_applies_without_images() {
         assert!(WISHES.iter().all(|original| Effect::of(*original, []) == Effect::Original));
     }
 

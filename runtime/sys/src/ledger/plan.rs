@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn no_code_of_an_image_that_is_gone_is_run() {
+    fn code_of_unloaded_images_never_runs() {
         assert!(every_state().filter(|facts| facts.gone).all(|facts| facts.next() == Step::Free));
         assert!(every_state().filter(|facts| !facts.gone).all(|facts| facts.next() != Step::Free));
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_threads_are_led_out_and_only_where_it_is_allowed() {
+    fn only_threads_are_evicted_and_only_where_allowed() {
         for facts in every_state().filter(|facts| facts.next() == Step::Evict) {
             assert!(facts.threads && facts.may_evict && !facts.locals_here, "{facts:?}");
             assert_eq!(Facts { may_evict: false, ..facts }.next(), Step::Wait);

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_is_one_line_of_words_whatever_it_names() {
+    fn each_note_is_a_single_line_for_any_names() {
         let mut book = Book::default();
         let strange = Path::new("/tmp/a b\n\\c");
         assert_eq!(book.stage(strange), "stage /tmp/a\\20b\\0a\\5cc .\n");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn images_that_have_gone_are_listed_before_those_that_are_there() {
+    fn unloaded_images_are_listed_before_loaded_ones() {
         let mut book = Book::default();
         for number in [1, 2] {
             book.module(number, "cube", &copy(number as usize));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_never_came_is_forgotten_as_one_that_went() {
+    fn images_that_failed_to_map_are_forgotten_too() {
         let mut book = Book::default();
         book.module(7, "broken", &copy(7));
         assert!(book.gone(&copy(7), Duration::ZERO).is_some());

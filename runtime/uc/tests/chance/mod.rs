@@ -176,30 +176,30 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn bytes_of_chance_have_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn random_bytes_are_handled(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         survives(&[Source::decode("Chance.uc", &bytes)]);
     }
 
     #[test]
-    fn tokens_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..150)) {
+    fn random_tokens_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..150)) {
         let text = format!("class Chance extends Actor;\n{}", words.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn statements_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
+    fn random_statements_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
         let text = format!("class Chance extends Actor;\nfunction Test() {{ {} }}", words.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn defaults_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
+    fn random_defaults_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
         let text = format!("class Chance extends Actor;\ndefaultproperties\n{{ {} }}", words.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn changed_programs_have_an_answer(
+    fn mutated_programs_are_handled(
         which in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..6),
     ) {
@@ -248,7 +248,7 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 #[test]
-fn deep_texts_have_an_answer() {
+fn deep_sources_are_handled() {
     let deep = 100_000;
     for (open, close) in [
         ("(", ")"),
@@ -345,7 +345,7 @@ fn nested_constructs_do_not_take_exponential_time() {
 }
 
 #[test]
-fn long_texts_have_an_answer() {
+fn long_sources_are_handled() {
     let many = |part: &str, of: usize| part.repeat(of);
     for text in [
         format!("class Long extends Actor; function F() {{ {} }}", many("Health = Health + 1; ", 20_000)),

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_puts_back_what_was_there_owes_nothing() {
+    fn an_image_that_restores_the_earlier_stack_owes_nothing() {
         let (one, other) = (Ledger::new("one"), Ledger::new("other"));
         let mut book = Vec::new();
         note(&mut book, Arc::clone(&one), 1, stack(100), stack(0));

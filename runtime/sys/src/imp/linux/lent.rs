@@ -47,7 +47,7 @@ mod tests {
     use super::{RECORD_BEHIND_CONTEXT, is_lent, with};
 
     #[test]
-    fn only_what_is_there_and_about_the_signal_is_handed_on() {
+    fn only_mapped_records_of_the_signal_are_forwarded() {
         let (context, info) = ([0_usize; 512], [10_usize, 0]);
         let (place, context) = (ptr::from_ref(&info).addr(), ptr::from_ref(&context).addr());
         assert!(is_lent(10, place, context));

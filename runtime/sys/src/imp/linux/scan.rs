@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn words_to_memory_count_less_far_than_words_to_the_image() {
+    fn pointers_to_memory_reach_less_far_than_pointers_to_the_image() {
         let at = |distance| {
             [Reach::OF_LIBRARY, Reach::OF_C].map(|reach| (reach.has(distance, true), reach.has(distance, false)))
         };

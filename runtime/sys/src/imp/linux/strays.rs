@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_no_file_or_one_without_a_place() {
+    fn memory_is_anonymous_or_of_a_file_without_path() {
         let check = |line: &[u8], expected| assert_eq!(is_memory(&Mapped::of(line).unwrap()), expected);
         check(b"1000-3000 rw-p 00000000 00:01 77                         /memfd:a name (deleted)", true);
         check(b"1000-2000 rw-p 00000000 00:00 0 ", true);

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_other_threads_are_blocks() {
+    fn blocks_of_other_threads_are_found() {
         let there = std::thread::spawn(|| {
             let block = Block::new(500)?;
             let len = Blocks::now(&[]).len(block.address());

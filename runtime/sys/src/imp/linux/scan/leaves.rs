@@ -126,14 +126,14 @@ mod tests {
     use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, is_name, is_text, streams};
 
     #[test]
-    fn the_c_library_has_lists_of_free_memory_and_no_other_has() {
+    fn only_the_c_library_has_free_lists() {
         let lists: Vec<_> = mapped().iter().filter_map(free_lists).collect();
         assert_eq!(lists.len(), 1);
         assert_eq!(lists[0].len(), BEFORE_BINS + BINS * PAIR);
     }
 
     #[test]
-    fn bins_are_found_among_other_words_though_some_are_full() {
+    fn bins_are_found_among_other_values() {
         let mut words = vec![7; 20 + 2 * BINS + 20];
         let first = 0x1000 + 20 * WORD;
         for bin in (0..BINS).filter(|bin| ![0, 3, 4].contains(bin)) {
