@@ -8,7 +8,6 @@ use crate::path::is_identifier;
 use crate::property::PropertyType;
 use crate::refusal::DeclareError;
 
-/// Compiles an enum.
 pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
     let path = decl.path();
     let bad = |problem: String| DeclareError::BadEnum { path: path.clone(), problem };

@@ -133,7 +133,6 @@ pub(super) fn fingerprint(params: &[Property]) -> u64 {
     params.iter().fold(Fingerprint::START, add).finish()
 }
 
-/// Formats a signature.
 pub(super) fn signature(params: &[Property]) -> String {
     let (results, arguments): (Vec<_>, Vec<_>) = params.iter().partition(|param| is_result(param));
     let word = |param: &&Property| format!("{}{}", if is_out(param) { "out " } else { "" }, param.ty);

@@ -21,7 +21,6 @@ impl References {
         Self { direct: found.direct.into(), deep: found.deep.into() }
     }
 
-    /// Returns true without references.
     pub(super) fn is_empty(&self) -> bool {
         self.direct.is_empty() && self.deep.is_empty()
     }

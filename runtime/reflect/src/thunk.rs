@@ -564,7 +564,6 @@ impl<'f> ParamBlock<'f> {
         self.storage.view()
     }
 
-    /// Returns the function of the block.
     pub(super) fn function(&self) -> &'f Function {
         self.function
     }

@@ -63,14 +63,12 @@ pub(crate) trait Kind: Content + Sized + 'static {
     type Of;
     /// Data at the start of a value.
     type Raw: Raw;
-    /// Number of the kind.
     const KIND: PropertyKind;
     /// Name in types, reports and errors.
     const NAME: &'static str = match Self::KIND.text() {
         Some(name) => name,
         None => "?",
     };
-    /// Textual form of values.
     const WRITTEN: Written = Written::Own;
 
     // Types of the kind.
@@ -127,10 +125,8 @@ pub(crate) trait Kind: Content + Sized + 'static {
         to.copy_bytes(from);
     }
 
-    /// Returns true if the two are equal.
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool;
 
-    /// Feeds the value to `hasher`.
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher);
 
     /// Frees owned memory and leaves the zero value.
@@ -150,7 +146,6 @@ pub(crate) trait Kind: Content + Sized + 'static {
         None
     }
 
-    /// Reads the value.
     fn read(at: Ref<'_, Self>) -> Self::Value;
 
     /// Checks that [`Kind::write`] accepts the value.
@@ -158,7 +153,6 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Ok(())
     }
 
-    /// Overwrites the value.
     fn write(at: Mut<'_, Self>, value: &Self::Value);
 
     // Values read out.
@@ -233,7 +227,6 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Err(fail(text, ty, "it is written otherwise"))
     }
 
-    /// Parses a value.
     fn parse(scanner: &mut Scanner<'_>, _of: &Self::Of, ty: &PropertyType) -> Result<Self::Value, ParseError> {
         if Self::WRITTEN.may_be_quoted() && scanner.take("\"") {
             let text = scanner.quoted(ty)?;
@@ -301,7 +294,6 @@ impl<K: Kind> InMemory for K {
 pub(crate) trait Content {
     /// Content of a value.
     type Value: Clone;
-    /// Wraps the content in a value.
     fn wrap(content: Self::Value) -> Value;
     /// Returns the content of a value of the kind; `None` for other kinds.
     fn get(value: &Value) -> Option<&Self::Value>;
@@ -316,9 +308,7 @@ pub(crate) trait Content {
 /// Location of a value inside another value, as errors append it to the location of the outer value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'v> {
-    /// The whole value.
     Whole,
-    /// A field.
     Field(&'v str),
     /// An element by index.
     At(usize),
@@ -361,13 +351,9 @@ impl Written {
 
 /// Content of a value without its kind, as the source of a conversion.
 pub(crate) enum Offer<'v> {
-    /// An integer.
     Integer(i128),
-    /// A boolean.
     Truth(bool),
-    /// A number.
     Float(f64),
-    /// An entry of an enum.
     Entry(&'v EnumValue),
     /// Text that needs no translation.
     Text(Cow<'v, str>),
@@ -377,7 +363,6 @@ pub(crate) enum Offer<'v> {
     Class(Name),
     /// Delegate bindings.
     Bindings(&'v [Binding]),
-    /// Values in order.
     Values(&'v [Value]),
     /// Values by key.
     Entries(&'v [(Value, Value)]),
@@ -388,9 +373,7 @@ pub(crate) enum Offer<'v> {
 /// Data of a kind that does not depend on a type.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Number of the kind.
     pub(crate) kind: PropertyKind,
-    /// Name of the kind.
     pub(crate) name: &'static str,
     /// Form of the parentheses behind the name.
     pub(crate) form: Form,
@@ -401,12 +384,10 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Returns the kind with a number.
     pub(crate) fn of(kind: PropertyKind) -> Option<&'static Self> {
         ENTRIES.iter().find(|entry| entry.kind == kind)
     }
 
-    /// Returns the kind with a name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         ENTRIES.iter().find(|entry| entry.name == name)
     }

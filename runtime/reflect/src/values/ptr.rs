@@ -45,7 +45,6 @@ pub(crate) unsafe trait Begins<First: Raw>: Raw {}
 /// Overwriting a value leaks nothing, and no bytes of a value are an address.
 pub(crate) unsafe trait Plain: Raw + Copy {}
 
-/// A number, name or handle.
 pub(crate) trait Word: Plain + Default {
     /// Returns the bytes, zero-extended.
     fn bits(self) -> u64;
@@ -315,13 +314,11 @@ impl<'a> PtrMut<'a> {
 }
 
 impl Own {
-    /// Creates the zero value of a type.
     #[inline]
     pub(crate) fn zero(ty: PropertyType) -> Self {
         Self { block: Block::new(ty.size(), ty.align()), ty }
     }
 
-    /// Returns a pointer for reading the value.
     #[inline]
     pub(crate) fn as_ptr(&self) -> Ptr<'_> {
         // SAFETY: the block started with zeros, a value of the type, and has held one since. Writes go through `as_mut`, or through `at`,
@@ -329,7 +326,6 @@ impl Own {
         unsafe { Ptr::new(self.at(), &self.ty) }
     }
 
-    /// Returns a pointer for writing the value.
     #[inline]
     pub(crate) fn as_mut(&mut self) -> PtrMut<'_> {
         // SAFETY: the block started with zeros, a value of the type, and has held one since. Callers of `at` do not access the value
@@ -337,7 +333,6 @@ impl Own {
         unsafe { PtrMut::new(self.at(), &self.ty) }
     }
 
-    /// Returns the type.
     #[inline]
     pub(crate) fn ty(&self) -> &PropertyType {
         &self.ty
@@ -364,7 +359,6 @@ impl<'a, K: InMemory> Ref<'a, K> {
         self.of
     }
 
-    /// Returns the address of the first byte.
     #[inline]
     pub(crate) fn at(self) -> *const u8 {
         self.at
@@ -387,25 +381,21 @@ impl<'a, K: InMemory> Mut<'a, K> {
         Self { at, of }
     }
 
-    /// Returns the data of the type.
     #[inline]
     pub(crate) fn of(&self) -> &'a K::Of {
         self.of
     }
 
-    /// Returns the address of the first byte.
     #[inline]
     pub(crate) fn at(&self) -> *mut u8 {
         self.at
     }
 
-    /// Returns a pointer for reading, which borrows this pointer.
     #[inline]
     pub(crate) fn as_ref(&self) -> Ref<'_, K> {
         Ref { at: self.at, of: self.of }
     }
 
-    /// Loads the data at the start of the value.
     #[inline]
     pub(crate) fn raw(&self) -> K::Raw {
         self.as_ref().raw()
@@ -464,7 +454,6 @@ impl<'a, K: Kind<Of = Rc<StructType>>> Ref<'a, K> {
 }
 
 impl<K: Kind<Of = Rc<StructType>>> Mut<'_, K> {
-    /// Returns the fields, in order.
     #[inline]
     pub(crate) fn fields(&self) -> impl Iterator<Item = PtrMut<'_>> {
         self.paired(self.as_ref()).map(|(field, _)| field)
@@ -486,7 +475,6 @@ impl<K: Kind<Of = Rc<StructType>>> Mut<'_, K> {
 }
 
 impl<'a, K: Kind<Of = Rc<EnumType>>> Ref<'a, K> {
-    /// Returns the value as the enum's underlying type.
     #[inline]
     pub(crate) fn number(self) -> Ptr<'a> {
         // SAFETY: the caller of `new` promised an enum, which is a number of this type in memory.
@@ -495,7 +483,6 @@ impl<'a, K: Kind<Of = Rc<EnumType>>> Ref<'a, K> {
 }
 
 impl<K: Kind<Of = Rc<EnumType>>> Mut<'_, K> {
-    /// Returns the value as the enum's underlying type.
     #[inline]
     pub(crate) fn number(&self) -> PtrMut<'_> {
         // SAFETY: the caller of `new` promised a writable enum, which is a number of this type in memory.

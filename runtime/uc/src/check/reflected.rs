@@ -15,7 +15,6 @@ use super::symbols::{ARRAY_DIM, ClassSym, DelegateSym, FuncSym, Named, ParamSym,
 use crate::hash::HashMap;
 use crate::hir::{Access, Num, Path, Type, delegate_body};
 
-/// Returns the type of a reflected property.
 pub(crate) fn type_of(ty: &PropertyType) -> Type {
     if let Some(num) = Num::of(ty.kind()) {
         return Type::Num(num);
@@ -112,7 +111,6 @@ fn reflected_prop(found: &Property, free: bool) -> PropSym {
     }
 }
 
-/// Returns the symbol of a reflected function.
 pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, free: bool) -> FuncSym {
     let has = |flag| found.flags & flag != 0;
     let custom = has(function_flags::CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
@@ -261,7 +259,6 @@ pub(crate) fn reflected_interface(functions: &[Rc<Function>], path: &Path, free:
     funcs
 }
 
-/// Returns the symbol of a reflected struct.
 pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
     let fields: Vec<_> = found.fields().iter().map(|field| Rc::new(reflected_prop(field, true))).collect();
     let mut by_name = Named::default();
