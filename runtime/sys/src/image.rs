@@ -85,7 +85,7 @@ impl ImageFile {
         Self::of_copy(path, bytes, &copied, dir.demands())
     }
 
-    /// Variant of [`ImageFile::read_copy`] for bytes in memory; `name` replaces the path in errors.
+    /// Checks bytes in memory as [`ImageFile::read_copy`] does; `name` replaces the path in errors.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl ImageFile {
         }
     }
 
-    /// Variant of [`ImageFile::read`] for bytes in memory; `name` replaces the path in errors.
+    /// Checks bytes in memory as [`ImageFile::read`] does; `name` replaces the path in errors.
     ///
     /// # Errors
     ///

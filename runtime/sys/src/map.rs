@@ -161,7 +161,7 @@ impl Image {
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
-    /// Variant of [`Image::symbol`] for a symbol that points to a value of `layout`: checks that the value is inside this image and
+    /// Returns a symbol as [`Image::symbol`] does, which points to a value of `layout`: checks that the value is inside this image and
     /// aligned. If the platform cannot list the segments of an image, only the alignment is checked.
     ///
     /// # Safety

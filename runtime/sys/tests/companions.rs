@@ -158,7 +158,7 @@ impl Pair {
         Mapped { image, _ledger: ledger }
     }
 
-    /// True if the companion library is mapped.
+    /// Returns true if the companion library is mapped.
     fn is_here(&self) -> bool {
         !stale_mappings(self.dir.path()).expect("the maps can be read").is_empty()
     }
@@ -311,7 +311,7 @@ fn an_image_waits_for_pool_threads_inside_it() {
     assert!(!pair.is_here());
 }
 
-/// A function of the image runs in a thread that a library has started.
+/// Checks that a function of the image runs in a thread that a library has started.
 fn is_run_by(pair: &Pair) {
     INSIDE.store(0, SeqCst);
     let user = pair.map();

@@ -29,7 +29,7 @@ fn raise(signal: c_int) {
     assert_eq!(unsafe { libc::raise(signal) }, 0);
 }
 
-/// Current handler and flags of a signal in the process.
+/// Returns the current handler and flags of a signal in the process.
 fn real(signal: c_int) -> (usize, c_int) {
     let mut action: libc::sigaction = unset();
     // SAFETY: nothing is set, and the place is one for an action.
@@ -257,16 +257,16 @@ fn leftover_mappings_and_allocations_are_counted_and_freed() {
         };
         assert_ne!(moved, libc::MAP_FAILED);
         assert_eq!(module.ledger.counts().maps_bytes, 4 * MIB as u64);
-        // SAFETY: any size may be asked for.
+        // SAFETY: the hook accepts any size.
         let heap = unsafe { hooks::heap_grow(word, MIB) };
         assert!(!heap.is_null() && heap.addr().is_multiple_of(64 * 1024));
         // SAFETY: the pages are ours and writable.
         unsafe { heap.cast::<u8>().write_bytes(2, MIB) };
         // SAFETY: no code uses the second half.
         unsafe { hooks::heap_shrink(word, heap.wrapping_byte_add(MIB / 2), MIB / 2) };
-        // SAFETY: any size may be asked for.
+        // SAFETY: the hook accepts any size.
         let mut blocks: Vec<_> = (0..100).map(|size| unsafe { hooks::malloc(word, 1_000 + size) }).collect();
-        // SAFETY: any sizes may be asked for.
+        // SAFETY: the hook accepts any sizes.
         blocks.push(unsafe { hooks::calloc(word, 10, 100) });
         // SAFETY: the block is living.
         blocks[0] = unsafe { hooks::realloc(word, blocks[0], 50_000) };
@@ -322,7 +322,7 @@ fn heap_parts_are_whole_zeroed_regions() {
         // SAFETY: as above.
         let pages = unsafe { hooks::heap_grow(word, len) };
         assert!(pages.addr().is_multiple_of(64 * 1024));
-        // SAFETY: so many bytes were asked for and mapped readable.
+        // SAFETY: this many bytes were requested and mapped readable.
         let bytes = unsafe { std::slice::from_raw_parts(pages.cast::<u8>(), len) };
         assert!(bytes.iter().all(|byte| *byte == 0));
     }
@@ -376,10 +376,10 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
 fn a_forked_child_calls_the_c_functions_and_nothing_else() {
     let module = Library::new().map();
     let word = module.ledger.word();
-    // SAFETY: the child only calls what a child may call, and leaves at once.
+    // SAFETY: the child only calls functions that are allowed after a fork, and exits immediately.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: any size may be asked for.
+        // SAFETY: the hook accepts any size.
         let block = unsafe { hooks::malloc(word, 10) };
         let counts = module.ledger.counts();
         // SAFETY: the block is living.

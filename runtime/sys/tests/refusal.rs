@@ -48,7 +48,7 @@ fn libraries() -> Libraries {
     Libraries { dir, all }
 }
 
-/// A Rust cdylib with all of std in it, as linked by this toolchain.
+/// Builds a Rust cdylib with all of std, as linked by this toolchain.
 fn rust_library(dir: &Path) -> PathBuf {
     let (source, library) = (dir.join("plugin.rs"), dir.join("libplugin.so"));
     let text = "#[unsafe(no_mangle)] pub extern \"C\" fn answer() -> i32 { println!(\"hello\"); 42 }";
@@ -59,7 +59,7 @@ fn rust_library(dir: &Path) -> PathBuf {
     library
 }
 
-/// Error for the bytes; `None` if they are accepted.
+/// Returns the error for the bytes; `None` if they are accepted.
 fn refusal(bytes: Vec<u8>) -> Option<ImageError> {
     ImageFile::from_bytes(Path::new("damaged.so"), bytes).err()
 }
@@ -74,7 +74,7 @@ fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Header and field that contain a byte of the file.
+/// Returns header and field that contain a byte of the file.
 fn field(bytes: &[u8], at: usize) -> (String, &'static str) {
     if at < HEADER {
         let name = match at {
@@ -240,7 +240,7 @@ fn files_other_than_libraries_are_described() {
     assert!(matches!(missing, Err(ImageError::Io { .. })));
 }
 
-/// True if another process can map and unmap the file.
+/// Returns true if another process can map and unmap the file.
 fn child_maps(path: &Path) -> bool {
     child(path).success()
 }
@@ -258,7 +258,7 @@ fn a_child_maps_its_argument() {
     let stage = StageDir::new().expect("a stage directory");
     let image = ImageFile::read(Path::new(&path)).expect("the parent found it whole");
     let staged = stage.stage(&image, "given").expect("the copy can be written");
-    // SAFETY: the file is one of `libraries()`, at most with a bit flipped that this very call shows to be harmless.
+    // SAFETY: the file is one of `libraries()`, with at most one flipped bit, which this call proves to be harmless.
     let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
     // SAFETY: both libraries export `answer` with this type, and the pointer is used before unmapping.
     let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");

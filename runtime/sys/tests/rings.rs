@@ -43,7 +43,7 @@ fn is_kept(ending: &mut Ending, name: &str) {
     wait_for(|| (kept(ending) == name).then_some(())).unwrap_or_else(|| panic!("{name}"));
 }
 
-/// Name of the holder of the image; polls several times to check that the ring stays its only holder.
+/// Returns the name of the image's holder; polls several times to check that the ring remains its only holder.
 fn kept(ending: &mut Ending) -> String {
     let mut name = String::new();
     for _ in 0..20 {
@@ -152,7 +152,7 @@ fn rings_declared_by_the_host_keep_no_image() {
     read(&first, from.as_raw_fd(), (&raw mut *place).cast());
     let (mut ending, _ledger) = second.begin_end(AT_ONCE);
     assert!(kept(&mut ending).starts_with("io_uring"));
-    // SAFETY: its only request is for memory of the test.
+    // SAFETY: the only request of the ring accesses memory of the test.
     let said = [fd, from.as_raw_fd(), -1].map(|fd| unsafe { process::own_ring(fd) });
     assert_eq!(said, [true, false, false]);
     finish(&mut ending);

@@ -27,7 +27,7 @@ const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
 /// Id of another user.
 const SOMEBODY: u32 = 54_321;
 
-/// Two builds of equal length that differ in every block of four megabytes.
+/// Builds two libraries of equal length that differ in every block of four megabytes.
 fn builds(dir: &Path) -> [Vec<u8>; 2] {
     let source = dir.join("payload.c");
     fs::write(&source, "const char payload[1 << 22] = { [0 ... (1 << 22) - 1] = LETTER };\n").expect("writable");
@@ -39,7 +39,7 @@ fn builds(dir: &Path) -> [Vec<u8>; 2] {
     })
 }
 
-/// Both ways to read a file.
+/// Reads a file in both ways.
 fn read_both_ways(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageError>; 2] {
     [ImageFile::read(path), ImageFile::read_copy(path, stage)]
 }

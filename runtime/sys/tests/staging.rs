@@ -44,7 +44,7 @@ fn a_copy_runs_patched_and_the_library_is_unchanged() {
         assert_eq!(staged.symbols(), None);
         // SAFETY: the library's initialiser only copies a word.
         let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
-        // SAFETY: the library exports `middle` with this type, and it is used before the image goes.
+        // SAFETY: the library exports `middle` with this type, and it is used before the image is unmapped.
         let middle = unsafe { image.symbol::<extern "C" fn() -> u64>(c"middle") }.expect("exported");
         assert_eq!(middle(), word);
         // SAFETY: `middle` is not used again.
@@ -108,7 +108,7 @@ fn files_of_unloaded_images_are_reused_and_those_of_parked_ones_kept() {
         (inode, unsafe { Image::map(staged, None) }.expect("the loader accepts it"))
     };
     let middle = |image: &Image| {
-        // SAFETY: the library exports `middle` with this type, and it is used before the image goes.
+        // SAFETY: the library exports `middle` with this type, and it is used before the image is unmapped.
         unsafe { image.symbol::<extern "C" fn() -> u64>(c"middle") }.expect("exported")()
     };
     let (first, image) = map();

@@ -31,13 +31,13 @@ fn compiled(compiler: &str, dir: &Path, name: &str, source: &str, flags: &[&str]
     built
 }
 
-/// True if a library is unmapped after being mapped and called once.
+/// Returns true if a library is unmapped after being mapped and called once.
 fn comes_and_goes(file: &ImageFile) -> bool {
     let stage = StageDir::new().expect("a stage directory");
     let staged = stage.stage(file, "staying").expect("the copy can be written");
     // SAFETY: the libraries of this file have no initialisers but those of C++ statics.
     let image = unsafe { Image::map(staged, None) }.unwrap_or_else(|error| panic!("{error}"));
-    // SAFETY: each of them exports `answer` with this type, and it is used before the image goes.
+    // SAFETY: each library exports `answer` with this type, and it is used before the image is unmapped.
     let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");
     assert!(answer() > 0);
     // SAFETY: `answer` is not used again.

@@ -25,8 +25,8 @@ enum Meaning {
     Named,
     /// Writes a reference to a thread-local through its library.
     ThreadLocal,
-    /// Writes the offset of a thread-local from the thread pointer, in so many bytes. The loader allocates the thread-local next to
-    /// those of the program, and divides by a value from the library that it finds.
+    /// Writes the offset of a thread-local from the thread pointer, with this width in bytes. The loader allocates the thread-local next
+    /// to those of the program, and divides by a value from the library that it finds.
     NearThread(u64),
     /// Calls a function of the library and writes its result.
     Called,

@@ -47,8 +47,8 @@ impl StageDir {
         staged.finished(image.name(), written, symbols)
     }
 
-    /// Variant of [`StageDir::stage_with`] that takes over a library inspected as a private copy under its new name. Other libraries
-    /// are copied.
+    /// Stages a library as [`StageDir::stage_with`] does, but reuses the private copy of an inspected library under its new name. Other
+    /// libraries are copied.
     ///
     /// # Errors
     ///

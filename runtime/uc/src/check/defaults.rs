@@ -414,7 +414,7 @@ impl<'a> Checker<'a> {
         told.map_or(Ok(Const::Struct(made)), Err)
     }
 
-    /// Unlisted elements take the default of the struct and count as implicit.
+    /// Returns a copy of an array's default; its elements count as implicit.
     fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
         let Some(default) = default else { return Ok(None) };
         if let Const::Array(row) = &**default {

@@ -180,7 +180,7 @@ const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGXCPU - 1)
     | 1 << (libc::SIGXFSZ - 1);
 
-/// A raised limit is harmless. A lowered limit that cannot be raised again stays harmful.
+/// Judges a limit: a raised one is harmless, a lowered one is harmful if it cannot be raised again.
 fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     match (now < before, before <= hard) {
         (false, _) => Verdict::Leave,

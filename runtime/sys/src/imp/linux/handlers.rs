@@ -324,7 +324,7 @@ pub(super) type JumpBuffer = [usize; 8];
 mod tests {
     use super::{Frame, SAME_STACK, stack_in};
 
-    /// On the stack of the thread, interrupted at 10_000.
+    /// Returns a frame on the stack of the thread, interrupted at 10_000.
     fn plain() -> Frame {
         Frame { top: 9_000, interrupted: 10_000, alternate: 0..0, is_switched: false }
     }
@@ -333,7 +333,7 @@ mod tests {
         Frame { top: 1_900, interrupted: 10_000, alternate: 1_000..2_000, is_switched: false }
     }
 
-    /// Dispatcher on an alternate stack, handler on the interrupted one.
+    /// Returns a frame with the dispatcher on an alternate stack and the handler on the interrupted one.
     fn switched() -> Frame {
         Frame { is_switched: true, ..alternate() }
     }

@@ -55,7 +55,7 @@ unsafe extern "C" fn at_exit(_status: i32, _argument: *mut c_void) {}
 
 type Call = fn(*const c_void);
 
-/// Repairs, each with calls of its hooks. The created resources outlive the image.
+/// Returns the repairs, each with calls of its hooks. The created resources outlive the image.
 fn calls() -> [(Repair, Call); 8] {
     static mut STATE: [u8; 64] = [0; 64];
     // SAFETY: the addresses are those of live ledgers, and the arguments meet the requirements of the C functions.

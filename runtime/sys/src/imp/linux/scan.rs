@@ -1,7 +1,7 @@
 //! Memory search for references to an image that is about to be unmapped, in the manner of a conservative garbage collector.
 //!
 //! The roots are the variables of all libraries and of the program. Blocks of the C heap reachable from a *library* are followed,
-//! because tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale words of freed
+//! because tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale values of freed
 //! data. Pointers of the program and of other images are not followed: on the C heap they store the host's own data about images.
 //! Pointers of the C library are followed only a little: they refer to memory of the whole process, and its registrations are recorded
 //! elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks usually belong to other code.
@@ -226,7 +226,7 @@ fn function_around(address: usize) -> Option<usize> {
     loader::enclosing(address)
 }
 
-/// Unknown on this architecture.
+/// Returns `None`: functions are unknown on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn function_around(_address: usize) -> Option<usize> {
     None
