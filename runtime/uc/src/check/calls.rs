@@ -102,7 +102,7 @@ impl Body<'_, '_> {
             self.checker.options.libraries.iter().filter_map(|path| self.checker.class(path)).collect();
         let all = chain.iter().chain(&libraries).map(|class| &class.funcs);
         if let Some(near) = self.checker.similar(&name.text, all) {
-            error = error.hint(format!("there is `{near}`"));
+            error = error.hint(format!("a similar name exists: `{near}`"));
         }
         Err(self.report(error))
     }
@@ -269,7 +269,7 @@ impl Body<'_, '_> {
         let message = format!("`{shown}` has no function `{}`", name.text);
         let mut error = self.error("uc-unknown-function", name.span, message);
         if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.funcs)) {
-            error = error.hint(format!("there is `{near}`"));
+            error = error.hint(format!("a similar name exists: `{near}`"));
         }
         self.report(error)
     }

@@ -100,7 +100,7 @@ impl Body<'_, '_> {
         }
         if args.len() != params.len() || args.iter().any(Option::is_none) {
             let message = format!(
-                "`{}` takes {} argument{}, here are {}",
+                "`{}` takes {} argument{}, not {}",
                 name.text,
                 params.len(),
                 if params.len() == 1 { "" } else { "s" },
@@ -155,7 +155,7 @@ impl Body<'_, '_> {
             let message = format!("`{name}` is a function: `foreach` over functions is outside of the language");
             let error = self.error("uc-iterator", over.span, message);
             return Err(
-                self.report(error.hint("`foreach` goes over arrays and sets; let a function give an array back"))
+                self.report(error.hint("`foreach` iterates over arrays and sets; let a function return an array"))
             );
         }
         let found = self.value(array, None)?;

@@ -39,7 +39,7 @@ impl Checker<'_> {
                     Some((name, number)) => Ok(Const::Enum(path.clone(), name.clone(), *number)),
                     None => {
                         let near = self.near(&last.text, found.entries.iter().map(|(entry, _)| entry.as_str()));
-                        let hint = near.map_or(String::new(), |near| format!("there is `{near}`"));
+                        let hint = near.map_or(String::new(), |near| format!("a similar name exists: `{near}`"));
                         refuse(format!("`{ty}` has no entry `{}`", last.text), hint)
                     }
                 };
@@ -53,7 +53,7 @@ impl Checker<'_> {
                     Some((name, class)) if self.extends(&class, wanted) => Ok(Const::Subobject(name)),
                     Some((name, class)) => {
                         let class = class.rsplit('.').next().unwrap_or("").to_owned();
-                        refuse(format!("`{ty}` is wanted, `{name}` is `{class}`"), String::new())
+                        refuse(format!("expected `{ty}`, `{name}` is `{class}`"), String::new())
                     }
                     None => refuse(
                         format!("unknown object `{}` in these defaults", last.text),
@@ -90,7 +90,7 @@ impl Checker<'_> {
                 let Some(signature) = found.signature() else { return Err(Told) };
                 if signature != **wanted {
                     return refuse(
-                        format!("`{}` takes and gives other types than the delegate", found.name),
+                        format!("`{}` has another signature than the delegate", found.name),
                         format!("the delegate is ({wanted})"),
                     );
                 }

@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
             let message = format!("`{class}` has no variable `{}`", name.text);
             let mut error = Diagnostic::error("uc-unknown-member", (place.file, name.span), message);
             if let Some(near) = self.similar(&name.text, chain.iter().map(|class| &class.props)) {
-                error = error.hint(format!("there is `{near}`"));
+                error = error.hint(format!("a similar name exists: `{near}`"));
             }
             self.report(error);
         }
@@ -187,8 +187,11 @@ impl<'a> Checker<'a> {
                 Err(self.report(Diagnostic::error("uc-arguments", (place.file, span), message)))
             }
             _ => {
-                let error =
-                    Diagnostic::error("uc-unknown-function", at, format!("there is no `{}` in defaults", method.text));
+                let error = Diagnostic::error(
+                    "uc-unknown-function",
+                    at,
+                    format!("unknown operation `{}` in defaults", method.text),
+                );
                 Err(self.report(error.hint("`Add`, `Remove`, `RemoveIndex` and `Empty` are there")))
             }
         }
@@ -225,7 +228,7 @@ impl<'a> Checker<'a> {
             (_, Type::Map(..)) => refuse("write `((key, value), (key, value))`"),
             (DefaultValueKind::Word(names), ty) => self.default_word(names, value, ty, place),
             (DefaultValueKind::Int(text, number), Type::Num(num)) => {
-                let Some(number) = number else { return refuse("it does not fit 64 bits") };
+                let Some(number) = number else { return refuse("it does not fit in 64 bits") };
                 self.number(*number as f64, Some(*number), text, *num, at)
             }
             (DefaultValueKind::Float(text, number), Type::Num(num)) => self.number(*number, None, text, *num, at),
@@ -278,7 +281,7 @@ impl<'a> Checker<'a> {
                 return Err(self.report(error.hint("write `(key, value)`")));
             };
             let [one, other] = pair.as_slice() else {
-                let message = format!("an entry of a map is a key and a value: here are {} values", pair.len());
+                let message = format!("a map entry is a key and a value, not {} values", pair.len());
                 return Err(self.report(Diagnostic::error("uc-default", (place.file, value.span), message)));
             };
             let found = self.default_value(one, key, place)?;
@@ -293,7 +296,7 @@ impl<'a> Checker<'a> {
         if !known.contains(found) {
             return Ok(());
         }
-        Err(self.report(Diagnostic::error("uc-default", at, "this is there twice")))
+        Err(self.report(Diagnostic::error("uc-default", at, "this is a duplicate")))
     }
 
     fn empty_of(&self, ty: &Type, at: At) -> Found<Const> {
@@ -466,7 +469,7 @@ impl<'a> Checker<'a> {
                 if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
                     return Ok(Const::Int(number - (1 << num.bits())));
                 }
-                let message = format!("{text} does not fit `{}`: {low} to {high} do", num.script_name());
+                let message = format!("{text} does not fit in `{}`: its range is {low} to {high}", num.script_name());
                 Err(self.report(Diagnostic::error("uc-number-range", at, message)))
             }
         }

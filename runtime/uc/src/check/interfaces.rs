@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
                 Item::Const(found) => found.span,
                 Item::Function(found) => found.span,
             };
-            let message = format!("this does not belong into the interface `{}`", work.head.name.text);
+            let message = format!("this is not allowed in the interface `{}`", work.head.name.text);
             let error = Diagnostic::error("uc-interface", (work.file, at), message);
             self.report(error.hint("functions, structs and enums do"));
         }
@@ -278,7 +278,7 @@ impl<'a> Checker<'a> {
                         format!("`{function}` of `{class}` is static, and `{name}` wants one of objects")
                     }
                     Some(found) if found.signature().is_some_and(|found| found != signature) => {
-                        format!("`{function}` takes and gives other types than `{function}` of `{name}`")
+                        format!("`{function}` has another signature than `{function}` of `{name}`")
                     }
                     // Reflection compares names case-sensitively. Functions of the class itself already have the spelling of the
                     // interface.
@@ -289,7 +289,7 @@ impl<'a> Checker<'a> {
                     None => format!("`{class}` has no function `{function}`, which `{name}` has"),
                 };
                 let error = Diagnostic::error("uc-interface-function", (work.file, work.head.name.span), message);
-                self.report(error.hint(format!("it takes and gives ({signature})")));
+                self.report(error.hint(format!("its signature is ({signature})")));
             }
         }
     }

@@ -39,7 +39,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Found<Expr> {
         let too_large = || {
-            let message = format!("`{text}` does not fit 64 bits");
+            let message = format!("`{text}` does not fit in 64 bits");
             self.report(self.error("uc-number-range", span, message))
         };
         let Some(value) = value else { return Err(too_large()) };
@@ -79,7 +79,7 @@ impl Body<'_, '_> {
         }
         let single = value as f32;
         if single.is_infinite() {
-            return Err(self.report(self.error("uc-number-range", span, "this number does not fit a `float`")));
+            return Err(self.report(self.error("uc-number-range", span, "this number does not fit in a `float`")));
         }
         Ok(self.known(Const::Float(f64::from(single)), Type::FLOAT, span))
     }
@@ -142,7 +142,7 @@ impl Body<'_, '_> {
             return Err(self.report(self.error("uc-unknown-type", word.span, message)));
         };
         let [one, two, three] = values else {
-            let message = format!("`{wanted}` takes three numbers, here are {}", values.len());
+            let message = format!("`{wanted}` takes three numbers, not {}", values.len());
             return Err(self.report(self.error("uc-arguments", span, message)));
         };
         let mut numbers = [0.0; 3];
@@ -154,7 +154,7 @@ impl Body<'_, '_> {
                 Some(Const::Float(number)) => *number,
                 Some(Const::Int(number)) => *number as f64,
                 _ => {
-                    let message = format!("`{wanted}` takes numbers that are written out");
+                    let message = format!("`{wanted}` takes number literals");
                     return Err(self.report(self.error("uc-not-constant", value.span, message)));
                 }
             };

@@ -143,7 +143,7 @@ impl Checker<'_> {
         let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
         if let Some(near) = self.near(&last.text, of_kind.map(|(name, _)| name.as_str())) {
             let shown = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), shown_type);
-            error = error.hint(format!("there is one that is called `{shown}`"));
+            error = error.hint(format!("a similar name exists: `{shown}`"));
         }
         self.report(error)
     }

@@ -330,7 +330,7 @@ impl<'a> Checker<'a> {
 
     fn misplaced(&self, what: &str, at: At, path: &str) {
         let name = path.rsplit('.').next().unwrap_or(path);
-        let message = format!("{what} does not belong into the struct `{name}`");
+        let message = format!("{what} is not allowed in the struct `{name}`");
         self.report(Diagnostic::error("uc-syntax", at, message).hint("declare it in the class"));
     }
 

@@ -64,7 +64,7 @@ impl Checker<'_> {
         let name = || found.name.as_ref().map_or(String::new(), |name| format!(" `{}`", name.text));
         let told = match found.what {
             OutsideKind::State => error("uc-state", format!("the state{} is outside of the language", name()))
-                .hint("keep the state in a variable, and ask it in the functions"),
+                .hint("keep the state in a variable, and check it in the functions"),
             OutsideKind::Replication => {
                 error("uc-replication", "variables and calls are not replicated: this block has no effect".to_owned())
                     .warning()
@@ -73,8 +73,7 @@ impl Checker<'_> {
                 error("uc-cpptext", "C++ for the headers of a native class has no effect".to_owned()).warning()
             }
             OutsideKind::Exec => {
-                error("uc-exec", "commands for the editor are not run: what this imports is not there".to_owned())
-                    .warning()
+                error("uc-exec", "editor commands are not run: nothing is imported".to_owned()).warning()
             }
             OutsideKind::Directive => directive_outside(&found.raw, at),
             OutsideKind::Macro => macro_outside(found.name.as_ref().map_or("", |name| name.text.as_str()), at),

@@ -90,7 +90,7 @@ impl Checker<'_> {
         match last.text.to_ascii_lowercase().as_str() {
             "class" => Ok(Type::Class(self.root_of(class))),
             "array" => {
-                let error = Diagnostic::error("uc-array-of", at, "it is not said what this array holds");
+                let error = Diagnostic::error("uc-array-of", at, "the element type of this array is missing");
                 Err(self.report(error.hint("write `array<int>`")))
             }
             "pointer" => {
@@ -126,12 +126,8 @@ impl Checker<'_> {
             }
         };
         if of.len() != wanted {
-            let message = format!(
-                "`{}` takes {wanted} type{}, here are {}",
-                name.text,
-                if wanted == 1 { "" } else { "s" },
-                of.len()
-            );
+            let message =
+                format!("`{}` takes {wanted} type{}, not {}", name.text, if wanted == 1 { "" } else { "s" }, of.len());
             return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message)));
         }
         let mut inner = Vec::new();
@@ -158,7 +154,7 @@ impl Checker<'_> {
             if !no_key {
                 return Ok(Box::new(ty));
             }
-            let message = format!("`{ty}` can be no key: take a number, a text, a name or a reference");
+            let message = format!("`{ty}` cannot be a key: use a number, a string, a name or a reference");
             Err(self.report(Diagnostic::error("uc-key", (file, of[0].span), message)))
         };
         let mut inner = inner.into_iter();
@@ -258,7 +254,7 @@ impl Checker<'_> {
         }
         let message = format!("with this, the variables of `{of}` have {so_far} values: {MOST_VALUES} are the most");
         let error = Diagnostic::error("uc-array-length", at, message);
-        Err(self.report(error.hint("take `array<…>`, which grows as it is filled")))
+        Err(self.report(error.hint("use `array<…>`, which grows on demand")))
     }
 
     /// Returns the path of a type of the package.

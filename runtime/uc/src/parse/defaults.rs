@@ -157,7 +157,7 @@ impl Parser<'_> {
         let token = self.next();
         if !matches!(token.kind, Kind::Int | Kind::Word) {
             let shown = self.shown(token);
-            let error = self.error("uc-syntax", token.span, format!("an index is missing: here is {shown}"));
+            let error = self.error("uc-syntax", token.span, format!("an index is missing: found {shown}"));
             return self.fail(error);
         }
         // `[EEnum.ENTRY]`.
@@ -246,8 +246,7 @@ impl Parser<'_> {
                     }
                     _ => {
                         let shown = self.shown(number);
-                        let error =
-                            self.error("uc-syntax", number.span, format!("a number is missing: here is {shown}"));
+                        let error = self.error("uc-syntax", number.span, format!("a number is missing: found {shown}"));
                         return self.fail(error);
                     }
                 }

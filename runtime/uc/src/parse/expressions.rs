@@ -96,10 +96,9 @@ impl Parser<'_> {
             if let ExprKind::Infix(before, at, ..) = &left.kind
                 && before.assigns()
             {
-                let message = format!("`{}` behind `{}` does not say which is meant first", op.sign(), before.sign());
+                let message = format!("the order of `{}` after `{}` is ambiguous", op.sign(), before.sign());
                 let error = self.error("uc-parentheses", token.span, message);
-                let error =
-                    error.other((self.file, *at), "this assigns").hint("put what is meant first into parentheses");
+                let error = error.other((self.file, *at), "this assigns").hint("add parentheses");
                 return self.fail(error);
             }
             let right = self.deeper(|parser| parser.infix(op.binding() - 1))?;
@@ -345,7 +344,7 @@ impl Parser<'_> {
             }
             _ => {
                 let shown = self.shown(token);
-                let error = self.error("uc-syntax", token.span, format!("a value is missing: here is {shown}"));
+                let error = self.error("uc-syntax", token.span, format!("a value is missing: found {shown}"));
                 self.fail(error)
             }
         }

@@ -286,7 +286,7 @@ impl<'s> Parser<'s> {
         let found = self.peek();
         self.macro_ahead()?;
         let shown = self.shown(found);
-        let message = format!("{what} is missing {place}: here is {shown}");
+        let message = format!("{what} is missing {place}: found {shown}");
         // The expected position is behind the last token, if a line break is in between.
         let span = if found.on_new_line || found.kind == Kind::End {
             let end = self.last_end;
@@ -294,7 +294,7 @@ impl<'s> Parser<'s> {
         } else {
             found.span
         };
-        let mut error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        let mut error = self.error("uc-syntax", span, message).label(format!("expected {what} here"));
         if found.kind == Kind::Unknown && self.text(found).chars().any(char::is_alphabetic) {
             error = error.hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
         }
@@ -321,7 +321,7 @@ impl<'s> Parser<'s> {
                 self.macro_ahead()?;
                 let found = self.peek();
                 let shown = self.shown(found);
-                let error = self.error("uc-syntax", found.span, format!("{what} is missing: here is {shown}"));
+                let error = self.error("uc-syntax", found.span, format!("{what} is missing: found {shown}"));
                 self.fail(error)
             }
         }
@@ -388,8 +388,7 @@ impl<'s> Parser<'s> {
                 }
                 Kind::OpenText | Kind::OpenQuoted | Kind::Directive => {
                     let shown = self.shown(token);
-                    let error =
-                        self.error("uc-syntax", token.span, format!("{shown} does not belong into parentheses"));
+                    let error = self.error("uc-syntax", token.span, format!("{shown} is not allowed in parentheses"));
                     return self.fail(error);
                 }
                 Kind::End => {

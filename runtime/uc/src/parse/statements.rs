@@ -232,7 +232,7 @@ impl Parser<'_> {
             arms.push((condition, self.inner_body()?));
             if arms.len() > super::DEEPEST_EXPRESSION as usize {
                 let error = self.error("uc-too-deep", start.span, "this `if` has too many `else if`");
-                return self.fail(error.hint("take a `switch`"));
+                return self.fail(error.hint("use a `switch`"));
             }
             if self.take_word("else").is_none() {
                 return Ok(Stmt { kind: StmtKind::If(arms, None), span: start.span });
