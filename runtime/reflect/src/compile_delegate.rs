@@ -133,7 +133,7 @@ mod tests {
         check(&[delegate("Cube", MULTICAST, &[])], &[], "/Script/Game.Cube is declared already");
         let result = [PropertyDecl::result(PropertyKind::BOOL)];
         check(&[delegate("D", MULTICAST, &result)], &[], "has no result: remove the result");
-        check(&[delegate("D", PropertyKind::U8, &[])], &[], "it is a u8: take a single");
+        check(&[delegate("D", PropertyKind::U8, &[])], &[], "it is a u8: use a single");
         let twice = [PropertyDecl::result(PropertyKind::BOOL), points()];
         check(&[delegate("D", PropertyKind::DELEGATE, &twice)], &[], "has a result that is not its last parameter");
         check(&[delegate("D", MULTICAST, &[points(), points()])], &[], "two members of the name points");

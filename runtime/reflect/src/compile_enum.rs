@@ -13,7 +13,7 @@ pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
     let bad = |problem: String| DeclareError::BadEnum { path: path.clone(), problem };
     let underlying = range(decl.underlying).zip(PropertyType::plain(decl.underlying));
     let (range, underlying) = underlying
-        .ok_or_else(|| bad("its numbers are of no kind of whole numbers: take one of u8 to u64 or i8 to i64".into()))?;
+        .ok_or_else(|| bad("its numbers are not of an integer kind: use one of u8 to u64 or i8 to i64".into()))?;
     let (mut names, mut numbers) = (HashSet::new(), HashSet::new());
     for entry in &decl.entries {
         if !is_identifier(&entry.name) {

@@ -17,7 +17,7 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
     let path = decl.path();
     let bad = |problem: String| DeclareError::BadDelegate { path: path.clone(), problem };
     if decl.kind.form() != Form::Signature {
-        return Err(bad(format!("it is a {}: take a single, a multicast or a sparse delegate", name_of(decl.kind))));
+        return Err(bad(format!("it is a {}: use a single, a multicast or a sparse delegate", name_of(decl.kind))));
     }
     let mut signature = SignatureText::default();
     for (at, param) in decl.params.iter().enumerate() {

@@ -220,7 +220,7 @@ mod tests {
             r#"(from=(x=1.5, y=4), label="two words", tag="c)d", on=false)"#,
         );
         check(&ty, "(z=1)", "! `z` is not a valid /Script/Test.Limits: unknown field");
-        check(&ty, "(on=true, on=true)", "! `on` is not a valid /Script/Test.Limits: the field is there twice");
+        check(&ty, "(on=true, on=true)", "! `on` is not a valid /Script/Test.Limits: the field occurs twice");
         check(&ty, "(from=(x=1) label=a)", "! ` label=a)` is not a valid /Script/Test.Limits: a comma or ) is missing");
         check(&ty, "(on)", "! `on)` is not a valid /Script/Test.Limits: a field has no =");
         check(&ty, "1", "! `1` is not a valid /Script/Test.Limits: it does not start with (; write (x=1, y=2)");

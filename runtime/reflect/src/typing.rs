@@ -75,7 +75,7 @@ pub enum TypeError {
     },
     /// A type that cannot be a key.
     #[error(
-        "{key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; take a number, a text, a name or a reference"
+        "{key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; use a number, a string, a name or a reference"
     )]
     Key {
         /// The type.
@@ -290,7 +290,7 @@ mod tests {
     fn only_immutable_kinds_can_be_keys() {
         let refused = |key: &str| {
             format!(
-                "! {key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; take a number, a text, a name or a reference"
+                "! {key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; use a number, a string, a name or a reference"
             )
         };
         for key in ["Array(u8)", "Optional(u8)", "Delegate()", "/Script/Test.Path"] {

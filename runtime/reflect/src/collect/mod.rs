@@ -144,7 +144,7 @@ fn ask(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<Obj
         Ok(())
     });
     asked.map_err(|error| {
-        let why = "so nothing is collected, because what it refers to is not known";
+        let why = "so nothing is collected, because its references are unknown";
         let object = world.objects.shown(object);
         CallError::other(format!("add_references of {} failed on {object}, {why}: {error}", class.path))
     })?;

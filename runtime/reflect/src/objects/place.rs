@@ -33,7 +33,7 @@ impl fmt::Display for Shown<'_> {
 #[non_exhaustive]
 pub enum RenameError {
     /// Object or new outer does not exist.
-    #[error("{handle} is gone: nothing can be called so, and nothing can lie in it")]
+    #[error("{handle} is gone: it can be neither renamed nor the outer of an object")]
     Stale {
         /// Handle of the missing object.
         handle: ObjectHandle,
@@ -57,7 +57,7 @@ pub enum RenameError {
         outer: ObjectHandle,
     },
     /// Object is a class default object or a default subobject.
-    #[error("{object} is {what}, which stays where its class puts it: make an object of your own for that")]
+    #[error("{object} is {what}, which cannot be moved or renamed: create an object of your own instead")]
     Fixed {
         /// Object to rename.
         object: ObjectHandle,

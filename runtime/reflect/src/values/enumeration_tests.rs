@@ -139,7 +139,7 @@ fn invalid_enums_are_refused_by_name() {
         let error = types(decl(kind, is_flags, entries)).err().unwrap_or_default();
         assert!(error.contains(expected) && error.contains("Test.Mood"), "{error}");
     };
-    check(PropertyKind::F32, false, &[("A", 0)], "no kind of whole numbers");
+    check(PropertyKind::F32, false, &[("A", 0)], "not of an integer kind");
     check(PropertyKind::U8, false, &[("A", 0), ("B", 256)], "`B` is 256, which does not fit in u8");
     check(PropertyKind::I8, false, &[("A", 0), ("B", -129)], "`B` is -129, which does not fit in i8");
     check(PropertyKind::U8, false, &[("A", 0), ("B", 0)], "`B` has the number 0 of another entry");

@@ -198,7 +198,7 @@ impl Kind for Struct {
             let at = of.fields().iter().position(|field| &*field.text == name);
             let at = at.ok_or_else(|| fail(name, ty, "unknown field"))?;
             if seen[at] {
-                return Err(fail(name, ty, "the field is there twice"));
+                return Err(fail(name, ty, "the field occurs twice"));
             }
             seen[at] = true;
             fields[at].1 = scanner.value(&of.fields()[at].ty)?;
