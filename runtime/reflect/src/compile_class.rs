@@ -207,7 +207,7 @@ impl Compiler<'_> {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "the two lists go straight into the two fields of the class")]
+    #[expect(clippy::type_complexity, reason = "the two lists become two fields of the class")]
     fn subobjects(
         &self,
         decl: &ClassDecl,

@@ -305,7 +305,7 @@ impl RowsMut<'_> {
     pub(crate) fn refill(&mut self, count: usize) {
         let count = u32::try_from(count).expect("the caller checked the number of rows");
         self.clear();
-        self.splice(0, 0, count).expect("there is memory for a second copy of what is in memory");
+        self.splice(0, 0, count).expect("memory for a second copy");
     }
 
     /// Overwrites all rows with copies of those of `from`, which have the same types.

@@ -114,7 +114,7 @@ pub trait OutValues: Sized + 'static {
 
 macro_rules! tuples {
     ($(($($value:ident $at:tt),*))*) => {$(
-        #[allow(unused_variables, clippy::unused_unit, reason = "none are read of none")]
+        #[allow(unused_variables, clippy::unused_unit, reason = "unused for an empty tuple")]
         impl<$($value: NativeValue),*> OutValues for ($($value,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
 

@@ -1,6 +1,6 @@
 //! Memory with a schema. Safe code reads and writes properties through a [`View`], which rejects a property that is not in
 //! its schema, or has another type there, before it accesses memory.
-#![expect(unsafe_code, reason = "the one door from safe code to property memory")]
+#![expect(unsafe_code, reason = "the only access from safe code to property memory")]
 
 use std::hash::Hasher;
 use std::num::NonZeroU32;

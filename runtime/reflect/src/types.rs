@@ -37,7 +37,7 @@ pub struct Types {
 }
 
 /// Reactivates the shadow when dropped.
-#[must_use = "the shadow is up again when this is dropped"]
+#[must_use = "the shadow is active again when this is dropped"]
 #[derive(Debug)]
 pub struct Lowered<'a>(&'a Types);
 

@@ -1,5 +1,5 @@
 //! Costs of recording a module's calls, compared with the C functions alone.
-#![expect(unsafe_code, reason = "the hooks stand for C functions")]
+#![expect(unsafe_code, reason = "the hooks replace C functions")]
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux {

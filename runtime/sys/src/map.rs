@@ -1,7 +1,7 @@
 //! Libraries mapped as code: the only module through which foreign code enters and leaves the process.
 //!
 //! The loader may keep an image after closing it, without reporting that; therefore unmapping verifies the result.
-#![expect(unsafe_code, reason = "mapping a library runs its code, and a symbol has the type we believe it has")]
+#![expect(unsafe_code, reason = "mapping a library runs its code, and the types of symbols are assumed")]
 
 use std::alloc::Layout;
 use std::ffi::CStr;

@@ -1,6 +1,6 @@
 //! Resources that a module leaves besides threads and thread-locals: signals, exit handlers, memory, descriptors.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
+#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks replace C functions")]
 
 use std::env;
 use std::ffi::{c_int, c_long, c_void};

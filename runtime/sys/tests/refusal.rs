@@ -1,6 +1,6 @@
 //! Damaged libraries are refused before they are mapped. The library itself is the witness: its initialiser creates a file.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "what the check lets through is mapped, in a child, to see that it is harmless")]
+#![expect(unsafe_code, reason = "accepted files are mapped in a child to check that they are harmless")]
 
 use crate::common;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Alternate signal stacks that an image has set for foreign threads: each is removed on its own thread.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "hooks stand for C functions")]
+#![expect(unsafe_code, reason = "hooks replace C functions")]
 
 use std::ptr;
 use std::sync::mpsc;

@@ -181,7 +181,7 @@ fn look_ups_of_symbols_end() {
         };
         check(base, endless, "the last chain of the symbol hash table has no end");
         check(base, |bytes| set(bytes, ".gnu.hash", 0, "word", |_| 1 << 30), "too short for the symbols");
-        check(base, |bytes| set(bytes, ".gnu.hash", 2, "word", |_| 3), "the symbol hash table is odd");
+        check(base, |bytes| set(bytes, ".gnu.hash", 2, "word", |_| 3), "the symbol hash table is malformed");
         check(base, |bytes| retag(bytes, tag::GNU_HASH, 24), "dynamic tag 0x6ffffef5 and its section do not agree");
     }
 }

@@ -75,7 +75,7 @@ pub enum RenameError {
         problem: &'static str,
     },
     /// Reload in progress could not undo the change.
-    #[error("{object} keeps its name while a reload is under way: rename it afterwards")]
+    #[error("{object} keeps its name while a reload is in progress: rename it afterwards")]
     DuringReload {
         /// Object to rename.
         object: ObjectHandle,

@@ -131,7 +131,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
                 dynamic.needed.push(value);
             } else {
                 let twice = dynamic.values.insert(tag.0, value).is_some();
-                ensure(!twice, || format!("dynamic tag {:#x} is there twice", tag.0))?;
+                ensure(!twice, || format!("dynamic tag {:#x} occurs twice", tag.0))?;
             }
         }
         Ok(dynamic)
@@ -290,7 +290,9 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, Flaw> {
         let each = size_of::<Rela64<LE>>() as u64;
         ensure(self.get(DT_RELAENT).is_none_or(|size| size == each), || "relocations have a wrong size".to_owned())?;
-        ensure(self.get(DT_PLTREL).is_none_or(|kind| kind == DT_RELA.0 as u64), || "calls are bound oddly".to_owned())?;
+        ensure(self.get(DT_PLTREL).is_none_or(|kind| kind == DT_RELA.0 as u64), || {
+            "calls are bound in an unknown way".to_owned()
+        })?;
         ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || {
             "packed relocations have a wrong size".to_owned()
         })?;

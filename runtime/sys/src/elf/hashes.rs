@@ -16,7 +16,7 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
     let short = || malformed("the symbol hash table is too short for the symbols");
     let header = words.get(..4).ok_or_else(short)?;
     let [buckets, first, bloom, shift] = [0, 1, 2, 3].map(|at: usize| header[at].get(LE) as usize);
-    ensure(buckets > 0 && bloom.is_power_of_two() && shift < 64, || "the symbol hash table is odd".to_owned())?;
+    ensure(buckets > 0 && bloom.is_power_of_two() && shift < 64, || "the symbol hash table is malformed".to_owned())?;
     let rest = bloom.checked_mul(2).and_then(|bloom| words.get(4..)?.get(bloom..)).ok_or_else(short)?;
     let (buckets, chains) = rest.split_at_checked(buckets).ok_or_else(short)?;
     for (index, bucket) in buckets.iter().enumerate() {
@@ -93,8 +93,8 @@ mod tests {
         check(gnu([1, 3], 2, &[2, 3, 5]), "bucket 0 of the symbol hash table points to symbol 1 of 4");
         check(gnu([1, 3], 1, &[2, 3, 4]), "the last chain of the symbol hash table has no end");
         check(gnu([1, 3], 1, &[2, 3]), "the symbol hash table is too short for the symbols");
-        check(bytes(&[0, 1, 1, 6, 0, 0]), "the symbol hash table is odd");
-        check(bytes(&[2, 1, 3, 6, 0, 0]), "the symbol hash table is odd");
+        check(bytes(&[0, 1, 1, 6, 0, 0]), "the symbol hash table is malformed");
+        check(bytes(&[2, 1, 3, 6, 0, 0]), "the symbol hash table is malformed");
         check(bytes(&[u32::MAX, 1, 1 << 31, 6]), "the symbol hash table is too short for the symbols");
         check(vec![0; 7], "the numbers of the symbol hash table do not end with a whole entry");
         let long = vec![2; LONGEST_CHAIN + 8];

@@ -154,7 +154,7 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     // Build notes keep the address that they describe.
     let at_home = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
     ensure(at_home, || format!("section {name} has an address but is not loaded"))?;
-    ensure(section.link < count, || format!("section {name} links to a section that is not there"))
+    ensure(section.link < count, || format!("section {name} links to a section that does not exist"))
 }
 
 /// Checks the gap after the program headers, which linkers leave empty; it may contain headers missing from the ELF header's count.

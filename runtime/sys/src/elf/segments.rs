@@ -72,7 +72,7 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), Flaw> {
         && load.allows(PF_W.0) == asked(SHF_WRITE.0)
         && load.allows(PF_X.0) == asked(SHF_EXECINSTR.0)
         && !(load.allows(PF_W.0) && load.allows(PF_X.0));
-    ensure(right, || format!("segment {at:#x} has flags {:#x}, its sections want others", load.flags))
+    ensure(right, || format!("segment {at:#x} has flags {:#x}, its sections need others", load.flags))
 }
 
 /// Checks that a loaded section is in a load segment, at the same offset in the file and in memory.
@@ -107,7 +107,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), Flaw> {
     ensure(filesz <= memsz, || format!("{} is smaller in memory than in the file", what()))?;
     let alone =
         [PT_LOAD, PT_NOTE].contains(kind) || elf.segments.iter().filter(|other| other.kind == *kind).count() == 1;
-    ensure(alone, || format!("{} is there twice", what()))?;
+    ensure(alone, || format!("{} occurs twice", what()))?;
     ensure(*kind == PT_LOAD || !segment.allows(PF_X.0), || format!("{} is executable", what()))?;
     if *kind != PT_LOAD && *kind != PT_GNU_STACK {
         ensure(*align > 0 && addr % align == 0, || format!("{} is not aligned", what()))?;
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(loads(|elf| elf.segments[2].align = 1 << 40), format!("{at} has alignment 0x10000000000"));
         assert_eq!(
             loads(|elf| elf.segments[1].flags |= PF_W.0),
-            "segment 0x1000 has flags 0x7, its sections want others"
+            "segment 0x1000 has flags 0x7, its sections need others"
         );
         assert_eq!(loads(|elf| elf.segments[0].filesz = 100), "the first segment does not hold the headers");
     }

@@ -1,5 +1,5 @@
 //! Tests of string memory.
-#![expect(unsafe_code, reason = "lends a text a part of itself")]
+#![expect(unsafe_code, reason = "assigns a part of a string to itself")]
 
 use super::super::text::Text;
 use super::{text_assign_raw, text_read};

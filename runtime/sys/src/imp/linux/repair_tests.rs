@@ -1,5 +1,5 @@
 //! Simulates a platform without one of the repairs, and a library that leaves a resource for that repair.
-#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
+#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks replace C functions")]
 
 use std::collections::BTreeSet;
 use std::ffi::c_void;

@@ -246,7 +246,7 @@ fn take_led_to(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = usize>
 }
 
 #[cfg(test)]
-#[expect(clippy::single_range_in_vec_init, reason = "one range is meant, and not what is in it")]
+#[expect(clippy::single_range_in_vec_init, reason = "a list with one range, not of its elements")]
 mod tests {
     use std::collections::BTreeMap;
     use std::ops::Range;
