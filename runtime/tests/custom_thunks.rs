@@ -153,7 +153,7 @@ fn a_thunk_that_does_not_keep_its_side_is_an_error_and_the_next_call_is_as_befor
         assert!(said.contains("returned before its call was done"), "{said}");
     }
     let said = error(&host, "Game.Wildcards:greedy", &[Value::I32(1)]);
-    assert!(said.contains("takes a parameter more than the 1 there are"), "{said}");
+    assert!(said.contains("takes one parameter too many (declared: 1)"), "{said}");
     let sum = call(&host, "Test.Sums:sum", &[Value::I32(1), Value::I32(1)]);
     assert_eq!(sum.expect("it is called"), Some(Value::I32(2)));
 }

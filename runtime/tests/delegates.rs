@@ -282,7 +282,7 @@ fn who_was_built_for_another_signature_is_refused_with_both() {
     let refused = host.create_master(&[scores(&[]), tallies(&["stale"])]).expect_err("another signature").to_string();
     for words in [
         "/Script/Game.Tally:on_counted cannot be a MulticastDelegate(/Script/Game.OnScored(u64))",
-        "MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) is what is declared",
+        "declared as MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player)))",
     ] {
         assert!(refused.contains(words), "{refused}");
     }
@@ -519,7 +519,7 @@ fn a_delegate_of_the_host_that_cannot_be_is_refused_before_there_is_a_host() {
         assert!(refused.contains(expected), "{refused}");
     };
     let bool = (PropertyKind::BOOL, "");
-    check(NativeDelegate::sparse("Test", "D").result(bool), "gives no result");
+    check(NativeDelegate::sparse("Test", "D").result(bool), "has no result");
     check(
         NativeDelegate::single("Test", "D").of_class("Nobody").result(bool),
         "/Script/Test.Nobody is not declared with it",

@@ -79,7 +79,7 @@ fn a_panic_in_a_hook_of_the_class_default_object_leaves_no_master() {
     ] {
         let place = place(hook);
         let told = format!("{step} of Game.Fragile (Default__Fragile): \"broken on purpose: {hook}\" at {place}");
-        create_fails(feature, &format!("Game.Fragile was not born: {told}"));
+        create_fails(feature, &format!("Game.Fragile was not created: {told}"));
     }
 }
 

@@ -128,7 +128,7 @@ fn a_class_without_what_its_interface_asks_for_is_refused_and_the_old_one_stays(
     let report = stage.try_reload();
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     let told = report.to_string();
-    assert!(told.contains("`Called` takes and gives other types than `Called` of `Named`"), "{told}");
+    assert!(told.contains("`Called` has another signature than `Called` of `Named`"), "{told}");
     assert_eq!(before.differences(&stage.host.worlds().digest()), Vec::<String>::new());
     assert_eq!(stage.play(band, horn), "horn: toot 2");
 }

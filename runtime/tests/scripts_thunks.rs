@@ -222,7 +222,7 @@ fn what_a_thunk_of_the_host_looks_into_is_not_changed_until_it_returns() {
     let looked = crate::custom_thunks::meanwhile(change, || call(&host, crowd, "LookAround", &[]));
     let Some(Value::Text(looked)) = looked else { panic!("{looked:?}") };
     assert!(looked.starts_with("I32(1) (I32(1), 3) "), "{looked}");
-    assert_eq!(looked.matches("is refused while a thunk of the host looks into an argument").count(), 2, "{looked}");
+    assert_eq!(looked.matches("is refused while a thunk of the host reads an argument").count(), 2, "{looked}");
     call(&host, crowd, "Grow", &[]);
     let weak = host.downgrade();
     let change = move || {

@@ -286,14 +286,14 @@ fn is_kept(habit: &str, says: &[&str]) {
 #[test]
 fn a_callback_in_a_table_on_the_c_heap_keeps_its_image_until_it_is_taken_out() {
     alone("a_callback_in_a_table_on_the_c_heap_keeps_its_image_until_it_is_taken_out", || {
-        is_kept("entry", &["libstaying.so: staying_table still leads to `traces_called_back`, through 101 blocks"]);
+        is_kept("entry", &["libstaying.so: staying_table still points to `traces_called_back`, through 101 blocks"]);
     });
 }
 
 #[test]
 fn a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out() {
     alone("a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out", || {
-        is_kept("variable", &["libstaying.so: staying_variable still leads to `traces_called_back`"]);
+        is_kept("variable", &["libstaying.so: staying_variable still points to `traces_called_back`"]);
     });
 }
 
@@ -309,19 +309,19 @@ fn is_kept_in(test: &str, how: &str, says: &str) {
 #[test]
 fn a_callback_in_memory_that_a_library_mapped_keeps_its_image() {
     let test = "a_callback_in_memory_that_a_library_mapped_keeps_its_image";
-    is_kept_in(test, "mapping", "libstaying.so: staying_table still leads to `traces_called_back`, through 2 blocks");
+    is_kept_in(test, "mapping", "libstaying.so: staying_table still points to `traces_called_back`, through 2 blocks");
 }
 
 #[test]
 fn a_callback_in_the_middle_of_a_block_keeps_its_image() {
     let test = "a_callback_in_the_middle_of_a_block_keeps_its_image";
-    is_kept_in(test, "inside", "libstaying.so: staying_table still leads to `traces_called_back`, through a block");
+    is_kept_in(test, "inside", "libstaying.so: staying_table still points to `traces_called_back`, through a block");
 }
 
 #[test]
 fn a_callback_behind_eight_blocks_of_different_lengths_keeps_its_image() {
     let test = "a_callback_behind_eight_blocks_of_different_lengths_keeps_its_image";
-    is_kept_in(test, "deep", "libstaying.so: staying_table still leads to `traces_called_back`, through 8 blocks");
+    is_kept_in(test, "deep", "libstaying.so: staying_table still points to `traces_called_back`, through 8 blocks");
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn an_image_stays_when_the_search_for_callbacks_ends_at_a_limit() {
 #[test]
 fn data_in_a_table_keeps_its_image_until_it_is_taken_out() {
     alone("data_in_a_table_keeps_its_image_until_it_is_taken_out", || {
-        is_kept("data", &["libstaying.so: staying_table still leads to memory of the image"]);
+        is_kept("data", &["libstaying.so: staying_table still points to memory of the image"]);
     });
 }
 

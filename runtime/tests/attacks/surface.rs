@@ -223,7 +223,7 @@ fn what_is_overridden_is_an_event_of_the_base() {
 fn a_default_and_a_subobject_are_what_their_property_can_hold() {
     check("default-of-another-type", &["the default of", "Game.Odd"]);
     check("subobject-of-itself", &["Game.Doll"]);
-    check("subobjects-in-a-circle", &["Game.Other was not born", "it needs itself"]);
+    check("subobjects-in-a-circle", &["Game.Other was not created", "it needs itself"]);
     check("struct-in-itself", &["Game.Snake"]);
 }
 
@@ -255,7 +255,7 @@ fn a_description_that_only_unsafe_code_can_make_is_compared_before_it_is_used() 
     check("lie-size", &["/Script/Game.Lie, which takes 8 bytes, aligned to 8, here and 4294967295 bytes"]);
     check("lie-offset", &["/Script/Game.Lie, whose field `field` lies at byte 0 here and at byte 4294967295"]);
     check("lie-fingerprint", &["/Script/Game.Lie, whose layout is another here than in the module"]);
-    check("lie-path", &["/Script/Game.Lie:field refers to a type", "is no identifier"]);
+    check("lie-path", &["/Script/Game.Lie:field refers to a type", "is not an identifier"]);
     check("lie-name", &["a member of Lie named", "a name is at most 255"]);
 }
 

@@ -111,7 +111,7 @@ fn compiled(source: &str, option: &str, says: &str) {
 fn an_initialiser_that_is_looked_up_by_its_name_is_refused() {
     // The C library has a variable of that name, which the loader would call.
     let source = "__attribute__((constructor)) void tzname(void) {} int answer(void) { return 1; }";
-    compiled(source, "-O1", "would have the loader call what is no function of the library for certain");
+    compiled(source, "-O1", "would make the loader call an address that is not a function of the library for certain");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn versions_that_the_library_defines_are_walked() {
 
 #[test]
 fn look_ups_of_symbols_end() {
-    let says = "of the old symbol hash table leads to symbol";
+    let says = "of the old symbol hash table points to symbol";
     check("c", |bytes| set(bytes, ".hash", 2, "word", |_| 1 << 20), says);
     let ring = |bytes: &mut Vec<u8>| {
         let field = table(bytes, ".hash").field(0, "word");
@@ -181,7 +181,7 @@ fn look_ups_of_symbols_end() {
         };
         check(base, endless, "the last chain of the symbol hash table has no end");
         check(base, |bytes| set(bytes, ".gnu.hash", 0, "word", |_| 1 << 30), "too short for the symbols");
-        check(base, |bytes| set(bytes, ".gnu.hash", 2, "word", |_| 3), "the symbol hash table is odd");
+        check(base, |bytes| set(bytes, ".gnu.hash", 2, "word", |_| 3), "the symbol hash table is malformed");
         check(base, |bytes| retag(bytes, tag::GNU_HASH, 24), "dynamic tag 0x6ffffef5 and its section do not agree");
     }
 }
@@ -228,13 +228,13 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
         let at = entry(bytes, ".rela.dyn", "offset", |offset| offset == slots);
         set(bytes, ".rela.dyn", at, "addend", |_| other);
     };
-    check("plugin", data, "would have the loader call what is no function of the library");
+    check("plugin", data, "would make the loader call an address that is not a function of the library");
     // In the C library the relocations are packed, and their addends are in the slots.
     let data = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         set(bytes, ".init_array", 0, "long", |_| other);
     };
-    check("c", data, "would have the loader call what is no function of the library");
+    check("c", data, "would make the loader call an address that is not a function of the library");
     check("c", |bytes| set(bytes, ".init_array", 0, "long", |_| 1 << 50), "is for no address");
 }
 
@@ -245,7 +245,7 @@ fn an_initialiser_between_two_sections_is_refused() {
         let end = address(bytes, ".init") + super::support::elf::section(bytes, ".init").len() as u64;
         set(bytes, ".init_array", 0, "long", |_| end);
     };
-    check("c", between, "would have the loader call what is no function of the library");
+    check("c", between, "would make the loader call an address that is not a function of the library");
 }
 
 #[test]
@@ -255,17 +255,17 @@ fn what_resolves_a_symbol_is_code() {
         let (other, at) = (address(bytes, ".data"), entry(bytes, ".dynsym", "info", |info| info & 0xf == RESOLVED));
         set(bytes, ".dynsym", at, "value", |_| other);
     };
-    check("c", data, "is resolved by what is no code");
+    check("c", data, "is resolved by something other than code");
     let variable = |bytes: &mut Vec<u8>| {
         let at = entry(bytes, ".dynsym", "info", |info| info & 0xf == 1);
         set(bytes, ".dynsym", at, "info", |info| info & 0xf0 | RESOLVED);
     };
-    check("plugin", variable, "is resolved by what is no code");
+    check("plugin", variable, "is resolved by something other than code");
     let number = |bytes: &mut Vec<u8>| {
         let at = entry(bytes, ".dynsym", "info", |info| info & 0xf == RESOLVED);
         set(bytes, ".dynsym", at, "section", |_| 0xfff1);
     };
-    check("c", number, "is resolved by what is no code");
+    check("c", number, "is resolved by something other than code");
     let called = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         let at = entry(bytes, ".rela.dyn", "type", |kind| kind == 8);
