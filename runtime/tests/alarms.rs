@@ -334,8 +334,8 @@ fn send() {
 }
 
 #[test]
-fn a_message_is_not_told_to_a_module_that_is_gone() {
-    alone("a_message_is_not_told_to_a_module_that_is_gone", |library| {
+fn a_message_is_not_delivered_to_an_unloaded_module() {
+    alone("a_message_is_not_delivered_to_an_unloaded_module", |library| {
         for what in ["message", "message_call"] {
             let host = host(library, |_| ());
             leave(&host, what);
@@ -352,8 +352,8 @@ fn a_message_is_not_told_to_a_module_that_is_gone() {
 }
 
 #[test]
-fn a_read_that_is_under_way_keeps_the_module_and_is_named() {
-    alone("a_read_that_is_under_way_keeps_the_module_and_is_named", |library| {
+fn a_pending_read_keeps_the_module_loaded_and_is_named() {
+    alone("a_pending_read_keeps_the_module_loaded_and_is_named", |library| {
         for what in ["read", "read_call"] {
             let host = host(library, |_| ());
             leave(&host, what);
@@ -369,8 +369,8 @@ fn a_read_that_is_under_way_keeps_the_module_and_is_named() {
 }
 
 #[test]
-fn a_child_that_nobody_waits_for_is_told() {
-    alone("a_child_that_nobody_waits_for_is_told", |library| {
+fn an_unawaited_child_process_is_reported() {
+    alone("an_unawaited_child_process_is_reported", |library| {
         let host = host(library, |_| ());
         leave(&host, "waited");
         leave(&host, "child");
@@ -383,8 +383,8 @@ fn a_child_that_nobody_waits_for_is_told() {
 }
 
 #[test]
-fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
-    alone("a_child_that_nobody_waits_for_is_waited_for_on_request", |library| {
+fn an_unawaited_child_process_is_reaped_on_request() {
+    alone("an_unawaited_child_process_is_reaped_on_request", |library| {
         let host = host(library, |policy| policy.reap_children = true);
         ["waited", "child", "child"].into_iter().for_each(|what| leave(&host, what));
         let report = unload(&host);
@@ -433,8 +433,8 @@ fn always(policy: &mut alcedo_runtime::UnloadPolicy) {
 }
 
 #[test]
-fn what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left() {
-    alone("what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left", |library| {
+fn stale_addresses_of_an_unloaded_requester_do_not_keep_its_successor_mapped() {
+    alone("stale_addresses_of_an_unloaded_requester_do_not_keep_its_successor_mapped", |library| {
         for what in ["names", "names_waited", "names_in_image"] {
             let first = host(library, always);
             leave(&first, what);

@@ -63,7 +63,7 @@ fn a_module_of_the_master_calls_from_the_game_thread_only() {
 }
 
 #[test]
-fn a_module_of_a_slim_calls_functions_without_objects_from_any_thread_and_is_told_so_of_others() {
+fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
     let host = host();
     let slim = host.contexts().create_slim("apart").expect("the name is free");
     slim.load_path(support::plugin("ledger", &[])).unwrap_or_else(|error| panic!("{error}"));

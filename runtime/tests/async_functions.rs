@@ -21,7 +21,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn a_method_that_has_the_plugin_part_begins_them_and_each_result_comes_to_its_delegate() {
+fn a_borrowing_method_starts_async_calls_and_their_delegates_receive_the_results() {
     let (record, host, robot) = playing("chores");
     begin(&host, robot, "begin_all", &[]);
     told(
@@ -75,7 +75,7 @@ fn a_host_begins_them_by_name_with_a_delegate_and_without() {
 }
 
 #[test]
-fn the_class_says_which_parameter_hears_of_the_result() {
+fn the_class_declares_the_parameter_that_receives_the_result() {
     let (_record, host, _robot) = playing("chores");
     let declared = host.types().declared_by("chores").expect("it is loaded");
     let robot = declared.classes.iter().find(|class| class.path == ROBOT).expect("it is emitted");
@@ -111,7 +111,7 @@ fn the_end_of_the_object_ends_them_and_no_listener_is_called() {
 }
 
 #[test]
-fn a_listener_that_is_gone_is_an_error_in_the_log_and_nothing_else() {
+fn a_destroyed_listener_is_only_logged_as_an_error() {
     let (record, host, robot) = playing("chores");
     let other = host.objects().spawn(ROBOT).expect("it is born");
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "counted")]);
@@ -124,7 +124,7 @@ fn a_listener_that_is_gone_is_an_error_in_the_log_and_nothing_else() {
 }
 
 #[test]
-fn what_went_wrong_without_a_listener_is_in_the_log() {
+fn a_failure_without_a_listener_is_logged() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     let other = host.objects().spawn(ROBOT).expect("it is born");
     let none = bound(&host, ObjectHandle::NONE, "");

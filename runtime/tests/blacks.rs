@@ -73,7 +73,7 @@ fn treasures_are_counted_by_type_and_let_go_of_at_once() {
 }
 
 #[test]
-fn what_eight_threads_let_go_of_is_released_in_the_ticks() {
+fn values_dropped_on_eight_threads_are_released_in_ticks() {
     let host = host();
     let cave = cave(&host, 400);
     ask(&host, cave, "scatter", &[Value::U32(8)]);
@@ -122,7 +122,7 @@ fn a_reload_ends_the_treasures_of_the_old_generation_and_no_others() {
 }
 
 #[test]
-fn an_unload_ends_everything_and_tells_what_was_never_let_go_of() {
+fn an_unload_frees_all_values_and_reports_those_never_dropped() {
     let host = host();
     let cave = cave(&host, 10);
     host.console("blacks sites on");
@@ -166,7 +166,7 @@ fn a_thread_may_let_go_when_the_generation_is_long_over() {
 }
 
 #[test]
-fn what_a_treasure_refers_to_is_not_collected() {
+fn objects_referenced_by_an_owned_value_are_not_collected() {
     let host = host();
     let knowing = spawn(&host, CAVE);
     // An outer does not keep the objects inside it.
@@ -230,7 +230,7 @@ fn tells(host: &Runtime, object: ObjectHandle, function: &str) -> String {
 }
 
 #[test]
-fn what_a_host_lends_by_number_expires_with_the_call_and_a_copy_of_it_stays() {
+fn a_conjugate_borrowed_by_number_expires_with_the_call_unlike_its_copy() {
     let (host, fence) = fence();
     expect!["red Array false Array(f64) (1, 2); true Array(f64) is no Array(f32); (1, 2, 8)"]
         .assert_eq(&tells(&host, fence, "borrow"));
@@ -254,7 +254,7 @@ fn what_a_host_lends_by_number_expires_with_the_call_and_a_copy_of_it_stays() {
 }
 
 #[test]
-fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
+fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
     let (host, fence) = fence();
     tells(&host, fence, "borrow");
     expect![[r#"
@@ -274,7 +274,7 @@ fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
 }
 
 #[test]
-fn the_end_of_a_host_tells_what_was_left() {
+fn a_shutdown_reports_values_never_dropped() {
     let host = host();
     let cave = cave(&host, 4);
     ask(&host, cave, "forget", &[]);

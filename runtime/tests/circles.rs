@@ -73,7 +73,7 @@ fn weak_handles_lead_to_what_is_there_and_keep_nothing() {
 }
 
 #[test]
-fn the_last_handle_to_a_slim_ends_it_though_its_callbacks_have_weak_ones() {
+fn the_last_strong_handle_ends_a_slim_despite_weak_handles_in_callbacks() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("weakly held").expect("the name is free");
     let weak: WeakLoadContext = slim.downgrade();
@@ -85,7 +85,7 @@ fn the_last_handle_to_a_slim_ends_it_though_its_callbacks_have_weak_ones() {
 }
 
 #[test]
-fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
+fn callbacks_receive_a_handle_to_their_owner() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -178,7 +178,7 @@ fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
 }
 
 #[test]
-fn the_last_handle_to_a_runtime_opens_the_circles_of_its_contexts_and_names_them() {
+fn dropping_the_last_runtime_handle_breaks_and_names_cycles_of_contexts() {
     let record = support::record(TOLD);
     let runtime = runtime();
     let contexts = runtime.contexts();
@@ -194,7 +194,7 @@ fn the_last_handle_to_a_runtime_opens_the_circles_of_its_contexts_and_names_them
 }
 
 #[test]
-fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
+fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
     let record = support::record("alcedo_runtime::runtime::unended");
     let thread = std::thread::spawn(|| {
         let gone = runtime();
@@ -224,7 +224,7 @@ fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
 }
 
 #[test]
-fn a_slim_that_has_ended_lets_its_callbacks_go_and_names_those_that_kept_it() {
+fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
     let record = support::record(TOLD);
     let runtime = runtime();
     let contexts = runtime.contexts();
@@ -268,7 +268,7 @@ fn a_host_that_a_ticker_shuts_down_is_left_without_tickers() {
 }
 
 #[test]
-fn a_resolver_that_is_replaced_may_use_its_context_as_it_goes() {
+fn a_replaced_resolver_may_use_its_context_while_dropped() {
     struct Uses(WeakLoadContext, Arc<Mutex<Vec<usize>>>);
     impl Drop for Uses {
         fn drop(&mut self) {

@@ -102,7 +102,7 @@ fn tick_until_collected(host: &Runtime) -> Collected {
 }
 
 #[test]
-fn a_collection_in_slices_keeps_what_moves_meanwhile() {
+fn a_sliced_collection_keeps_references_moved_during_it() {
     let host = host();
     let row = row(&host, 20_000);
     let dead: Vec<_> = (0..100).map(|_| loose(&host)).collect();
@@ -127,7 +127,7 @@ fn a_collection_in_slices_keeps_what_moves_meanwhile() {
 }
 
 #[test]
-fn a_collection_in_slices_keeps_what_moves_to_a_native_meanwhile() {
+fn a_sliced_collection_keeps_references_moved_to_a_native_during_it() {
     let host = host();
     let row = row(&host, 20_000);
     host.objects().spawn("/Script/Graph.Keeper").expect("an object");
@@ -147,7 +147,7 @@ fn a_collection_in_slices_keeps_what_moves_to_a_native_meanwhile() {
 }
 
 #[test]
-fn a_collection_at_once_goes_before_one_in_slices() {
+fn a_full_collection_replaces_a_sliced_one() {
     let host = host();
     let row = row(&host, 5_000);
     host.collection().begin_in_slices();
@@ -159,7 +159,7 @@ fn a_collection_at_once_goes_before_one_in_slices() {
 }
 
 #[test]
-fn natives_are_told_of_an_end_and_say_what_else_is_kept() {
+fn natives_are_notified_of_destruction_and_can_keep_other_objects_alive() {
     let host = host();
     let keeper = host.objects().spawn("/Script/Graph.Keeper").expect("an object");
     let (kept, dead) = (loose(&host), loose(&host));
@@ -172,7 +172,7 @@ fn natives_are_told_of_an_end_and_say_what_else_is_kept() {
 }
 
 #[test]
-fn what_a_running_call_was_given_stays_until_it_returns() {
+fn arguments_of_a_running_call_are_kept_until_it_returns() {
     let host = host();
     let signature = "Object(/Script/Core.Object) -> bool".parse().expect("a signature");
     let collect = |host: &Runtime, _: &[Value]| {
@@ -234,7 +234,7 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
 }
 
 #[test]
-fn an_add_references_that_changes_the_world_meets_no_borrowed_store_and_loses_nothing() {
+fn add_references_may_change_the_world_during_a_collection() {
     for in_slices in [false, true] {
         let host = meddling_host();
         let meddler = host.objects().spawn("/Script/Graph.Meddler").expect("an object");

@@ -251,7 +251,7 @@ fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
+fn a_plugin_is_built_once_for_tests_and_the_shell() {
     // Built by this test only.
     let request = support::request("switchboard", &[]);
     let is_fresh = || {
@@ -265,7 +265,7 @@ fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
 }
 
 #[test]
-fn another_feature_of_a_plugin_compiles_the_plugin_alone() {
+fn changing_a_plugin_feature_recompiles_only_the_plugin() {
     let plain = support::request("broken", &[]);
     for features in ["unknown-base", "", "unknown-base"] {
         alcedo_build::build(&plain).unwrap_or_else(|error| panic!("{error}"));

@@ -162,7 +162,7 @@ fn calls_by_rust_types_cross_in_both_directions() {
 }
 
 #[test]
-fn a_panic_of_a_typed_callee_is_an_error_and_the_next_call_goes_through() {
+fn a_typed_callees_panic_is_an_error_and_later_calls_work() {
     let host = host();
     let even: TwoToOne = host.function("ex:/crossings.even").expect("it is there");
     for _ in 0..3 {
@@ -204,7 +204,7 @@ fn a_typed_function_of_another_signature_is_refused_when_it_is_found() {
 }
 
 #[test]
-fn a_typed_function_of_the_host_calls_the_new_code_after_a_reload_and_none_after_the_end() {
+fn a_typed_host_function_calls_new_code_until_shutdown() {
     let host = host();
     let tag: TypedFunction<(), u64> = host.function("nm:/magic_cube:MagicCube:build_tag").expect("it is there");
     let add: TwoToOne = host.function("ex:/host.add").expect("it is there");
@@ -221,7 +221,7 @@ fn a_typed_function_of_the_host_calls_the_new_code_after_a_reload_and_none_after
 }
 
 #[test]
-fn what_a_plugin_keeps_of_another_module_ends_with_that_modules_generation() {
+fn a_function_kept_from_another_module_expires_with_its_generation() {
     let host = host();
     let name = || Value::Text("nm:/magic_cube:MagicCube:build_tag".into());
     let kept = || text(&host, "nm:/crossings:Sums:call_kept", &[]);
@@ -236,7 +236,7 @@ fn what_a_plugin_keeps_of_another_module_ends_with_that_modules_generation() {
 }
 
 #[test]
-fn a_reload_that_is_wanted_in_the_middle_of_a_typed_call_waits_or_is_refused_and_the_call_ends_well() {
+fn a_reload_requested_in_a_typed_call_waits_or_is_refused() {
     let host = host();
     let reload = |runtime: &Runtime, (left, right): (i32, i32)| {
         assert!(runtime.reload(&libraries(2)).is_err(), "a call of the plugin has not returned");
@@ -251,7 +251,7 @@ fn a_reload_that_is_wanted_in_the_middle_of_a_typed_call_waits_or_is_refused_and
 }
 
 #[test]
-fn an_object_that_is_gone_is_no_object_of_a_typed_call() {
+fn a_typed_call_on_a_destroyed_object_is_refused() {
     let host = host();
     let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
     let add: TypedFunction<(Obj<Object>, i32, i32), i32> =
@@ -278,7 +278,7 @@ fn a_typed_registration_that_is_refused_keeps_nothing_of_its_body() {
 }
 
 #[test]
-fn a_property_is_no_function_by_types() {
+fn a_property_is_refused_as_a_typed_function() {
     let host = host();
     let refused = host.function::<(i32,), ()>("up:/Script/Game.Crossing:number").expect_err("it is a property");
     assert!(refused.to_string().contains("a property of type i32"), "{refused}");
@@ -400,7 +400,7 @@ fn a_static_function_is_found_as_no_method() {
 }
 
 #[test]
-fn what_is_called_directly_does_not_borrow_what_is_in_use() {
+fn a_direct_call_does_not_borrow_a_plugin_part_in_use() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let echo = host.objects().spawn("/Script/Game.Echo").expect("born");
     let error = host.objects().call(echo, "count_sum", &[]).expect_err("the fields are in use").to_string();
@@ -409,7 +409,7 @@ fn what_is_called_directly_does_not_borrow_what_is_in_use() {
 }
 
 #[test]
-fn a_leaf_that_panics_while_a_slice_is_lent_gives_its_own_error() {
+fn a_panicking_leaf_with_a_borrowed_slice_returns_its_own_error() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let call = |left| ask(&host, witness(&host), "call_leaf_while_lent", &[Value::I32(left)]);
     assert_eq!(call(2), "leaf: 3");
@@ -419,7 +419,7 @@ fn a_leaf_that_panics_while_a_slice_is_lent_gives_its_own_error() {
 }
 
 #[test]
-fn no_direct_call_is_made_while_a_slice_is_lent_or_on_an_object_that_is_gone() {
+fn direct_calls_are_refused_with_borrowed_slices_or_destroyed_objects() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     for _ in 0..2 {
         let lent = ask(&host, witness(&host), "call_all_while_lent", &[]);
@@ -434,7 +434,7 @@ fn no_direct_call_is_made_while_a_slice_is_lent_or_on_an_object_that_is_gone() {
 }
 
 #[test]
-fn before_a_commit_direct_calls_are_refused_as_all_calls_are_and_a_property_is_written_where_it_is_its_turn() {
+fn direct_calls_before_a_commit_are_refused_like_other_calls() {
     let build = |tag| [support::tagged("crossings", &[], tag)];
     let host = direct_host(&build(1));
     let witness = witness(&host);
@@ -457,7 +457,7 @@ fn before_a_commit_direct_calls_are_refused_as_all_calls_are_and_a_property_is_w
 }
 
 #[test]
-fn a_direct_call_runs_the_override_that_comes_and_no_longer_the_one_that_went() {
+fn a_direct_call_runs_the_current_override() {
     let libraries =
         |features: &[&str], tag| vec![support::plugin("crossings", &[]), support::tagged("detours", features, tag)];
     let host = direct_host(&libraries(&[], 1));
@@ -478,7 +478,7 @@ fn a_direct_call_runs_the_override_that_comes_and_no_longer_the_one_that_went() 
 }
 
 #[test]
-fn a_property_that_is_kept_by_its_name_ends_with_the_generation_of_its_class() {
+fn a_property_handle_expires_with_the_generation_of_its_class() {
     let libraries = |tag| vec![support::plugin("crossings", &[]), support::tagged("detours", &[], tag)];
     let host = direct_host(&libraries(1));
     let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
@@ -529,7 +529,7 @@ fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
 }
 
 #[test]
-fn what_ends_in_the_middle_of_a_direct_call_is_there_until_the_call_is_over() {
+fn an_object_destroyed_in_its_direct_call_is_dropped_after_the_call() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
     // The method of the host ends its own object, and counts in its fields after that.
@@ -542,7 +542,7 @@ fn what_ends_in_the_middle_of_a_direct_call_is_there_until_the_call_is_over() {
 }
 
 #[test]
-fn the_failure_of_a_direct_call_stays_what_it_is_while_what_has_ended_is_dropped() {
+fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
     let other = host.objects().spawn("/Script/Test.Adder").expect("born");

@@ -27,7 +27,7 @@ fn height(host: &Runtime, lid: ObjectHandle) -> Value {
 }
 
 #[test]
-fn a_class_says_defaults_of_its_base_and_down_a_path_into_its_subobjects() {
+fn a_class_overrides_defaults_of_its_base_and_nested_subobjects() {
     let host = host(&[]);
     let [plain, big, huge] = ["Crate", "BigCrate", "HugeCrate"]
         .map(|name| host.objects().spawn(&format!("/Script/Game.{name}")).expect("it is declared"));
@@ -62,7 +62,7 @@ fn objects_follow_a_changed_override_where_they_had_the_old_one() {
 }
 
 #[test]
-fn a_default_of_what_is_not_there_refuses_the_load_with_the_path() {
+fn a_default_for_a_missing_member_refuses_the_load_with_its_path() {
     let runtime = support::builder().build().expect("a host");
     let refused = runtime.create_master(&[support::plugin("parcels", &["wrong-default"])]).expect_err("no digits");
     let said = refused.to_string();
@@ -73,7 +73,7 @@ fn a_default_of_what_is_not_there_refuses_the_load_with_the_path() {
 }
 
 #[test]
-fn an_object_of_a_contextual_class_is_made_inside_of_another_only() {
+fn an_object_of_a_contextual_class_needs_an_outer() {
     let host = host(&[]);
     for class in ["/Script/Game.Sticker", "/Script/Game.ColorSticker"] {
         let said = host.objects().spawn(class).expect_err("it stands alone").to_string();
@@ -129,7 +129,7 @@ pub(crate) struct Car {
 pub(crate) struct Racer {}
 
 #[test]
-fn native_classes_say_them_by_the_same_words() {
+fn native_classes_use_equal_syntax_for_default_overrides() {
     let host = support::builder().natives(natives![Spot, Wheel, Tyre, Car, Racer]).build().expect("a host");
     let racer = host.objects().spawn_a::<Racer>().expect("it is declared");
     let wheel = host.objects().with(racer, |racer| racer.wheel()).expect("it is alive");

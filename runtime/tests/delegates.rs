@@ -80,7 +80,7 @@ fn unbound(report: &Reload) -> String {
 }
 
 #[test]
-fn a_delegate_with_a_name_is_a_property_an_element_and_a_parameter() {
+fn a_named_delegate_is_a_property_an_element_and_a_parameter() {
     let (host, player, listener) = followed();
     assert_eq!(earn(&host, player, 5), "I32(5)");
     assert_eq!(heard(&host, listener), "heard 5 of 5");
@@ -97,7 +97,7 @@ fn a_delegate_with_a_name_is_a_property_an_element_and_a_parameter() {
 }
 
 #[test]
-fn what_does_not_fit_is_not_bound() {
+fn a_function_of_another_signature_is_not_bound() {
     let (host, player, listener) = followed();
     let check = |property: &str, function: &str, expected: Expect| {
         let refused = host.links().bind(player, property, listener, function).expect_err("it does not fit");
@@ -119,7 +119,7 @@ fn what_does_not_fit_is_not_bound() {
 }
 
 #[test]
-fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
+fn a_delegate_is_found_by_path_with_its_parameter_names() {
     let host = support::host(&[scores(&[])]);
     let loaded = host.types().declared_by("delegates").expect("it is loaded");
     let (_, from_file) = ManifestInfo::peek_declared(&scores(&[])).expect("a module");
@@ -181,7 +181,7 @@ fn bindings_survive_a_reload_and_call_the_new_code() {
 }
 
 #[test]
-fn when_the_function_takes_something_else_it_is_unbound_with_a_line_and_never_called() {
+fn a_reload_unbinds_and_reports_a_function_with_a_changed_signature() {
     let (host, player, listener) = followed();
     let report = reload(&host, &[scores(&["deaf"])]);
     expect![
@@ -195,7 +195,7 @@ fn when_the_function_takes_something_else_it_is_unbound_with_a_line_and_never_ca
 }
 
 #[test]
-fn when_the_delegate_and_the_function_take_something_else_they_stay_bound_and_what_does_not_fit_goes() {
+fn changing_delegate_and_function_together_keeps_only_matching_bindings() {
     let (host, player, listener) = followed();
     bind(&host, player, "on_scored", listener, "burst");
     let report = reload(&host, &[scores(&["widened"])]);
@@ -207,7 +207,7 @@ fn when_the_delegate_and_the_function_take_something_else_they_stay_bound_and_wh
 }
 
 #[test]
-fn a_function_that_is_gone_is_unbound_and_is_bound_again_when_it_is_back() {
+fn a_removed_function_is_unbound_and_rebound_when_it_returns() {
     let (host, player, listener) = followed();
     let report = reload(&host, &[scores(&["without"])]);
     expect!["Game.Player.on_scored: Game.Listener has no function hear any more: 1 unbound"]
@@ -237,7 +237,7 @@ fn a_reload_that_fails_leaves_bindings_as_they_were() {
 }
 
 #[test]
-fn each_of_two_modules_is_reloaded_alone_and_what_is_bound_between_them_stays() {
+fn reloading_one_of_two_modules_keeps_bindings_between_them() {
     let host = support::host(&[scores(&[]), tallies(&[])]);
     let (player, tally, listener) = (born(&host, PLAYER), born(&host, TALLY), born(&host, LISTENER));
     assert_eq!(call(&host, tally, "watch", &[Value::Object(player)]), "nothing");
@@ -266,7 +266,7 @@ fn each_of_two_modules_is_reloaded_alone_and_what_is_bound_between_them_stays() 
 }
 
 #[test]
-fn who_was_built_for_another_signature_is_refused_with_both() {
+fn a_module_built_for_another_signature_is_refused_with_both_signatures() {
     let check = |features: &[&str], expected: Expect| {
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
         let refused = host.create_master(&[scores(&[]), tallies(features)]).expect_err("another signature");
@@ -445,7 +445,7 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
 }
 
 #[test]
-fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types() {
+fn a_host_declares_delegates_and_binds_closures_by_type() {
     let declared = Runtime::builder().natives(natives![Bell, MayToll, OnTolled]).declared();
     let declared = declared.unwrap_or_else(|error| panic!("{error}"));
     let found: Vec<_> = declared.delegates.iter().map(|found| (&*found.sort, &*found.path, &*found.doc)).collect();
@@ -496,7 +496,7 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 }
 
 #[test]
-fn a_module_has_a_delegate_of_the_host_by_name_and_is_refused_when_it_is_another_now() {
+fn a_module_using_a_changed_host_delegate_is_refused() {
     let build = || support::builder().natives(gongs()).build().unwrap_or_else(|error| panic!("{error}"));
     let host = build();
     host.create_master(&[tallies(&["bells"])]).unwrap_or_else(|error| panic!("{error}"));
@@ -512,7 +512,7 @@ fn a_module_has_a_delegate_of_the_host_by_name_and_is_refused_when_it_is_another
 }
 
 #[test]
-fn a_delegate_of_the_host_that_cannot_be_is_refused_before_there_is_a_host() {
+fn an_invalid_host_delegate_is_refused_before_the_host_exists() {
     let check = |delegate: NativeDelegate, expected: &str| {
         let refused = Runtime::builder().natives(Natives::in_package("Test").delegate(delegate)).declared();
         let refused = refused.expect_err("it cannot be").to_string();

@@ -39,7 +39,7 @@ impl Drop for Told {
 }
 
 #[test]
-fn the_last_handle_of_a_host_may_go_in_a_function_that_a_plugin_calls_directly() {
+fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let host = host();
     let (seat, dropped): (Rc<RefCell<Option<Runtime>>>, Rc<Cell<bool>>) = Default::default();
     let (taken, seen, told) = (Rc::clone(&seat), Rc::clone(&dropped), Told(Rc::clone(&dropped)));
@@ -65,7 +65,7 @@ fn the_last_handle_of_a_host_may_go_in_a_function_that_a_plugin_calls_directly()
 }
 
 #[test]
-fn a_panic_in_a_function_of_the_host_is_the_callers_and_leaves_all_counts_as_they_were() {
+fn a_host_function_panic_reaches_the_caller_and_leaves_counts_unchanged() {
     let host = host();
     let calls = Rc::new(Cell::new(0));
     let (weak, seen) = (host.downgrade(), Rc::clone(&calls));
@@ -87,7 +87,7 @@ fn a_panic_in_a_function_of_the_host_is_the_callers_and_leaves_all_counts_as_the
 }
 
 #[test]
-fn in_a_call_on_several_objects_each_may_end_itself_or_fail_and_the_others_are_done() {
+fn a_batch_call_continues_after_failures_and_destroyed_objects() {
     let host = host();
     let [first, second, third] = [(); 3].map(|()| adder(&host));
     let before = DROPPED.get();
@@ -104,7 +104,7 @@ fn in_a_call_on_several_objects_each_may_end_itself_or_fail_and_the_others_are_d
 }
 
 #[test]
-fn an_object_in_the_place_of_one_that_is_gone_is_not_called_for_it() {
+fn an_object_reusing_a_freed_slot_is_not_called_for_it() {
     let host = host();
     let gone = adder(&host);
     host.objects().destroy(gone);
@@ -130,7 +130,7 @@ fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
 }
 
 #[test]
-fn a_watchdog_hears_of_what_one_module_calls_of_another() {
+fn a_watchdog_observes_calls_between_modules() {
     let folder = tempfile::tempdir().expect("a folder");
     let (told, hangs) = channel();
     let flag = folder.path().join("go on");

@@ -149,7 +149,7 @@ fn they_wake_with_their_values_when_it_returns_even_after_several_reloads() {
 }
 
 #[test]
-fn a_class_that_comes_back_changed_takes_what_fits() {
+fn a_class_that_returns_changed_restores_matching_values() {
     let host = host();
     let [plain, changed] = ghosts(&host);
     let sheet = subobject(&host, changed, "sheet");
@@ -190,7 +190,7 @@ fn a_class_that_comes_back_changed_takes_what_fits() {
 }
 
 #[test]
-fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_part() {
+fn a_dormant_object_appears_as_its_base_without_a_plugin_part() {
     let host = host();
     let phantom = host.objects().spawn(PHANTOM).expect("a phantom");
     host.objects().set(phantom, "veil", &Value::I32(9)).expect("a number");
@@ -265,7 +265,7 @@ fn a_sleeper_that_wakes_on_another_native_class_has_its_kept_fields() {
 }
 
 #[test]
-fn a_reload_that_fails_puts_nobody_to_sleep_and_wakes_nobody() {
+fn a_failed_reload_makes_no_object_dormant_and_wakes_none() {
     let host = host();
     let [_, changed] = ghosts(&host);
     let fail = |features: &[&str]| {
@@ -287,7 +287,7 @@ fn a_reload_that_fails_puts_nobody_to_sleep_and_wakes_nobody() {
 }
 
 #[test]
-fn a_sleeper_can_be_destroyed_and_holds_what_it_refers_to_until_then() {
+fn a_dormant_object_keeps_its_references_until_destroyed() {
     let host = host();
     let owner = host.objects().spawn(ACTOR).expect("an actor");
     let [_, changed] = ghosts(&host);
@@ -315,7 +315,7 @@ fn an_unload_ends_sleepers_too() {
 }
 
 #[test]
-fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_handle() {
+fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
     let host = host();
     let [plain, changed] = [(); 2].map(|()| host.objects().spawn(DIVER).expect("a diver"));
     host.objects().set(changed, "depth", &Value::F64(40.0)).expect("a number");
@@ -369,8 +369,7 @@ fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_ha
 }
 
 #[test]
-fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_nothing_is_reloaded_and_returns_with_the_class()
- {
+fn references_reset_when_a_class_moves_and_return_with_the_class() {
     let keeper = NativeClass::new("Test", "Keeper", "/Script/Core.Object")
         .property("keeps", (PropertyKind::OBJECT, ACTOR), 0, "")
         .property("hint", (PropertyKind::WEAK_OBJECT, ACTOR), 0, "")

@@ -53,7 +53,7 @@ fn call(host: &Runtime, person: ObjectHandle, function: &str, arguments: &[Value
 }
 
 #[test]
-fn an_enum_is_a_property_an_element_a_key_a_parameter_and_a_result() {
+fn enums_are_properties_elements_keys_parameters_and_results() {
     let (host, person) = host(&[]);
     assert_eq!(shown(&host, person, "mood"), "Angry = 1");
     assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
@@ -134,7 +134,7 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 }
 
 #[test]
-fn an_enum_of_the_host_is_used_by_name_and_compared_while_loading() {
+fn a_host_enum_is_used_by_name_and_compared_at_load() {
     let build = || support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
     let host = build();
     host.create_master(&[moods(&["imported"])]).unwrap_or_else(|error| panic!("{error}"));
@@ -166,7 +166,7 @@ fn a_file_and_a_loaded_module_say_the_same_of_its_enums() {
 }
 
 #[test]
-fn a_world_that_was_saved_by_other_numbers_has_its_entries_when_it_is_loaded() {
+fn a_world_saved_with_other_enum_numbers_restores_entries_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("moods.world");
     let (first, person) = host(&[]);

@@ -71,7 +71,7 @@ fn a_panic_in_main_leaves_no_master() {
 }
 
 #[test]
-fn a_panic_in_a_hook_of_the_class_default_object_leaves_no_master() {
+fn a_panic_in_a_default_object_hook_leaves_no_master() {
     for (feature, hook, step) in [
         ("panic-in-red-constructor", "red constructor", "red constructor"),
         ("panic-in-class-constructor", "class constructor", "class constructor"),
@@ -118,7 +118,7 @@ fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
 }
 
 #[test]
-fn a_construction_that_panics_leaves_nothing_and_says_where() {
+fn a_panicking_construction_leaves_nothing_and_reports_its_location() {
     let host = healthy_host();
     let (objects, all) = (host.counters().objects, all_objects(&host));
     for (hook, step) in [
@@ -143,7 +143,7 @@ fn a_construction_that_panics_leaves_nothing_and_says_where() {
 const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "panic-in-finalizer"];
 
 #[test]
-fn a_panic_in_a_method_is_the_callers_error_and_the_object_goes_on() {
+fn a_method_panic_is_the_callers_error_and_the_object_keeps_working() {
     let host = support::host(&[broken(&LATE)]);
     let fragile = host.objects().spawn(FRAGILE).expect("born");
     for times in 1..=2 {
@@ -154,7 +154,7 @@ fn a_panic_in_a_method_is_the_callers_error_and_the_object_goes_on() {
 }
 
 #[test]
-fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
+fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
     let record = support::record("alcedo_runtime::runtime::failures");
     let host = support::host(&[broken(&LATE)]);
     let fragile = host.objects().spawn(FRAGILE).expect("born");
@@ -183,7 +183,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
 }
 
 #[test]
-fn a_finalizer_that_panics_is_told_with_its_place() {
+fn a_panicking_finalizer_is_reported_with_its_location() {
     let record = support::record("alcedo_runtime::conjugate::finalizer");
     let host = healthy_host();
     let fragile = host.objects().spawn(FRAGILE).expect("born");
@@ -211,7 +211,7 @@ fn a_panic_whose_payload_panics_when_dropped_is_one_error() {
 }
 
 #[test]
-fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_part() {
+fn a_reentrant_method_call_names_the_holder_of_the_plugin_part() {
     let host = support::host(&[broken(&["reentrant"])]);
     let fragile = host.objects().spawn(FRAGILE).expect("born");
     let error = host.objects().call(fragile, "poke", &[]).expect_err("it is borrowed");
@@ -254,7 +254,7 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
 }
 
 #[test]
-fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
+fn a_red_constructor_may_change_only_its_own_object_during_a_rebuild() {
     let record = support::record("meddling");
     let host = healthy_host();
     let fragile = host.objects().spawn(FRAGILE).expect("born");
@@ -269,7 +269,7 @@ fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
 }
 
 #[test]
-fn source_that_does_not_compile_gives_the_compilers_message_once_and_the_old_code_answers() {
+fn a_compile_error_is_reported_once_and_old_code_keeps_running() {
     let host = healthy_host();
     let fragile = host.objects().spawn(FRAGILE).expect("born");
     host.objects().call(fragile, "poke", &[]).expect("it counts");
@@ -337,7 +337,7 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
 }
 
 #[test]
-fn a_property_that_a_redirect_leads_to_another_class_is_refused() {
+fn a_property_redirected_to_another_class_is_refused() {
     let host = support::builder().build().expect("a host");
     host.types().redirect("/Script/Engine.Actor:warmth", "/Script/Engine.World:time").expect("a way on");
     let error = host.create_master(&[broken(&["stale-owner"])]).expect_err("its offset is one in another class");
@@ -346,7 +346,7 @@ fn a_property_that_a_redirect_leads_to_another_class_is_refused() {
 }
 
 #[test]
-fn a_reload_to_such_a_declaration_fails_while_staging_and_the_old_generation_never_notices() {
+fn a_reload_with_a_bad_declaration_fails_while_staging() {
     let events = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&events);
     let listening = support::builder().on_event(move |event: &MasterEvent| heard.borrow_mut().push(event.to_string()));
@@ -407,7 +407,7 @@ fn there_is_one_master_at_a_time() {
 }
 
 #[test]
-fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe_point() {
+fn a_reload_inside_a_call_is_refused_and_requests_wait() {
     let host = healthy_host();
     let text = || " -> String".parse().expect("a signature");
     let library = broken(&[]);
@@ -473,7 +473,7 @@ fn a_host_function_that_panics_is_an_error_of_the_plugins_call() {
 }
 
 #[test]
-fn what_is_under_way_is_not_interrupted_by_a_listener() {
+fn a_listener_cannot_interrupt_a_running_operation() {
     use std::cell::RefCell;
     use std::rc::Rc;
     type Shared = Rc<RefCell<(Option<Runtime>, Vec<String>)>>;

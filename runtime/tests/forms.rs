@@ -57,7 +57,7 @@ fn the_last_arguments_may_be_left_out_where_they_have_defaults() {
 }
 
 #[test]
-fn an_event_without_a_body_gives_the_zero_value() {
+fn an_event_without_a_body_returns_the_zero_value() {
     let (host, bulb) = bulb_host();
     let looked_at = host.objects().call(bulb, "looked_at", &[text("somebody")]);
     assert_eq!(looked_at.expect("it does nothing"), Some(Value::U32(0)));

@@ -127,7 +127,7 @@ struct Cart {
 }
 
 #[test]
-fn an_actor_that_ends_itself_in_its_tick_has_no_other_and_those_behind_it_have_theirs() {
+fn an_actor_destroying_itself_in_its_tick_skips_no_other() {
     let stable = Stable::new();
     let roans @ [first, second, third, last] = stable.roans();
     for roan in [second, third, last] {
@@ -144,7 +144,7 @@ fn an_actor_that_ends_itself_in_its_tick_has_no_other_and_those_behind_it_have_t
 }
 
 #[test]
-fn whom_one_before_ends_has_no_tick_and_whom_one_behind_ends_has_had_it() {
+fn an_actor_destroyed_before_its_turn_is_not_ticked() {
     let stable = Stable::new();
     let roans @ [_, second, third, fourth, fifth, _] = stable.roans();
     stable.does(second, ENDS, roans[0]);
@@ -164,7 +164,7 @@ fn whom_one_before_ends_has_no_tick_and_whom_one_behind_ends_has_had_it() {
 }
 
 #[test]
-fn one_that_takes_the_place_of_one_that_ended_in_the_frame_has_its_first_tick_in_the_next() {
+fn an_actor_reusing_a_slot_is_first_ticked_in_the_next_frame() {
     let stable = Stable::new();
     let [_, second, _] = stable.roans();
     let begun: Rc<RefCell<Vec<ObjectHandle>>> = Rc::default();
@@ -186,7 +186,7 @@ fn one_that_takes_the_place_of_one_that_ended_in_the_frame_has_its_first_tick_in
 }
 
 #[test]
-fn actors_that_begin_in_a_tick_have_theirs_from_the_next_frame_on() {
+fn actors_spawned_in_a_tick_are_ticked_from_the_next_frame() {
     let stable = Stable::new();
     let roans @ [_, second, _] = stable.roans();
     stable.does(second, BEGINS, second);
@@ -240,7 +240,7 @@ fn a_batch_of_a_thousand_failures_is_four_lines() {
 }
 
 #[test]
-fn an_actor_that_ticks_itself_or_one_that_ticks_it_is_refused_and_one_that_is_not_borrowed_is_ticked_twice() {
+fn recursive_ticks_are_refused_and_unborrowed_actors_may_tick_twice() {
     let record = support::record("alcedo_runtime::runtime::failures");
     let stable = Stable::new();
     let roans @ [first, second, third] = stable.roans();
@@ -262,7 +262,7 @@ fn an_actor_that_ticks_itself_or_one_that_ticks_it_is_refused_and_one_that_is_no
 }
 
 #[test]
-fn a_reload_that_a_tick_asks_for_waits_until_the_frame_is_over_and_the_next_frame_is_of_the_new_code() {
+fn a_reload_requested_in_a_tick_waits_for_the_frame_end() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 3] = stable.roans();
     stable.on(2, |host| host.request_reload(libraries(&[], 2)));
@@ -280,7 +280,7 @@ fn a_reload_that_a_tick_asks_for_waits_until_the_frame_is_over_and_the_next_fram
 }
 
 #[test]
-fn a_reload_that_is_taken_back_leaves_the_ticks_to_the_old_code() {
+fn a_rolled_back_reload_keeps_ticking_the_old_code() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 3] = stable.roans();
     stable.frame();
@@ -291,7 +291,7 @@ fn a_reload_that_is_taken_back_leaves_the_ticks_to_the_old_code() {
 }
 
 #[test]
-fn an_observer_hears_of_each_tick_also_when_it_comes_in_the_middle_of_a_frame() {
+fn an_observer_added_during_a_frame_sees_each_tick() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 4] = stable.roans();
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
@@ -350,7 +350,7 @@ fn a_tick_may_end_its_own_host_by_its_last_handle() {
 }
 
 #[test]
-fn actors_whose_class_is_replaced_by_a_longer_one_or_taken_away_and_given_back_have_their_ticks() {
+fn actors_tick_after_their_class_grows_or_returns() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 4] = stable.roans();
     let colt = stable.host.objects().spawn(COLT).expect("it is declared");
@@ -371,7 +371,7 @@ fn actors_whose_class_is_replaced_by_a_longer_one_or_taken_away_and_given_back_h
 }
 
 #[test]
-fn what_is_dropped_with_an_actor_may_look_at_the_list_tick_it_and_end_others() {
+fn drops_of_an_actor_may_list_tick_and_destroy_others() {
     let stable = Rc::new(Stable::new());
     let [_, second, third, fourth] = stable.roans();
     let cart = stable.host.objects().spawn("/Script/Test.Cart").expect("it is declared");
@@ -400,7 +400,7 @@ fn what_is_dropped_with_an_actor_may_look_at_the_list_tick_it_and_end_others() {
 }
 
 #[test]
-fn a_hundred_thousand_actors_have_one_tick_each_while_every_third_ends_the_next() {
+fn a_hundred_thousand_actors_tick_once_while_a_third_destroy_others() {
     const ACTORS: usize = 100_000;
     let stable = Stable::new();
     let roans: Vec<_> = (0..ACTORS).map(|_| stable.host.objects().spawn(ROAN).expect("it is declared")).collect();

@@ -61,7 +61,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
 }
 
 #[test]
-fn a_reference_to_the_wrong_object_is_an_error_with_a_type_and_reaches_nothing() {
+fn a_reference_to_a_wrong_object_is_a_typed_error() {
     let host = lamps_host();
     let bulb = Bulb::create(&host).expect("it is declared");
     let lamp: Obj<Lamp> = Obj::new(bulb.handle());
@@ -89,7 +89,7 @@ fn a_reference_to_the_wrong_object_is_an_error_with_a_type_and_reaches_nothing()
 
 /// The glue was generated from the first declaration.
 #[test]
-fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_work_on() {
+fn stale_glue_fails_at_its_member_while_other_members_work() {
     let host = support::host(&[support::plugin("migration", &[])]);
     let shape = Shapeshifter::create(&host).expect("it is declared");
     shape.set_widened(&host, 6).expect("an i32");
@@ -115,7 +115,7 @@ fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_w
 }
 
 #[test]
-fn an_object_whose_class_is_gone_says_so_until_it_returns() {
+fn an_object_without_its_class_is_an_error_until_the_class_returns() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     lamp.set_brightness(&host, 4.0).expect("it is there");
@@ -130,7 +130,7 @@ fn an_object_whose_class_is_gone_says_so_until_it_returns() {
 }
 
 #[test]
-fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
+fn a_typed_function_is_revalidated_and_calls_new_code_after_a_reload() {
     let host = support::host(&[support::tagged("glue-base", &[], 1)]);
     let tag = host.function::<(), u64>("nm:/glue_base:/Script/Game.AttributeSet:build_tag");
     let Ok(tag) = tag else { panic!("{}", tag.map(drop).expect_err("an error")) };
@@ -151,7 +151,7 @@ fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
 }
 
 #[test]
-fn a_typed_function_of_an_object_takes_it_first_and_another_runtime_is_not_reached() {
+fn a_typed_method_takes_its_object_first_and_stays_in_its_runtime() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     lamp.set_brightness(&host, 1.0).expect("it is there");
@@ -170,7 +170,7 @@ fn a_typed_function_of_an_object_takes_it_first_and_another_runtime_is_not_reach
 }
 
 #[test]
-fn a_closure_of_the_host_answers_a_delegate_over_a_reload_until_it_is_dropped() {
+fn a_host_closure_answers_a_delegate_across_reloads_until_dropped() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -199,7 +199,7 @@ fn a_closure_of_the_host_answers_a_delegate_over_a_reload_until_it_is_dropped() 
 }
 
 #[test]
-fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
+fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     let panics = lamp.before().listen(&host, |_, (_,): (u32,)| -> Result<u32, CallError> { panic!("on purpose") });
@@ -240,7 +240,7 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
 }
 
 #[test]
-fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
+fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     // Wrong signature of the delegate, from the glue of another lamp.
@@ -312,7 +312,7 @@ fn a_world_is_saved_without_the_closures() {
 /// Covers a plugin that uses another by glue only: extends its class, overrides its event, binds its delegate, implements its
 /// interface and calls its functions. The host uses both by glue.
 #[test]
-fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
+fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
     let libraries =
         |lamps: u64, plus: u64| [support::tagged("lamps", &[], lamps), support::tagged("lamps-plus", &[], plus)];
     let host = support::host(&libraries(1, 1));

@@ -40,7 +40,7 @@ fn host(plugin: &str) -> Runtime {
 }
 
 #[test]
-fn enums_are_properties_elements_keys_parameters_and_what_comes_back() {
+fn glue_passes_enums_as_properties_elements_keys_parameters_and_results() {
     let host = host("moods");
     let person = Person::create(&host).expect("it is declared");
     assert_eq!(person.mood(&host).expect("there"), Mood::Angry, "the default");
@@ -62,7 +62,7 @@ fn enums_are_properties_elements_keys_parameters_and_what_comes_back() {
 
 /// By number the entries would be confused: the glue was generated from the first declaration.
 #[test]
-fn an_enum_whose_entries_changed_is_an_error_and_nothing_is_read_or_written() {
+fn a_changed_enum_is_an_error_before_any_access() {
     let host = host("moods");
     let person = Person::create(&host).expect("it is declared");
     person.feel(&host, Mood::Angry).expect("it feels");
@@ -90,7 +90,7 @@ fn an_enum_whose_entries_changed_is_an_error_and_nothing_is_read_or_written() {
 }
 
 #[test]
-fn structs_with_texts_enums_containers_and_bases_are_copied_in_and_out() {
+fn structs_with_strings_enums_containers_and_bases_are_copied_in_and_out() {
     let host = host("parcels");
     let depot = Depot::create(&host).expect("it is declared");
     let size = Size { height: 2.5, width: -1, way: Way::Air, weight: 0 };
@@ -114,7 +114,7 @@ fn structs_with_texts_enums_containers_and_bases_are_copied_in_and_out() {
 }
 
 #[test]
-fn a_struct_whose_fields_are_others_is_an_error_that_says_which_the_glue_has() {
+fn a_changed_struct_is_an_error_listing_the_fields_of_the_glue() {
     let host = host("parcels");
     let depot = Depot::create(&host).expect("it is declared");
     depot.note(&host, "here".to_owned(), 4).expect("it notes");
@@ -140,7 +140,7 @@ alcedo_runtime::host_struct! {
 }
 
 #[test]
-fn a_function_that_takes_a_delegate_is_given_a_function_or_a_closure() {
+fn a_delegate_parameter_accepts_a_function_or_a_closure() {
     let host = host("delegates");
     let player = Player::create(&host).expect("it is declared");
     let ear = delegates::Listener::create(&host).expect("it is declared");
@@ -176,7 +176,7 @@ fn a_function_that_takes_a_delegate_is_given_a_function_or_a_closure() {
 }
 
 #[test]
-fn an_async_function_of_a_plugin_tells_a_closure_of_the_host_its_result() {
+fn an_async_plugin_function_passes_its_result_to_a_host_closure() {
     let (_record, host, robot) = crate::tasks::playing("chores");
     let robot: Obj<Robot> = host.objects().as_a(robot).expect("it is a robot");
     let said = Rc::new(RefCell::new(Vec::new()));

@@ -36,7 +36,7 @@ fn words(result: Result<Option<Value>, Error>) -> String {
 }
 
 #[test]
-fn a_reference_calls_whatever_class_implements_the_interface() {
+fn an_interface_reference_calls_any_implementing_class() {
     let host = lamp_host();
     let room = born(&host, ROOM);
     let light_up = |how| told(&host, room, "light_up", &[Value::F64(how)]);
@@ -114,7 +114,7 @@ fn references_and_calls_survive_reloads_of_both_modules_and_of_one() {
 }
 
 #[test]
-fn a_class_without_a_function_of_its_interface_is_refused_with_what_both_sides_have() {
+fn a_class_missing_an_interface_function_is_refused_listing_both_sides() {
     let host = lamp_host();
     let (room, candle) = (born(&host, ROOM), born(&host, CANDLE));
     host.objects().call(room, "put_up", &[Value::Object(candle)]).expect("it shines");

@@ -28,7 +28,7 @@ fn without_the_word_the_linker_refuses_such_a_plugin() {
 }
 
 #[test]
-fn a_plugin_with_an_own_c_heap_and_own_threads_is_reported_and_unmapped() {
+fn a_plugin_with_its_own_c_heap_and_threads_is_unmapped() {
     let library = support::plugin("interposer", &[]);
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("line");

@@ -128,7 +128,7 @@ fn an_object_that_is_gone_is_passed_over_and_taken_out() {
 }
 
 #[test]
-fn one_that_is_taken_out_meanwhile_is_not_called_and_one_that_is_added_is_called_the_next_time() {
+fn a_broadcast_skips_removed_listeners_and_defers_added_ones() {
     let host = host(&[]);
     let (hub, [one, two, _three]) = hub_and_ears(&host, "said");
     let late = born(&host, EAR);
@@ -143,7 +143,7 @@ fn one_that_is_taken_out_meanwhile_is_not_called_and_one_that_is_added_is_called
 }
 
 #[test]
-fn a_sparse_one_that_is_emptied_while_it_is_called_calls_no_other() {
+fn emptying_a_sparse_delegate_during_its_broadcast_stops_it() {
     let host = host(&[]);
     let (hub, [one, two, three]) = hub_and_ears(&host, "rarely");
     does(&host, move |host, _| {
@@ -156,7 +156,7 @@ fn a_sparse_one_that_is_emptied_while_it_is_called_calls_no_other() {
 }
 
 #[test]
-fn a_delegate_that_is_destroyed_while_it_is_called_goes_on_with_those_it_had() {
+fn a_delegate_destroyed_during_its_broadcast_still_calls_its_listeners() {
     let host = host(&[]);
     let (hub, _) = hub_and_ears(&host, "rarely");
     does(&host, move |host, _| host.objects().destroy(hub));
@@ -165,7 +165,7 @@ fn a_delegate_that_is_destroyed_while_it_is_called_goes_on_with_those_it_had() {
 }
 
 #[test]
-fn calls_inside_each_other_end_with_an_error_and_not_with_the_stack() {
+fn nested_broadcasts_end_with_an_error_before_a_stack_overflow() {
     let host = host(&[]);
     let hub = born(&host, HUB);
     host.links().bind(hub, "said", born(&host, EAR), "hear").expect("it fits");
@@ -185,7 +185,7 @@ fn calls_inside_each_other_end_with_an_error_and_not_with_the_stack() {
 }
 
 #[test]
-fn a_callee_that_fails_keeps_nobody_else_from_being_called() {
+fn a_failing_listener_does_not_stop_the_broadcast() {
     let host = host(&[]);
     let (hub, [one, ..]) = hub_and_ears(&host, "said");
     host.links().bind(hub, "said", one, "complain").expect("it fits");
@@ -230,7 +230,7 @@ fn only_what_fits_is_bound() {
 }
 
 #[test]
-fn a_single_one_gives_its_result_and_an_override_answers() {
+fn a_single_delegate_returns_its_result_from_the_override() {
     let host = host(&["switchboard"]);
     let hub = born(&host, HUB);
     let ask = || match host.links().broadcast(hub, "single", &[Value::Text("me".to_owned())]) {
@@ -346,7 +346,7 @@ fn references_lead_to_the_same_after_a_reload() {
 }
 
 #[test]
-fn references_lead_to_the_same_after_a_way_over_the_disk() {
+fn references_resolve_to_equal_objects_after_saving_and_loading() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
     let first = host(&["migration"]);
@@ -368,7 +368,7 @@ fn references_lead_to_the_same_after_a_way_over_the_disk() {
 }
 
 #[test]
-fn a_weak_or_soft_reference_keeps_nothing_and_leads_to_none_when_it_is_gone() {
+fn weak_and_soft_references_keep_nothing_alive_and_become_none() {
     let host = host(&["migration"]);
     let (hub, shape) = hub_of_references(&host);
     host.objects().remove_root(shape);

@@ -58,7 +58,7 @@ fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expec
 const PLAIN_VALUES: &str = "added same removed widened narrowed named speed color home form";
 
 #[test]
-fn a_property_and_a_function_that_a_host_holds_are_those_of_the_new_class_after_a_reload_and_of_each_runtime() {
+fn member_references_of_a_host_follow_reloads_and_work_per_runtime() {
     let Before { host, changed, .. } = before();
     let (same, removed, shift) = (PropertyRef::new("same"), PropertyRef::new("removed"), FunctionRef::new("own"));
     let objects = host.objects();
@@ -86,7 +86,7 @@ fn a_property_and_a_function_that_a_host_holds_are_those_of_the_new_class_after_
 }
 
 #[test]
-fn an_object_as_it_was_born_follows_the_new_defaults() {
+fn an_unchanged_object_follows_the_new_defaults() {
     let Before { host, plain, .. } = before();
     reload(&host, &["v2"]);
     check(
@@ -132,7 +132,7 @@ fn an_object_that_differs_keeps_what_fits() {
 }
 
 #[test]
-fn a_number_that_does_not_fit_its_new_type_becomes_the_new_default() {
+fn a_number_out_of_range_of_its_new_type_becomes_the_default() {
     let Before { host, changed, .. } = before();
     host.objects().set(changed, "narrowed", &Value::F64(0.25)).expect("a number");
     let report = reload(&host, &["v2"]);
@@ -171,7 +171,7 @@ fn a_subobject_that_stays_is_the_same_object_with_its_values() {
 }
 
 #[test]
-fn a_subobject_comes_to_every_living_object_and_one_goes() {
+fn a_reload_adds_and_removes_subobjects_of_living_objects() {
     let Before { host, plain, changed } = before();
     let tails = [plain, changed].map(|object| host.objects().get(object, "tail").expect("a subobject"));
     let before = host.counters().objects;
@@ -192,7 +192,7 @@ fn a_subobject_comes_to_every_living_object_and_one_goes() {
 }
 
 #[test]
-fn a_reference_to_a_subobject_that_goes_follows_the_default_to_the_one_that_comes() {
+fn a_reference_to_a_removed_subobject_follows_the_new_default() {
     let Before { host, plain, .. } = before();
     let root = |property| host.objects().get(plain, property).expect("a subobject");
     assert_eq!(root("root_component"), root("tail"), "the engine made it the root at birth");
@@ -280,7 +280,7 @@ fn kept_fields_that_two_builds_do_not_take_return() {
 }
 
 #[test]
-fn the_same_declaration_again_changes_nothing_and_lists_nothing() {
+fn reloading_an_equal_declaration_changes_and_lists_nothing() {
     let Before { host, plain, changed } = before();
     let values = |object| {
         host.objects()
@@ -297,7 +297,7 @@ fn the_same_declaration_again_changes_nothing_and_lists_nothing() {
 }
 
 #[test]
-fn an_object_of_the_new_class_is_born_with_the_new_defaults() {
+fn a_new_object_starts_with_the_new_defaults() {
     let Before { host, .. } = before();
     reload(&host, &["v2"]);
     let born = host.objects().spawn(SHAPESHIFTER).expect("born");

@@ -290,7 +290,7 @@ fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
 }
 
 #[test]
-fn constructors_run_from_the_root_on_and_the_class_default_object_gives_the_values() {
+fn constructors_run_root_first_and_the_default_object_provides_values() {
     let host = host();
     for class in [LAMP, LANTERN, "/Script/Test.Beacon"] {
         let object = born(&host, class);
@@ -308,7 +308,7 @@ fn each_native_class_of_a_chain_has_its_own_rust_fields() {
 }
 
 #[test]
-fn a_struct_of_the_host_has_fields_of_any_type_and_lies_in_properties_parameters_and_results() {
+fn host_structs_have_any_fields_and_are_properties_parameters_and_results() {
     let natives = || natives![Hums, Lamp, Parcel, Shelf, meter::Tariff];
     let host = support::builder().package("Metering").natives(natives()).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
@@ -335,7 +335,7 @@ fn a_struct_of_the_host_has_fields_of_any_type_and_lies_in_properties_parameters
 }
 
 #[test]
-fn a_native_event_is_overridden_by_a_plugin_whoever_calls_it() {
+fn a_plugin_override_of_a_native_event_runs_for_every_caller() {
     let host = host();
     let lantern = born(&host, LANTERN);
     assert_eq!(told(&host, born(&host, LAMP), "flicker_twice", &[Value::Object(lantern)]), "U32(4)");
@@ -346,7 +346,7 @@ fn a_native_event_is_overridden_by_a_plugin_whoever_calls_it() {
 }
 
 #[test]
-fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
+fn a_reentrant_borrow_is_an_error_naming_both_methods() {
     let host = host();
     let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
     for (object, function) in [(lamp, "count_inside"), (lantern, "count_inside"), (lantern, "count")] {
@@ -361,7 +361,7 @@ fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
 }
 
 #[test]
-fn an_interface_of_the_host_is_called_on_objects_of_hosts_and_plugins() {
+fn a_host_interface_is_called_on_host_and_plugin_objects() {
     let host = host();
     let [lamp, other, lantern] = [LAMP, LAMP, LANTERN].map(|class| born(&host, class));
     let [bell, silent] = ["/Script/Game.Bell", METER_BASE].map(|class| born(&host, class));
@@ -382,7 +382,7 @@ fn an_interface_of_the_host_is_called_on_objects_of_hosts_and_plugins() {
 }
 
 #[test]
-fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
+fn nested_calls_reborrow_fields_that_a_method_lends() {
     let host = host();
     let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
     let lend = |object, times| told(&host, object, "lend_inside", &[Value::U32(times)]);
@@ -398,7 +398,7 @@ fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
 }
 
 #[test]
-fn a_panic_of_a_native_method_is_an_error_and_frees_the_fields() {
+fn a_native_method_panic_is_an_error_and_releases_the_fields() {
     let host = host();
     let lamp = born(&host, LAMP);
     let error = host.objects().call(lamp, "panics", &[]).expect_err("it panics");

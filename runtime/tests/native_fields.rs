@@ -86,7 +86,7 @@ fn host() -> Runtime {
 }
 
 #[test]
-fn what_ends_while_its_fields_are_made_has_none() {
+fn an_object_that_ends_during_field_construction_has_no_fields() {
     let host = host();
     // Counts the fields of the class default object.
     let before = FIELDS.get();
@@ -105,7 +105,7 @@ fn what_ends_while_its_fields_are_made_has_none() {
 }
 
 #[test]
-fn fields_end_with_an_object_whose_end_is_heard_of_with_a_panic() {
+fn fields_are_dropped_even_if_a_destruction_callback_panics() {
     let host = host();
     let before = FIELDS.get();
     let fuse = host.objects().spawn(FUSE).expect("born");

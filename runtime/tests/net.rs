@@ -59,7 +59,7 @@ fn constructors_begin_with_what_the_struct_begins_as() {
 }
 
 #[test]
-fn a_struct_of_a_module_writes_itself_and_keeps_what_it_does_not_send() {
+fn a_module_struct_with_custom_serialization_keeps_fields_not_sent() {
     let (here, there) = (parcels(), parcels());
     let (from, to) = (born(&here), born(&there));
     let (sender, sender_there) = (born(&here), born(&there));
@@ -96,7 +96,7 @@ fn a_struct_of_a_module_writes_itself_and_keeps_what_it_does_not_send() {
 }
 
 #[test]
-fn what_has_none_or_leaves_it_to_the_host_goes_by_fields() {
+fn structs_without_custom_serialization_are_sent_field_by_field() {
     let (here, there) = (parcels(), parcels());
     let (from, to) = (born(&here), born(&there));
     let none = Shared::default();
@@ -117,7 +117,7 @@ fn what_has_none_or_leaves_it_to_the_host_goes_by_fields() {
 }
 
 #[test]
-fn what_is_no_success_or_broken_is_an_error_and_changes_nothing() {
+fn failed_or_broken_serialization_is_an_error_without_changes() {
     let host = parcels();
     let depot = born(&host);
     let none = Shared::default();
@@ -180,7 +180,7 @@ pub(crate) struct Walker {
 }
 
 #[test]
-fn a_struct_of_the_host_writes_itself_by_the_same_words() {
+fn a_host_struct_has_custom_serialization_too() {
     let host = support::builder().natives(natives![Place, Walker]).build().expect("a host");
     let [one, two] = [(); 2].map(|()| host.objects().spawn_a::<Walker>().expect("it is declared"));
     assert_eq!(Place::far(7), Place { x: 3.0, local: 7 });
@@ -199,7 +199,7 @@ fn a_struct_of_the_host_writes_itself_by_the_same_words() {
 }
 
 #[test]
-fn a_property_says_that_scripts_have_its_enum_as_a_byte() {
+fn a_property_flag_marks_enums_that_are_bytes_in_scripts() {
     let host = support::host(&[support::plugin("moods", &[])]);
     let flags = host.types().member_flags("/Script/Game.Person:rights").expect("it is there");
     assert_eq!(flags & property_flags::ENUM_AS_BYTE, property_flags::ENUM_AS_BYTE);

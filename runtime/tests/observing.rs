@@ -128,7 +128,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Spans {
 }
 
 #[test]
-fn each_call_is_a_span_inside_of_that_which_makes_it_while_somebody_wants_it() {
+fn each_observed_call_is_a_span_inside_its_callers_span() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let layers = tracing_subscriber::registry().with(Spans(Arc::clone(&lines)));
     subscriber::with_default(layers, || {

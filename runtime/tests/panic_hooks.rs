@@ -91,7 +91,7 @@ fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
 }
 
 #[test]
-fn a_panic_on_a_thread_of_the_module_is_logged_with_its_place_and_heard_by_the_author() {
+fn a_panic_on_a_module_thread_reaches_log_and_author_hook() {
     let record = support::record("alcedo::panic");
     let host = outcry(&["set"], &[]);
     let aside =
@@ -102,7 +102,7 @@ fn a_panic_on_a_thread_of_the_module_is_logged_with_its_place_and_heard_by_the_a
 }
 
 #[test]
-fn threads_that_set_hooks_and_panic_at_the_same_time_end_and_leave_a_chain_that_works() {
+fn concurrent_hook_changes_and_panics_leave_a_working_chain() {
     let host = outcry(&[], &[]);
     assert_eq!(host.calls().call("ex:/outcry.storm", &[Value::U32(500)]).expect("it ends"), Some(Value::U32(4)));
     change(&host, "set");

@@ -138,7 +138,7 @@ fn a_module_that_changed_alone_is_replaced_alone() {
 }
 
 #[test]
-fn what_uses_a_module_goes_along_with_it() {
+fn dependents_of_a_module_are_reloaded_with_it() {
     let scene = scene();
     let cube = scene.half(scene.cube);
     let report = scene.reload(2, 1, 1);
@@ -155,7 +155,7 @@ fn what_uses_a_module_goes_along_with_it() {
 }
 
 #[test]
-fn who_inherits_a_class_of_a_module_uses_it_whether_it_says_so_or_not() {
+fn inheriting_a_class_makes_a_module_dependent_without_a_declaration() {
     let libraries =
         |attributes| [support::tagged("glue-base", &[], attributes), support::plugin("glue-derived", &["undeclared"])];
     let host = support::host(&libraries(1));
@@ -222,7 +222,7 @@ fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
 }
 
 #[test]
-fn a_base_module_that_is_taken_out_is_missed_by_the_module_that_stays() {
+fn removing_a_base_module_fails_for_its_remaining_dependent() {
     let scene = scene();
     let without = [support::tagged("glue-derived", &[], 1), support::tagged("magic-cube", &[], 1)];
     let before = scene.host.worlds().digest();
@@ -281,7 +281,7 @@ fn requests_are_one_reload_that_is_as_wide_as_any_of_them() {
 }
 
 #[test]
-fn a_watch_that_is_asked_to_replaces_only_what_has_changed() {
+fn a_watch_can_replace_only_changed_modules() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = |library: &Path, name: &str| {
         let path = folder.path().join(name);

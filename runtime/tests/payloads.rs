@@ -91,7 +91,7 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
 }
 
 #[test]
-fn what_listens_to_a_slim_watch_and_throws_does_not_end_the_watch() {
+fn a_throwing_listener_does_not_end_a_slim_watch() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("watched").expect("the name is free");
     let dir = tempfile::tempdir().expect("a folder");
@@ -111,7 +111,7 @@ fn what_listens_to_a_slim_watch_and_throws_does_not_end_the_watch() {
 }
 
 #[test]
-fn the_callbacks_of_a_runtime_that_throw_stop_neither_each_other_nor_a_reload() {
+fn throwing_runtime_callbacks_stop_neither_each_other_nor_reloads() {
     let lingering = || [support::plugin("lingering", &[])];
     let (events, calls) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
     let (counts, called) = (Rc::clone(&events), Rc::clone(&calls));
@@ -130,7 +130,7 @@ fn the_callbacks_of_a_runtime_that_throw_stop_neither_each_other_nor_a_reload() 
 }
 
 #[test]
-fn registered_functions_and_posts_that_throw_are_one_error_whoever_calls() {
+fn throwing_functions_and_posts_are_one_error_for_any_caller() {
     let host = support::host(&[support::plugin("broken", &[])]);
     host.calls()
         .register("host.bomb", " -> String".parse().expect("a signature"), |_, _| throw())
@@ -150,7 +150,7 @@ fn registered_functions_and_posts_that_throw_are_one_error_whoever_calls() {
 }
 
 #[test]
-fn a_ticker_that_throws_is_the_hosts_own_affair_and_the_host_goes_on() {
+fn a_throwing_ticker_reaches_the_host_which_keeps_working() {
     let (ticked, is_first) = (Rc::new(Cell::new(0)), Cell::new(true));
     let counts = Rc::clone(&ticked);
     let throws = move |_: &Runtime, _: f32| {

@@ -57,7 +57,7 @@ fn reload(host: &Runtime, libraries: &[PathBuf]) {
 }
 
 #[test]
-fn names_of_a_plugin_are_called_by_the_host_and_by_another_plugin() {
+fn plugin_protocol_names_are_called_by_host_and_other_plugins() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1), support::plugin("switchboard", &[])]);
     check(&host, "db:/users.count", &[Value::I64(3)], expect!["Some(I64(5))"]);
@@ -73,7 +73,7 @@ fn names_of_a_plugin_are_called_by_the_host_and_by_another_plugin() {
 }
 
 #[test]
-fn what_callers_think_it_takes_is_compared_when_a_name_is_resolved() {
+fn the_callers_signature_is_compared_when_a_name_is_resolved() {
     let record = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     record.take();
@@ -128,7 +128,7 @@ fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
 }
 
 #[test]
-fn what_a_plugin_registered_ends_with_its_generation_and_the_next_has_its_own() {
+fn plugin_registrations_end_with_their_generation() {
     let record = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     let handle = host.calls().resolve("db:/users.count").expect("it is there");
@@ -179,7 +179,7 @@ fn a_rollback_leaves_the_names_of_the_old_generation_as_they_were() {
 }
 
 #[test]
-fn a_word_and_a_label_have_one_owner_and_a_module_adds_to_its_own_protocols_and_the_hosts() {
+fn protocol_names_and_labels_have_one_owner_each() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     let register = |word: &str| asked(&host, "ex:/ledger.register", &[text(word), Value::Bool(false)]);
@@ -220,7 +220,7 @@ fn a_word_and_a_label_have_one_owner_and_a_module_adds_to_its_own_protocols_and_
 }
 
 #[test]
-fn what_goes_wrong_in_a_protocol_a_resolver_or_its_function_is_the_callers_error_and_nothing_else() {
+fn protocol_and_resolver_failures_are_only_errors_of_the_caller() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     for _ in 0..2 {

@@ -36,7 +36,7 @@ fn an_unloaded_plugin_leaves_no_image_and_no_object() {
 }
 
 #[test]
-fn the_reloaded_world_goes_on_moving() {
+fn a_reloaded_world_keeps_moving() {
     let library = support::plugin("magic-cube", &[]);
     let host = support::host(std::slice::from_ref(&library));
     let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
@@ -63,7 +63,7 @@ fn next_reload(host: &Runtime) -> Option<alcedo_runtime::Reload> {
 }
 
 #[test]
-fn a_watched_file_is_reloaded_when_it_changes_and_half_a_file_changes_nothing() {
+fn a_watch_reloads_changed_files_and_ignores_partial_ones() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let folder = tempfile::tempdir().expect("a folder");
     let watched = folder.path().join("libmagic_cube.so");
@@ -121,7 +121,7 @@ fn a_rolled_back_reload_leaves_the_world_as_it_was() {
 }
 
 #[test]
-fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
+fn a_class_held_by_a_host_follows_its_path() {
     const WALKER: &str = "/Script/Game.Walker";
     let (first, second) = (support::tagged("crowd", &[], 1), support::tagged("crowd", &[], 2));
     let host = support::host(std::slice::from_ref(&first));
@@ -148,7 +148,7 @@ fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
 }
 
 #[test]
-fn an_object_of_a_held_class_lies_where_it_is_told_and_is_kept_if_that_is_nowhere() {
+fn an_object_of_a_held_class_is_kept_only_without_an_outer() {
     let host = support::host(&[support::tagged("crowd", &[], 1)]);
     let walker = host.types().class("/Script/Game.Walker").expect("crowd has it");
     let street = host.objects().spawn_of(&walker).expect("a walker");

@@ -191,7 +191,7 @@ fn a_name_is_read_by_its_protocol_found_once_and_called() {
 }
 
 #[test]
-fn what_is_declined_is_told_with_its_reason_and_asked_anew() {
+fn a_declined_name_is_reported_with_its_reason_and_retried() {
     let Scene { host, more, asked } = empty();
     for _ in 0..2 {
         check(
@@ -209,7 +209,7 @@ fn what_is_declined_is_told_with_its_reason_and_asked_anew() {
 }
 
 #[test]
-fn the_first_match_wins_and_all_reasons_are_told() {
+fn the_first_match_wins_and_all_reasons_are_reported() {
     let scene = empty();
     scene.add("console", -1, "early").expect("another label");
     scene.add("console", 1, "late").expect("another label");
@@ -227,7 +227,7 @@ fn the_first_match_wins_and_all_reasons_are_told() {
 }
 
 #[test]
-fn a_word_or_a_label_that_is_bad_or_taken_is_refused_with_the_way_out() {
+fn an_invalid_or_taken_protocol_or_label_is_refused_with_a_hint() {
     let scene = empty();
     let refused = |done: Result<(), Error>, expected: Expect| {
         expected.assert_eq(&done.expect_err("it is refused").to_string());
@@ -270,7 +270,7 @@ fn a_word_or_a_label_that_is_bad_or_taken_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn a_panic_of_a_resolver_or_its_function_is_an_error_of_the_caller() {
+fn a_panic_in_a_resolver_is_an_error_of_the_caller() {
     let Scene { host, .. } = empty();
     for _ in 0..2 {
         check(&host, "console:/panics", &[], expect![[r#"refused: panicked: "on purpose""#]]);
@@ -319,7 +319,7 @@ fn two_protocols_know_nothing_of_each_other() {
 }
 
 #[test]
-fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
+fn a_host_protocol_survives_rollback_reload_and_unload() {
     let library = support::plugin("switchboard", &[]);
     let Scene { host, more, .. } = scene(support::host(std::slice::from_ref(&library)));
     let handle = host.calls().resolve("console:/say").expect("it is there");
@@ -352,7 +352,7 @@ impl Drop for Counted {
 }
 
 #[test]
-fn what_a_host_registered_goes_with_it_also_where_it_owns_the_host() {
+fn a_shutdown_drops_registrations_that_own_the_host() {
     let gone = Rc::new(Cell::new(0));
     let host = Runtime::builder().build().expect("a host");
     host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");

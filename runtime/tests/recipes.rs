@@ -43,7 +43,7 @@ fn assert_clean(host: &Runtime) {
 }
 
 #[test]
-fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module() {
+fn a_plugins_tokio_runtime_serves_the_game_thread_until_unload() {
     let host = support::host(&[support::plugin("async-tasks", &[])]);
     let courier = host.objects().spawn("/Script/Game.Courier").expect("it is born");
     call(&host, courier, "fetch", &[Value::U32(200), Value::U32(1)]);
@@ -69,7 +69,7 @@ fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module()
 }
 
 #[test]
-fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
+fn a_c_thread_calls_back_and_the_exit_hook_stops_it() {
     let host = support::host(&[support::plugin("c-thread", &[])]);
     let clock = host.objects().spawn("/Script/Game.Clock").expect("it is born");
     for tag in 2..5 {
@@ -95,7 +95,7 @@ fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
 }
 
 #[test]
-fn a_thread_of_c_code_that_nobody_stops_keeps_the_image_and_is_named() {
+fn a_running_c_thread_keeps_the_image_mapped_and_is_named() {
     let host = support::hasty_builder().park_after(Duration::from_millis(500)).build().expect("a host");
     host.create_master(&[support::plugin("c-thread", &["forgets-to-stop"])]).expect("it loads");
     let clock = host.objects().spawn("/Script/Game.Clock").expect("it is born");

@@ -115,7 +115,7 @@ fn a_registration_of_an_ended_host_has_no_effect() {
 }
 
 #[test]
-fn another_thread_takes_a_callback_back_by_posting() {
+fn another_thread_removes_a_callback_by_posting() {
     let calls = Calls::default();
     let host = build(Runtime::builder().ticker(calls.ticker("ticker")).named("ticker"));
     let post = host.post_handle();
@@ -127,7 +127,7 @@ fn another_thread_takes_a_callback_back_by_posting() {
 }
 
 #[test]
-fn a_listener_takes_itself_back_during_a_reload_that_goes_on() {
+fn a_listener_removes_itself_during_a_running_reload() {
     let build_of = |tag| support::tagged("magic-cube", &[], tag);
     let calls = Calls::default();
     let slot: Rc<RefCell<Option<Runtime>>> = Rc::default();

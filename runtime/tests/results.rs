@@ -41,7 +41,7 @@ fn text(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
 }
 
 #[test]
-fn an_error_comes_to_the_host_in_its_own_words_with_the_place_of_the_function() {
+fn a_host_receives_a_returned_error_with_the_functions_location() {
     let host = lamp_host();
     let lamp = born(&host, LAMP);
     let flicker = |times| host.objects().call(lamp, "flicker", &[Value::U32(times)]);
@@ -65,7 +65,7 @@ fn an_error_comes_to_the_host_in_its_own_words_with_the_place_of_the_function() 
 }
 
 #[test]
-fn a_panic_is_no_error_that_was_given_back() {
+fn a_panic_differs_from_a_returned_error() {
     let host = lamp_host();
     let lamp = born(&host, LAMP);
     let crashed = host.objects().call(lamp, "crash", &[]).expect_err("it panics");
@@ -79,7 +79,7 @@ fn a_panic_is_no_error_that_was_given_back() {
 }
 
 #[test]
-fn an_error_is_the_same_by_name_through_a_delegate_and_from_the_host() {
+fn named_delegate_and_host_calls_return_equal_errors() {
     let host = lamp_host();
     let lamp = born(&host, LAMP);
     assert_eq!(host.calls().call("ex:/lamps.half", &[Value::U32(8)]).expect("it is even"), Some(Value::U32(4)));
@@ -101,7 +101,7 @@ fn an_error_is_the_same_by_name_through_a_delegate_and_from_the_host() {
 }
 
 #[test]
-fn an_override_of_another_module_gives_errors_of_its_own() {
+fn an_override_in_another_module_returns_its_own_errors() {
     let host = lamp_host();
     let (lamp, twin) = (born(&host, LAMP), born(&host, TWIN));
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("it may"), Some(Value::U32(6)));

@@ -268,7 +268,7 @@ fn an_error_at_any_step_leaves_the_world_as_it_was() {
 }
 
 #[test]
-fn a_panic_of_the_host_at_any_step_leaves_the_world_as_it_was() {
+fn a_host_panic_at_any_step_leaves_the_world_unchanged() {
     check_every_step(FaultKind::Panic, ReloadScope::All);
 }
 
@@ -278,7 +278,7 @@ fn a_failure_at_any_step_leaves_modules_that_stay_as_they_were() {
 }
 
 #[test]
-fn a_digest_sees_a_value_a_name_and_a_plugin_part_that_changed() {
+fn a_digest_detects_changed_values_names_and_plugin_parts() {
     let scene = Scene::new(ReloadScope::All);
     let before = scene.host.worlds().digest();
     let cube = scene.of("Game.MagicCube")[0];
@@ -365,7 +365,7 @@ fn code_of_new_modules_cannot_write_to_what_was_there_before_them() {
 }
 
 #[test]
-fn what_a_new_module_registers_is_undone() {
+fn a_rollback_undoes_registrations_of_a_new_module() {
     let host = support::host(&[support::plugin("broken", &[])]);
     let signature = || " -> i32".parse().expect("a signature");
     let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });

@@ -120,7 +120,7 @@ fn a_package_calls_through_the_interface_of_another_and_follows_its_reloads() {
 }
 
 #[test]
-fn a_class_without_what_its_interface_asks_for_is_refused_and_the_old_one_stays() {
+fn a_class_not_implementing_its_interface_is_refused_and_the_old_stays() {
     let stage = Stage::new();
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
     let before = stage.host.worlds().digest();

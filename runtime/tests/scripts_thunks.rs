@@ -79,7 +79,7 @@ function int LengthOf()
 "#;
 
 #[test]
-fn scripts_pass_any_struct_and_any_array_to_thunks_of_the_host_and_of_a_plugin() {
+fn scripts_pass_any_struct_and_array_to_host_and_plugin_thunks() {
     let package = Package::new("Tale", &[("Stats.uc", STATS_TEXT)]);
     let natives = alcedo_runtime::natives![crate::custom_thunks::Sums];
     let host = builder().package("Test").natives(natives).build().expect("a host");
@@ -175,7 +175,7 @@ fn crowd() -> (Package, Runtime, ObjectHandle) {
 }
 
 #[test]
-fn a_thunk_of_a_plugin_finds_an_argument_where_it_is_after_a_script_has_moved_it() {
+fn a_plugin_thunk_finds_arguments_moved_by_a_script() {
     let (_package, host, crowd) = crowd();
     for function in ["Grow", "Empty"] {
         let weak = host.downgrade();
@@ -207,7 +207,7 @@ fn a_thunk_of_a_plugin_finds_an_argument_where_it_is_after_a_script_has_moved_it
 }
 
 #[test]
-fn what_a_thunk_of_the_host_looks_into_is_not_changed_until_it_returns() {
+fn values_inspected_by_a_host_thunk_stay_unchanged_until_it_returns() {
     let (_package, host, crowd) = crowd();
     let weak = host.downgrade();
     let change = move || {
@@ -249,7 +249,7 @@ fn a_script_makes_nothing_inside_an_object_that_is_gone() {
 }
 
 #[test]
-fn what_the_console_evaluates_is_no_safe_point() {
+fn console_evaluation_is_not_a_safe_point() {
     let (package, host, crowd) = crowd();
     let weak = host.downgrade();
     let modules = [package.folder.clone(), support::plugin("wildcards", &[])];

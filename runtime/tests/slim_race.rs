@@ -49,7 +49,7 @@ struct Seen {
 }
 
 #[test]
-fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current() {
+fn calls_racing_replacements_are_answered_by_a_current_generation() {
     let runtime = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let builds = builds();
     let slim = runtime.contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
@@ -97,7 +97,7 @@ fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current
 }
 
 #[test]
-fn calls_race_unloads_and_each_is_answered_or_told_so() {
+fn calls_racing_unloads_return_a_result_or_an_error() {
     let runtime = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let contexts = runtime.contexts();
     let builds = builds();

@@ -49,7 +49,7 @@ fn wide(width: i32) -> Value {
 }
 
 #[test]
-fn a_struct_begins_with_its_defaults_in_an_object_a_container_a_parameter_and_in_rust() {
+fn a_struct_starts_with_its_defaults_everywhere() {
     let host = support::host(&[parcels(&[])]);
     let depot = depot(&host);
     assert_eq!(shown(&host, depot, "next"), format!("nobody 3 -1 Air 0 {NEW}"));
@@ -68,7 +68,7 @@ fn a_struct_begins_with_its_defaults_in_an_object_a_container_a_parameter_and_in
 }
 
 #[test]
-fn what_an_object_changed_stays_over_a_reload_and_the_rest_follows_the_new_defaults() {
+fn changed_struct_values_survive_a_reload_and_others_follow_defaults() {
     let host = support::host(&[parcels(&[])]);
     let [kept, follows] = [depot(&host), depot(&host)];
     host.objects().set(kept, "large", &wide(7)).unwrap_or_else(|error| panic!("{error}"));
@@ -80,14 +80,14 @@ fn what_an_object_changed_stays_over_a_reload_and_the_rest_follows_the_new_defau
 }
 
 #[test]
-fn a_default_that_is_no_value_of_the_field_is_refused_with_its_place() {
+fn an_invalid_field_default_is_refused_with_its_location() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[parcels(&["sad"])]).expect_err("no such entry").to_string();
     assert!(refused.contains("/Script/Game.Size:way") && refused.contains("Road, Air"), "{refused}");
 }
 
 #[test]
-fn a_file_and_a_loaded_module_say_the_same_of_what_fields_begin_as() {
+fn a_file_and_its_loaded_module_agree_on_field_defaults() {
     let host = support::host(&[parcels(&[])]);
     let loaded = host.types().declared_by("parcels").expect("it is loaded");
     let (_, from_file) = alcedo_runtime::ManifestInfo::peek_declared(&parcels(&[])).expect("a module");

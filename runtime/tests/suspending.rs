@@ -102,7 +102,7 @@ fn failure(reload: &Reload) -> (Phase, String) {
 }
 
 #[test]
-fn a_fixed_port_goes_from_generation_to_generation() {
+fn a_fixed_port_passes_from_generation_to_generation() {
     let scene = Scene::new(&[harbor(1)]);
     scene.assert_serves("1");
     let reload = committed(scene.reload(&[harbor(2)]));
@@ -147,7 +147,7 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
 }
 
 #[test]
-fn a_main_that_fails_beside_a_generation_that_gives_nothing_up_points_to_suspend() {
+fn a_main_failing_next_to_a_live_generation_suggests_suspend() {
     let stubborn = |tag| support::tagged("harbor", &["stubborn"], tag);
     let scene = Scene::new(&[stubborn(1)]);
     let (_, error) = failure(&scene.reload(&[harbor(2)]));
@@ -164,7 +164,7 @@ fn a_main_that_fails_beside_a_generation_that_gives_nothing_up_points_to_suspend
 }
 
 #[test]
-fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
+fn a_failed_suspend_refuses_the_reload_and_suspended_modules_resume() {
     let addresses = |address: &str| vec![format!("harbor={address}"), format!("tug={}", free_address())];
     let scene = Scene::with(&[harbor(1), tug(1)], addresses);
     let (dependent_first, both) = ("tug 1 suspend\nharbor 1 suspend\n", "harbor 1 resume\ntug 1 resume\n");
@@ -207,7 +207,7 @@ fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
 }
 
 #[test]
-fn a_resume_that_fails_is_reported_and_its_module_goes_on() {
+fn a_failed_resume_is_reported_and_its_module_keeps_running() {
     for how in ["panic", "error", "bomb"] {
         let scene = Scene::new(&[harbor(1)]);
         scene.order(&format!("harbor 2 main panic\nharbor 1 resume {how}"));
@@ -340,7 +340,7 @@ fn two_hundred_reloads_with_rollbacks_in_between_lose_no_port() {
 }
 
 #[test]
-fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
+fn a_slim_passes_its_port_to_its_replacement_or_reopens_it() {
     let scene = Scene::new(&[]);
     let slim = scene.host.contexts().create_slim("harbor").expect("a free name");
     slim.load_path(harbor(1)).unwrap_or_else(|error| panic!("{error}"));
@@ -375,7 +375,7 @@ fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
 }
 
 #[test]
-fn a_database_that_one_may_open_goes_from_generation_to_generation() {
+fn an_exclusively_opened_database_passes_from_generation_to_generation() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("almanac.redb");
     let args = [path.to_str().expect("a plain name")];

@@ -238,16 +238,16 @@ fn the_log_of_the_system_keeps_its_name() {
 }
 
 #[test]
-fn a_stream_is_flushed_by_the_plugin_that_made_it_and_leads_nowhere_afterwards() {
-    let name = "a_stream_is_flushed_by_the_plugin_that_made_it_and_leads_nowhere_afterwards";
+fn an_unloading_plugins_stream_is_flushed_and_then_detached() {
+    let name = "an_unloading_plugins_stream_is_flushed_and_then_detached";
     if let Some(said) = alone(name, || goes("fopencookie", &["flushed"; 3])) {
         assert_eq!(said.matches("through a stream of a plugin: in the buffer").count(), 3, "{said}");
     }
 }
 
 #[test]
-fn standard_output_leads_back_when_the_plugin_that_replaced_it_goes() {
-    let name = "standard_output_leads_back_when_the_plugin_that_replaced_it_goes";
+fn standard_output_is_restored_when_the_replacing_plugin_unloads() {
+    let name = "standard_output_is_restored_when_the_replacing_plugin_unloads";
     if let Some(said) = alone(name, || goes("fopencookie_as_stdout", &["flushed"; 3])) {
         assert_eq!(said.matches("written after the reload").count(), 3, "{said}");
     }
@@ -284,15 +284,15 @@ fn is_kept(habit: &str, says: &[&str]) {
 }
 
 #[test]
-fn a_callback_in_a_table_on_the_c_heap_keeps_its_image_until_it_is_taken_out() {
-    alone("a_callback_in_a_table_on_the_c_heap_keeps_its_image_until_it_is_taken_out", || {
+fn a_callback_in_a_heap_table_keeps_its_image_until_removed() {
+    alone("a_callback_in_a_heap_table_keeps_its_image_until_removed", || {
         is_kept("entry", &["libstaying.so: staying_table still leads to `traces_called_back`, through 101 blocks"]);
     });
 }
 
 #[test]
-fn a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out() {
-    alone("a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out", || {
+fn a_callback_in_a_variable_keeps_its_image_until_removed() {
+    alone("a_callback_in_a_variable_keeps_its_image_until_removed", || {
         is_kept("variable", &["libstaying.so: staying_variable still leads to `traces_called_back`"]);
     });
 }
@@ -338,8 +338,8 @@ fn data_in_a_table_keeps_its_image_until_it_is_taken_out() {
 }
 
 #[test]
-fn the_variable_by_which_the_c_library_knows_an_image_is_no_reference() {
-    alone("the_variable_by_which_the_c_library_knows_an_image_is_no_reference", || {
+fn the_c_librarys_handle_of_an_image_does_not_keep_it() {
+    alone("the_c_librarys_handle_of_an_image_does_not_keep_it", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
         leave(&host, "handle");
@@ -379,8 +379,8 @@ fn keep_for_the_host(address: usize) {
 
 /// Ignores an address of the module in the library as a stale value: the module could not have called the library.
 #[test]
-fn a_library_that_a_module_has_no_function_of_keeps_nothing_of_it() {
-    alone("a_library_that_a_module_has_no_function_of_keeps_nothing_of_it", || {
+fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
+    alone("a_library_not_linked_by_a_module_keeps_nothing_of_it", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
         let addresses = look(&host, "addresses");
@@ -410,8 +410,8 @@ fn opened_later_keeps(library: &Path, address: usize) {
 /// library: libraries of other modules contain numbers and reused memory.
 /// have opened it: libraries of another module hold numbers, and memory that was theirs before.
 #[test]
-fn a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none() {
-    alone("a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none", || {
+fn a_library_opened_by_another_module_keeps_nothing() {
+    alone("a_library_opened_by_another_module_keeps_nothing", || {
         let library = support::plugin("chores", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
         let [image] = process::stale_mappings(&host.stage_dir()).expect("the process map").try_into().expect("one");
@@ -483,8 +483,8 @@ fn python_keeps_no_module_that_opens_no_library() {
 }
 
 #[test]
-fn an_image_whose_callback_stays_is_given_up_with_its_name() {
-    alone("an_image_whose_callback_stays_is_given_up_with_its_name", || {
+fn an_image_with_a_remaining_callback_is_parked_with_its_name() {
+    alone("an_image_with_a_remaining_callback_is_parked_with_its_name", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Always);
         leave(&host, "entry");
@@ -513,33 +513,30 @@ fn churn() {
 }
 
 #[test]
-fn blocks_that_only_the_plugin_knew_are_freed_and_those_that_a_library_was_given_are_kept_and_told_apart() {
-    alone(
-        "blocks_that_only_the_plugin_knew_are_freed_and_those_that_a_library_was_given_are_kept_and_told_apart",
-        || {
-            let library = support::plugin("traces", &[]);
-            let host = host(&library, None, ReferenceSearch::Always);
-            leave(&host, "blocks");
-            let report = end_of_first(&host, &library);
-            let [end] = &report.modules[..] else { panic!("{report}") };
-            // Three own blocks, and the string, of which the environment has a copy.
-            let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
-            assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
-            assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
-            assert_eq!(end.c_heap_kept_for, "a library still leads to them");
-            let words = report.to_string();
-            assert!(words.contains("4 C heap blocks freed · "), "{words}");
-            assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still leads to them"), "{words}");
-            churn();
-            assert_eq!(look(&host, "blocks"), "put by a plugin, 2 blocks as they were");
-            host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
-        },
-    );
+fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
+    alone("private_blocks_are_freed_and_those_shared_with_libraries_kept", || {
+        let library = support::plugin("traces", &[]);
+        let host = host(&library, None, ReferenceSearch::Always);
+        leave(&host, "blocks");
+        let report = end_of_first(&host, &library);
+        let [end] = &report.modules[..] else { panic!("{report}") };
+        // Three own blocks, and the string, of which the environment has a copy.
+        let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
+        assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
+        assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
+        assert_eq!(end.c_heap_kept_for, "a library still leads to them");
+        let words = report.to_string();
+        assert!(words.contains("4 C heap blocks freed · "), "{words}");
+        assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still leads to them"), "{words}");
+        churn();
+        assert_eq!(look(&host, "blocks"), "put by a plugin, 2 blocks as they were");
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+    });
 }
 
 #[test]
-fn blocks_of_a_plugin_that_may_have_given_them_away_are_kept_and_the_report_says_how() {
-    let test = "blocks_of_a_plugin_that_may_have_given_them_away_are_kept_and_the_report_says_how";
+fn possibly_shared_blocks_are_kept_and_reported_with_the_reason() {
+    let test = "possibly_shared_blocks_are_kept_and_reported_with_the_reason";
     if std::env::var_os(ALONE).is_some() {
         return blocks_are_kept(&["cpp"], "libstdc++.so.6 may have taken them over");
     }
@@ -551,11 +548,11 @@ fn blocks_of_a_plugin_that_may_have_given_them_away_are_kept_and_the_report_says
 }
 
 #[test]
-fn blocks_of_a_plugin_are_freed_also_where_the_c_library_has_moved_one() {
+fn plugin_blocks_reallocated_by_the_c_library_are_freed_too() {
     if std::env::var_os(ALONE).is_none() {
         support::plugin("traces", &["grows"]);
     }
-    alone("blocks_of_a_plugin_are_freed_also_where_the_c_library_has_moved_one", || {
+    alone("plugin_blocks_reallocated_by_the_c_library_are_freed_too", || {
         for features in [&[][..], &["grows"]] {
             blocks_are_kept(features, "");
         }
@@ -591,8 +588,8 @@ traces! {
 }
 
 #[test]
-fn functions_around_a_fork_are_no_references_since_they_go_with_their_plugin() {
-    alone("functions_around_a_fork_are_no_references_since_they_go_with_their_plugin", || {
+fn fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it() {
+    alone("fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it", || {
         goes_under(ReferenceSearch::Always, &[], "looked_up_fork_handlers", &["a child ended with 7"; 3]);
     });
 }
@@ -617,8 +614,8 @@ fn exit_handlers_that_were_looked_up_run_before_their_plugin_goes() {
 }
 
 #[test]
-fn exit_handlers_with_a_status_that_were_looked_up_run_before_their_plugin_goes() {
-    let test = "exit_handlers_with_a_status_that_were_looked_up_run_before_their_plugin_goes";
+fn exit_handlers_with_a_status_run_before_their_plugin_unloads() {
+    let test = "exit_handlers_with_a_status_run_before_their_plugin_unloads";
     runs_thrice(test, "looked_up_exit_handler_with_status", "a function of a plugin ran");
 }
 

@@ -123,7 +123,7 @@ fn a_task_waits_for_the_next_tick_and_for_game_time() {
 }
 
 #[test]
-fn a_delay_wakes_whoever_polled_it() {
+fn a_delay_wakes_its_last_poller() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "combine", &[]);
     (0..6).for_each(|_| tick(&host, 10));
@@ -162,7 +162,7 @@ fn tasks_that_wake_each_other_have_one_turn_in_each_tick() {
 }
 
 #[test]
-fn what_lives_with_an_object_ends_with_it() {
+fn tasks_and_timers_of_an_object_end_with_it() {
     let (record, host, robot) = playing("chores");
     let other = host.objects().spawn(ROBOT).expect("it is born");
     for robot in [robot, other] {
@@ -213,7 +213,7 @@ fn a_timer_may_end_its_own_object() {
 }
 
 #[test]
-fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
+fn a_failed_reload_suspends_tasks_and_then_continues_them() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);
     call(&host, robot, "beat", &[Value::U32(100)]);
@@ -307,7 +307,7 @@ fn an_unload_ends_them_before_the_exit_hook() {
 }
 
 #[test]
-fn what_an_unload_cuts_short_is_counted_by_kind_module_and_place() {
+fn work_canceled_by_an_unload_is_counted_by_kind_module_and_location() {
     let (_record, host, robot) = playing("chores");
     let other = host.objects().spawn(ROBOT).expect("it is born");
     call(&host, robot, "line_up", &[]);

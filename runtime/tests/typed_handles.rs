@@ -60,7 +60,7 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 }
 
 #[test]
-fn a_body_reads_and_writes_by_handle_whatever_class_of_a_plugin_extends_its_own_across_reloads() {
+fn a_body_accesses_properties_by_handle_in_subclasses_across_reloads() {
     let host = host(detours(&[], 1));
     let born = |class: &str| host.objects().spawn(class).expect("it is declared");
     let [teacher, adder, detour] = ["/Script/School.Teacher", ADDER, "/Script/Game.Detour"].map(born);
@@ -82,7 +82,7 @@ fn a_body_reads_and_writes_by_handle_whatever_class_of_a_plugin_extends_its_own_
 type Seen<T> = Rc<RefCell<Vec<T>>>;
 
 #[test]
-fn a_handle_of_one_class_is_an_error_for_another_even_where_that_has_the_name() {
+fn a_handle_is_an_error_for_another_class_with_equal_names() {
     let mut lamp = NativeClass::new("Test", "Lamp", OBJECT);
     let gain: PropertyHandle<f64> = lamp.add_property("gain", 0, "2.5");
     let lit: FunctionHandle<(f64,), ()> = lamp.add_event("lit", &["how"]);
@@ -127,7 +127,7 @@ fn a_handle_of_one_class_is_an_error_for_another_even_where_that_has_the_name() 
 }
 
 #[test]
-fn hooks_use_handles_and_values_of_other_kinds_are_read_by_them_as_values() {
+fn hooks_read_properties_of_other_kinds_as_values_by_handle() {
     let names: Seen<Value> = Rc::default();
     let mut crew = NativeClass::new("Test", "Crew", OBJECT);
     let all: AnyPropertyHandle =
@@ -167,7 +167,7 @@ fn a_parameter_without_a_name_is_refused_when_the_host_is_built() {
 }
 
 #[test]
-fn a_body_implements_a_function_of_an_interface_and_its_panic_is_an_error() {
+fn a_body_implements_an_interface_function_and_its_panic_is_an_error() {
     let opens = NativeInterface::new("Test", "Opens").function("open", &[("by", (PropertyKind::F64, ""))], None);
     let mut door = NativeClass::new("Test", "Door", OBJECT).implements("/Script/Test.Opens");
     let width: PropertyHandle<f64> = door.add_property("width", 0, "");

@@ -106,7 +106,7 @@ fn sleeper(host: &Runtime, alarm: &Value) -> ObjectHandle {
 }
 
 #[test]
-fn a_lease_of_the_host_blocks_the_unload_and_is_named_until_it_ends() {
+fn a_host_lease_blocks_the_unload_and_is_named() {
     let (_record, host, events) = stage(patient());
     let lease = host.unloads().lease("lingering", "the inspector").expect("it lives");
     let ticket = host.unload_master().expect("a Master").ticket;
@@ -167,7 +167,7 @@ fn once_the_unload_has_begun_nothing_new_is_held() {
 }
 
 #[test]
-fn a_thread_that_runs_blocks_the_unload_and_is_named_until_it_ends() {
+fn a_running_thread_blocks_the_unload_and_is_named() {
     let (record, host, _) = stage(patient());
     let (_dir, path, until) = file();
     ask(&host, "export", &[until]);
@@ -182,7 +182,7 @@ fn a_thread_that_runs_blocks_the_unload_and_is_named_until_it_ends() {
 }
 
 #[test]
-fn threads_that_stop_when_they_are_asked_end_with_their_module() {
+fn threads_that_stop_on_request_end_with_their_module() {
     let (record, host, _) = stage(patient());
     ask(&host, "obey", &[]);
     ask(&host, "obey_joined", &[]);
@@ -193,7 +193,7 @@ fn threads_that_stop_when_they_are_asked_end_with_their_module() {
 }
 
 #[test]
-fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budget() {
+fn a_thread_that_never_stops_is_parked_by_name_and_budgeted() {
     let impatient = patient().park_after(Duration::ZERO).parked_budget(0);
     let (_record, host, events) = stage(impatient);
     let (_dir, _never, until) = file();
@@ -225,7 +225,7 @@ fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budg
 }
 
 #[test]
-fn a_thread_that_never_stops_is_led_out_of_its_sleep_where_the_host_allows_it() {
+fn a_sleeping_thread_is_evicted_if_the_host_allows_it() {
     // SAFETY: the threads of that plugin have shared no memory of their stacks.
     let forceful = patient().unloads(|policy| unsafe { policy.evict_after(Some(Duration::ZERO)) });
     let (_record, host, _) = stage(forceful);
@@ -255,7 +255,7 @@ fn a_host_may_give_a_blocked_generation_up_at_once() {
 }
 
 #[test]
-fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
+fn callbacks_run_by_priority_and_panics_are_on_the_ticket() {
     let (_record, host, events) = stage(patient());
     for (priority, name) in [(5, "last"), (-1, "first"), (0, "panics"), (0, "after it")] {
         let heard = Rc::clone(&events);
@@ -273,7 +273,7 @@ fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
 }
 
 #[test]
-fn what_a_callback_did_wrong_in_a_reload_is_told_there_and_once() {
+fn a_callback_failure_in_a_reload_is_reported_there_once() {
     let (_record, host, _) = stage(patient());
     host.unloads().on_unloading(7, |_host, generation| assert!(generation != 1, "not today"));
     let broken = support::plugin("broken", &["panic-in-main"]);
@@ -289,7 +289,7 @@ fn what_a_callback_did_wrong_in_a_reload_is_told_there_and_once() {
 }
 
 #[test]
-fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_the_safe_point() {
+fn any_thread_waits_on_a_ticket_and_events_follow_later() {
     let (_record, host, events) = stage(patient());
     let lease = host.unloads().lease("lingering", "a worker").expect("it lives");
     let ticket = host.unload_master().expect("a Master").ticket;
@@ -312,7 +312,7 @@ fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_th
 }
 
 #[test]
-fn an_unload_asked_for_inside_a_call_waits_for_the_safe_point() {
+fn an_unload_requested_inside_a_call_waits_for_the_safe_point() {
     let _alone = support::record("lingering");
     let host = support::builder().build().expect("a host");
     host.create_master(&[support::plugin("broken", &[])]).expect("a Master");
@@ -337,7 +337,7 @@ fn an_unload_asked_for_inside_a_call_waits_for_the_safe_point() {
 }
 
 #[test]
-fn resources_left_to_the_module_are_dropped_after_the_exit_hook_with_what_they_leave() {
+fn auto_disposed_resources_drop_after_the_exit_hook_with_their_successors() {
     let (record, host, _) = stage(patient());
     let text = |text: &str| Value::Text(text.to_owned());
     ask(&host, "leave", &[text("first")]);
@@ -353,7 +353,7 @@ fn resources_left_to_the_module_are_dropped_after_the_exit_hook_with_what_they_l
 }
 
 #[test]
-fn a_resource_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report() {
+fn a_resource_that_recreates_itself_on_drop_is_reported() {
     let (_record, host, _) = stage(patient());
     ask(&host, "leave_endless", &[]);
     let ticket = host.unload_master().expect("a Master").ticket;
@@ -367,7 +367,7 @@ fn a_resource_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report(
 }
 
 #[test]
-fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the_host_goes_on() {
+fn a_hanging_finalizer_blocks_by_name_while_the_host_runs() {
     let (_record, host, _) = stage(patient());
     let (_dir, path, alarm) = file();
     let sleeper = sleeper(&host, &alarm);
@@ -391,7 +391,7 @@ fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the
 }
 
 #[test]
-fn a_finalizer_that_never_returns_is_given_up_and_another_thread_does_the_work_of_the_others() {
+fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     let (_record, host, _) = stage(patient());
     let (_dir, path, alarm) = file();
     let hanging = sleeper(&host, &alarm);
@@ -435,7 +435,7 @@ fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
 }
 
 #[test]
-fn a_host_that_ends_waits_and_then_says_who_is_left() {
+fn a_shutdown_waits_and_then_names_remaining_blockers() {
     let hasty = patient().unloads(|policy| policy.shutdown = Duration::ZERO);
     let (_record, host, _) = stage(hasty);
     let (_dir, _never, until) = file();
@@ -445,7 +445,7 @@ fn a_host_that_ends_waits_and_then_says_who_is_left() {
 }
 
 #[test]
-fn a_module_goes_after_those_that_depend_on_it() {
+fn a_module_unloads_after_its_dependents() {
     let _alone = support::record("lingering");
     let libraries = [support::plugin("glue-base", &[]), support::plugin("glue-derived", &[])];
     let host = patient().build().expect("a host");

@@ -214,8 +214,8 @@ fn a_thread_local_of_the_finalizer_thread_ends_there() {
 }
 
 #[test]
-fn a_signal_handler_goes_and_the_hosts_own_comes_back() {
-    alone("a_signal_handler_goes_and_the_hosts_own_comes_back", &[], || {
+fn an_unload_restores_the_hosts_signal_handler() {
+    alone("an_unload_restores_the_hosts_signal_handler", &[], || {
         check(&["signal_handler"]);
         let library = support::plugin("leftovers", &[]);
         let host = support::host(std::slice::from_ref(&library));
@@ -274,7 +274,7 @@ fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
 }
 
 #[test]
-fn a_plugin_that_wants_static_thread_local_storage_is_refused_with_the_way_out() {
+fn a_plugin_using_static_tls_is_refused_with_a_hint() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let error = host.create_master(&[support::plugin("c-thread", &["static-tls"])]).expect_err("there is not so much");
     let words = error.to_string();
@@ -289,8 +289,8 @@ fn a_plugin_that_wants_static_thread_local_storage_is_refused_with_the_way_out()
 }
 
 #[test]
-fn a_plugin_that_finds_no_static_thread_local_storage_left_is_told_who_took_it() {
-    alone("a_plugin_that_finds_no_static_thread_local_storage_left_is_told_who_took_it", &[], || {
+fn exhausted_static_tls_is_reported_with_the_modules_using_it() {
+    alone("exhausted_static_tls_is_reported_with_the_modules_using_it", &[], || {
         let greedy = support::plugin("c-thread", &["little-static-tls"]);
         let host = support::host(std::slice::from_ref(&greedy));
         let reload = || host.reload(&[&greedy]).expect("there is a Master").into_result();
@@ -301,8 +301,8 @@ fn a_plugin_that_finds_no_static_thread_local_storage_left_is_told_who_took_it()
 }
 
 #[test]
-fn a_thread_without_a_name_is_not_named_like_the_thread_that_started_it() {
-    alone("a_thread_without_a_name_is_not_named_like_the_thread_that_started_it", &[], || {
+fn an_unnamed_thread_does_not_inherit_its_creators_name() {
+    alone("an_unnamed_thread_does_not_inherit_its_creators_name", &[], || {
         let library = support::plugin("leftovers", &[]);
         let host = support::hasty_host(std::slice::from_ref(&library));
         let own_name = std::fs::read_to_string("/proc/thread-self/comm").expect("the name of this thread");
@@ -327,8 +327,8 @@ fn a_thread_without_a_name_is_not_named_like_the_thread_that_started_it() {
 }
 
 #[test]
-fn a_thread_that_does_not_listen_is_named_and_ends_when_it_likes() {
-    alone("a_thread_that_does_not_listen_is_named_and_ends_when_it_likes", &[], || {
+fn a_thread_ignoring_stop_requests_is_named_until_it_ends() {
+    alone("a_thread_ignoring_stop_requests_is_named_until_it_ends", &[], || {
         let library = support::plugin("leftovers", &[]);
         let host = support::hasty_host(std::slice::from_ref(&library));
         leave(&host, "stubborn_thread");
@@ -374,8 +374,8 @@ fn end_of(host: &Runtime, library: &Path) -> UnloadReport {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn memory_that_a_plugin_mapped_past_its_hooks_and_left_is_told() {
-    alone("memory_that_a_plugin_mapped_past_its_hooks_and_left_is_told", &[], || {
+fn memory_mapped_past_the_hooks_is_reported_when_left() {
+    alone("memory_mapped_past_the_hooks_is_reported_when_left", &[], || {
         let library = support::plugin("leftovers", &[]);
         let host = support::host(std::slice::from_ref(&library));
         for (habit, maps, bytes) in

@@ -32,7 +32,7 @@ fn check(function: &str, expected: Expect) {
 }
 
 #[test]
-fn texts_are_written_where_they_lie() {
+fn strings_are_written_in_place() {
     check(
         "texts",
         expect![[
@@ -57,7 +57,7 @@ fn sets_maps_and_optionals_hold_anything() {
 }
 
 #[test]
-fn a_struct_is_used_where_it_lies_and_copied_by_clone() {
+fn a_struct_is_used_in_place_and_copied_by_clone() {
     check("structs", expect![[r#"1.5 | onwards | ("first", "second")"#]]);
 }
 
@@ -97,7 +97,7 @@ fn parameters_are_seen_where_they_lie_and_results_are_owned() {
 }
 
 #[test]
-fn a_view_expires_with_its_place_and_says_so() {
+fn an_expired_view_returns_an_error() {
     check(
         "expires",
         expect![
@@ -118,7 +118,7 @@ fn a_lent_slice_refuses_calls() {
 }
 
 #[test]
-fn what_plugin_code_keeps_lasts_over_calls_and_a_rollback_and_goes_with_a_reload() {
+fn values_kept_by_a_plugin_survive_rollbacks_but_not_reloads() {
     let host = host();
     let cabinet = cabinet(&host);
     host.objects().call(cabinet, "keep", &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -176,7 +176,7 @@ fn a_value_of_each_kind_survives_a_reload() {
 }
 
 #[test]
-fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
+fn an_interface_reference_resolves_to_any_implementing_class() {
     let host = host();
     let ringer = host.objects().spawn(RINGER).unwrap_or_else(|error| panic!("{error}"));
     expect!["true true (true, true) [true, true]: not a class that implements /Script/Game.Rings"]
@@ -195,7 +195,7 @@ fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
 }
 
 #[test]
-fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
+fn a_class_dropping_an_interface_resets_references_by_it() {
     let host = host();
     let (ringer, bell) =
         (host.objects().spawn(RINGER).expect("a ringer"), host.objects().spawn("/Script/Game.Bell").expect("a bell"));
@@ -255,7 +255,7 @@ fn plugin_code_owns_copies_and_drops_them_anywhere() {
 }
 
 #[test]
-fn whoever_holds_a_part_of_what_has_moved_learns_its_kind_and_age() {
+fn an_expired_view_reports_its_type_and_age() {
     shelf(
         "expires",
         "a red Array(String) of 2 changes of its container ago has expired: `clone()` what is to be kept for longer than its \
@@ -273,7 +273,7 @@ fn a_lent_slice_excludes_calls_and_writes() {
 }
 
 #[test]
-fn no_way_to_write_forgets_to_ask() {
+fn every_way_to_write_checks_the_type() {
     let host = host();
     let [one, other] =
         [(); 2].map(|()| host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}")));

@@ -65,7 +65,7 @@ fn broken() -> PathBuf {
 }
 
 #[test]
-fn a_function_that_does_not_return_is_named_with_its_module_while_it_hangs() {
+fn a_hanging_function_is_named_with_its_module() {
     let watched = Watched::new();
     watched.hangs_in("method");
     assert_eq!(watched.host.objects().call(watched.fragile, "poke", &[]).expect("it was let go"), Some(Value::U32(1)));

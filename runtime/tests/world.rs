@@ -114,7 +114,7 @@ fn check(host: &Runtime, path: &str, properties: &str, expected: Expect) {
 }
 
 #[test]
-fn another_host_loads_the_same_world() {
+fn another_host_loads_a_saved_world() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
     populate(&first);
@@ -142,7 +142,7 @@ fn keys(ways: [(PropertyKind, &'static str); 4]) -> Runtime {
 }
 
 #[test]
-fn references_that_are_kept_in_another_way_now_lead_to_the_same_objects() {
+fn references_of_a_changed_kind_resolve_to_equal_objects() {
     const KEY: &str = "/Script/Test.Key";
     let (_folder, path) = file();
     let first = keys([
@@ -200,7 +200,7 @@ fn a_world_that_was_loaded_is_saved_as_the_same_bytes() {
 }
 
 #[test]
-fn objects_that_are_loaded_live_on_and_are_not_born_again() {
+fn loading_a_world_runs_no_constructors() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
     let changed = populate(&first)["changed"];
@@ -291,7 +291,7 @@ fn a_changed_build_takes_what_fits() {
 }
 
 #[test]
-fn objects_whose_class_is_not_there_sleep_and_wake_in_a_host_that_has_it() {
+fn objects_of_a_missing_class_stay_dormant_until_a_host_has_it() {
     let (folder, path) = file();
     let first = shapeshifters(&[]);
     populate(&first);
@@ -341,7 +341,7 @@ fn a_damaged_file_is_refused_wherever_the_damage_is() {
 }
 
 #[test]
-fn a_load_that_fails_half_way_leaves_the_world_as_it_was() {
+fn a_load_failing_halfway_leaves_the_world_unchanged() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
     populate(&first);
@@ -377,7 +377,7 @@ fn a_load_that_fails_half_way_leaves_the_world_as_it_was() {
 }
 
 #[test]
-fn what_was_there_makes_room_for_what_is_loaded() {
+fn a_loaded_world_replaces_existing_objects() {
     let (_folder, path) = file();
     let host = shapeshifters(&[]);
     let objects = populate(&host);
@@ -503,7 +503,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_world_comes_back_as_it_was(deeds in deeds()) {
+    fn any_world_round_trips_unchanged(deeds in deeds()) {
         let (folder, path) = file();
         let again = folder.path().join("again.world");
         let (first, second) = (natives(), natives());

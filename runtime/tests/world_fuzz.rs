@@ -238,7 +238,7 @@ fn from_environment(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
+fn any_file_loads_as_a_world_or_returns_an_error() {
     let scene = Scene::new();
     let original = body(&scene.whole);
     let seed = from_environment("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122);
@@ -358,7 +358,7 @@ fn a_class_that_is_not_native_is_not_taken_for_one() {
 
 /// Builds a chain of nested objects of a missing class: all of them are kept and destroyed together.
 #[test]
-fn a_world_as_deep_as_its_file_is_long_comes_and_goes() {
+fn a_deeply_nested_world_loads_and_unloads() {
     const DEEP: u64 = 100_000;
     let scene = Scene::new();
     for part in [None, Some("inner")] {
@@ -406,7 +406,7 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
 
 /// Found by the fuzzer: a class creates a subobject that an object lacks, and another object has its name.
 #[test]
-fn what_has_the_name_of_a_new_subobject_is_saved_under_another() {
+fn an_object_named_like_a_new_subobject_is_saved_under_another_name() {
     let scene = Scene::new();
     let mut body = body(&scene.whole);
     for record in rows(&mut body, "objects") {

@@ -141,7 +141,7 @@ fn an_object_of_the_wrong_class_passes_no_door_and_changes_nothing() {
 }
 
 #[test]
-fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
+fn an_untyped_plugin_passes_no_wrong_objects_to_typed_code() {
     let host = host(false);
     host.create_master(&[support::plugin("values", &[])]).unwrap_or_else(|error| panic!("{error}"));
     let [lock, key, wall, ringer] = [LOCK, KEY, WALL, "/Script/Game.Ringer"].map(|class| born(&host, class));
@@ -168,7 +168,7 @@ fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
 }
 
 #[test]
-fn a_world_whose_references_do_not_suit_any_more_is_loaded_without_these() {
+fn a_world_with_mismatched_references_loads_without_them() {
     let path = support::test_dir().join("wrong_class.world");
     let old = host(true);
     let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| born(&old, class));

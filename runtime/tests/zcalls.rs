@@ -60,7 +60,7 @@ fn a_function_registered_by_the_plugin_is_called_by_the_host() {
 }
 
 #[test]
-fn a_function_registered_by_the_host_is_called_by_the_plugin_and_by_the_host() {
+fn a_registered_host_function_is_called_by_plugin_and_host() {
     let host = host();
     register(&host);
     let line = host.objects().spawn(LINE).expect("a line");
@@ -80,7 +80,7 @@ fn a_plugin_calls_what_plugins_registered() {
 }
 
 #[test]
-fn a_dead_handle_an_unknown_name_and_a_missing_master_are_three_errors() {
+fn dead_handles_unknown_names_and_missing_masters_are_distinct_errors() {
     let host = host();
     let name = "nm:/switchboard:Line:office";
     let handle = host.calls().resolve(name).expect("it is there");
@@ -115,7 +115,7 @@ fn a_name_has_one_owner() {
 }
 
 #[test]
-fn a_virtual_call_goes_to_the_override_and_a_final_one_does_not() {
+fn a_virtual_call_reaches_the_override_and_a_final_call_does_not() {
     let host = host();
     let (line, direct) =
         (host.objects().spawn(LINE).expect("a line"), host.objects().spawn(DIRECT_LINE).expect("a line"));
@@ -192,7 +192,7 @@ fn a_property_is_read_and_written_by_its_path_from_both_sides() {
 }
 
 #[test]
-fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
+fn a_module_method_is_called_with_and_without_an_object() {
     let host = host();
     let line = host.objects().spawn(DIRECT_LINE).expect("a line");
     check(&host, "nm:/switchboard:Line:office", &[], expect![[r#"Text("the office")"#]]);
@@ -209,7 +209,7 @@ fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
 }
 
 #[test]
-fn an_unknown_name_lists_who_was_asked() {
+fn an_unknown_name_lists_the_resolvers_tried() {
     let host = host();
     let line = host.objects().spawn(LINE).expect("a line");
     check(
@@ -268,7 +268,7 @@ fn an_unknown_name_lists_who_was_asked() {
 }
 
 #[test]
-fn another_signature_is_refused_before_the_call() {
+fn a_mismatched_signature_is_refused_before_the_call() {
     let host = host();
     register(&host);
     let line = host.objects().spawn(LINE).expect("a line");
@@ -323,7 +323,7 @@ fn another_signature_is_refused_before_the_call() {
 }
 
 #[test]
-fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
+fn named_calls_refuse_stale_objects_and_other_classes() {
     let host = host();
     let (line, other) =
         (host.objects().spawn(LINE).expect("a line"), host.objects().spawn("/Script/Engine.World").expect("a world"));
@@ -353,7 +353,7 @@ fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
 }
 
 #[test]
-fn a_handle_dies_with_its_generation_and_the_name_leads_to_the_new_one() {
+fn a_call_handle_expires_with_its_generation_unlike_its_name() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(&[first]);
     let name = "nm:/magic_cube:MagicCube:build_tag";
@@ -437,7 +437,7 @@ fn with_db(host: &Runtime) -> (Words, Words) {
 }
 
 #[test]
-fn a_protocol_of_the_host_is_called_by_the_host_and_by_the_plugin() {
+fn a_host_protocol_is_called_by_host_and_plugin() {
     let host = host();
     let (_, asked) = with_db(&host);
     check(&host, "db:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
@@ -465,7 +465,7 @@ fn a_protocol_of_the_host_is_called_by_the_host_and_by_the_plugin() {
 }
 
 #[test]
-fn what_the_host_declines_is_told_with_its_reason_and_asked_again() {
+fn a_name_declined_by_the_host_is_reported_and_retried() {
     let host = host();
     let (tables, asked) = with_db(&host);
     let reason = "`db:/users` leads nowhere: tried the host's `db` (declined: there is no table users)";

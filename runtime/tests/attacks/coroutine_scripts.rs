@@ -39,7 +39,7 @@ fn snooze(number: i32) -> Generator<'static, (), String> {
 }
 
 #[test]
-fn a_script_on_the_stack_of_a_coroutine_is_refused_and_scripts_go_on() {
+fn a_script_on_a_coroutine_stack_is_refused_and_scripts_keep_working() {
     let folder = tempfile::tempdir().expect("a folder");
     let package = folder.path().join("Tale");
     fs::create_dir(&package).expect("made");

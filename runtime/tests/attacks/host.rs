@@ -96,7 +96,7 @@ fn while_a_slice_is_lent_a_logger_that_writes_is_refused() {
 }
 
 #[test]
-fn while_a_slice_is_lent_that_may_be_written_a_logger_that_reads_is_refused_too() {
+fn a_logger_may_not_read_while_a_mutable_slice_is_borrowed() {
     for (name, touch, outcome) in while_lent("lend_to_write", "(64, Some(12), Some(13))") {
         if touch != Touch::Nothing {
             let error = outcome.expect_err(name);
@@ -106,7 +106,7 @@ fn while_a_slice_is_lent_that_may_be_written_a_logger_that_reads_is_refused_too(
 }
 
 #[test]
-fn a_panic_gives_the_slice_back_to_the_host() {
+fn a_panic_returns_the_borrowed_slice_to_the_host() {
     let (host, tools, _folder) = stage();
     let refused = host.objects().call(tools.holder, "panic_while_lending", &[]).expect_err("it panics");
     assert!(matches!(refused, Error::Call(CallError::Panicked { .. })), "{refused}");
@@ -204,7 +204,7 @@ fn life(host: &Runtime, tools: &Tools) {
 /// A log subscriber is foreign code that may hold the host. At every line of every level no store is borrowed, and each verb returns a
 /// result.
 #[test]
-fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
+fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     let seat: Seat = Rc::default();
     let problems: Rc<RefCell<Vec<String>>> = Rc::default();
     let lines: Rc<RefCell<BTreeSet<String>>> = Rc::default();
@@ -242,7 +242,7 @@ fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
 
 /// A log subscriber may reload at any line. The subject of the line has ended by then; otherwise the reload would wait for it.
 #[test]
-fn a_failed_job_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for_nothing() {
+fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {
         for end in ["reload", "unload", "shutdown"] {
             let seat: Seat = Rc::default();
@@ -282,7 +282,7 @@ fn a_failed_job_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for
 }
 
 #[test]
-fn a_shutdown_while_something_is_under_way_does_nothing_and_says_so() {
+fn a_shutdown_during_another_operation_is_refused() {
     let host = host();
     let left: Rc<RefCell<Vec<String>>> = Rc::default();
     let into = Rc::clone(&left);
@@ -294,7 +294,7 @@ fn a_shutdown_while_something_is_under_way_does_nothing_and_says_so() {
 }
 
 #[test]
-fn a_wait_for_ever_is_no_overflow() {
+fn an_unlimited_wait_does_not_overflow() {
     let host = host();
     host.reload(&[attacker(&[])]).expect("a Master").into_result().expect("a reload");
     assert!(host.unloads().wait(std::time::Duration::MAX).expect("a safe point"));
@@ -317,7 +317,7 @@ fn a_ticker_that_panics_takes_no_other_ticker_with_it() {
 }
 
 #[test]
-fn a_redirect_while_a_reload_is_under_way_is_refused_since_a_rollback_would_not_take_it_back() {
+fn a_redirect_during_a_reload_is_refused() {
     let (host, refusals) = (host(), Rc::new(RefCell::new(Vec::new())));
     let into = Rc::clone(&refusals);
     host.unloads().on_unloading(0, move |host, _generation| {

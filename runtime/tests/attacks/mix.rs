@@ -101,7 +101,7 @@ fn life(host: &Runtime, library: &[std::path::PathBuf]) {
 }
 
 #[test]
-fn a_callback_of_the_host_that_panics_leaves_a_host_that_goes_on() {
+fn the_host_keeps_working_after_a_panicking_callback() {
     let library = [attacker(&[])];
     for which in CALLBACKS {
         let host = fickle_host().build().expect("a host");
@@ -149,7 +149,7 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
 }
 
 #[test]
-fn objects_that_lie_100_000_deep_are_no_load_on_any_verb() {
+fn objects_nested_100_000_deep_overflow_no_stack() {
     let host = host();
     let mut outer = ObjectHandle::NONE;
     let mut all = Vec::new();
@@ -287,7 +287,7 @@ thread_local! {
 }
 
 #[test]
-fn a_collection_in_the_middle_of_a_construction_keeps_the_newborn_until_it_is_born() {
+fn a_collection_during_construction_keeps_the_object_under_construction() {
     let collect = |_world: &World, _object: ObjectHandle| {
         // The class default object is created while the host is built.
         let Some(host) = COLLECTING.with_borrow(Clone::clone) else { return Ok(()) };

@@ -93,7 +93,7 @@ fn without_leftovers(report: &Reload) -> String {
 }
 
 #[test]
-fn new_code_that_tries_every_entry_point_leaves_only_what_the_report_names() {
+fn new_code_using_every_entry_point_leaves_only_reported_effects() {
     let record = support::record("greedy");
     let scene = Scene::new();
     // State before the reload, for the comparison afterwards.
@@ -159,7 +159,7 @@ fn new_code_that_tries_every_entry_point_leaves_only_what_the_report_names() {
 }
 
 #[test]
-fn what_new_code_leaves_for_later_runs_after_its_commit() {
+fn work_deferred_by_new_code_runs_after_the_commit() {
     let record = support::record("greedy");
     let scene = Scene::new();
     scene.host.reload_changed(&libraries(&["grabs"])).expect("a Master").into_result().expect("refusals end nothing");
@@ -176,7 +176,7 @@ fn what_new_code_leaves_for_later_runs_after_its_commit() {
 }
 
 #[test]
-fn a_listener_cannot_have_what_was_left_for_later_run_before_the_commit() {
+fn a_listener_cannot_run_deferred_work_before_the_commit() {
     let record = support::record("greedy");
     let slot = Rc::new(RefCell::new(None::<Runtime>));
     let inner = Rc::clone(&slot);
@@ -209,7 +209,7 @@ fn a_listener_cannot_have_what_was_left_for_later_run_before_the_commit() {
 }
 
 #[test]
-fn what_a_listener_changes_of_the_root_set_is_named_in_the_report_of_a_rollback() {
+fn a_rollback_report_names_root_set_changes_of_listeners() {
     let _alone = support::record("greedy");
     let slot = Rc::new(RefCell::new(None::<(Runtime, ObjectHandle, ObjectHandle)>));
     let inner = Rc::clone(&slot);
@@ -266,7 +266,7 @@ enum Maker {
 }
 
 #[test]
-fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
+fn objects_created_in_unloading_callbacks_survive_the_reload() {
     let _alone = support::record("greedy");
     let makers = [Maker::OldCode, Maker::Host];
     for (maker, is_committed) in makers.into_iter().flat_map(|maker| [(maker, false), (maker, true)]) {
@@ -310,7 +310,7 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
 }
 
 #[test]
-fn while_the_old_code_is_told_of_its_end_nobody_reaches_the_new() {
+fn unloading_callbacks_cannot_reach_the_new_code() {
     let _alone = support::record("greedy");
     let host = support::host(&[attacker(&[])]);
     let told = Rc::new(RefCell::new(Vec::new()));
@@ -331,7 +331,7 @@ fn while_the_old_code_is_told_of_its_end_nobody_reaches_the_new() {
 }
 
 #[test]
-fn what_is_left_for_later_while_a_world_is_loaded_runs_after_that_or_never() {
+fn work_deferred_during_a_world_load_runs_afterward_or_never() {
     let record = support::record("greedy");
     let host = support::host(&libraries(&[]));
     host.objects().spawn("/Script/Game.Announcer").unwrap_or_else(|error| panic!("{error}"));

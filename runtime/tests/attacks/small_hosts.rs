@@ -34,7 +34,7 @@ fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
 
 /// Models a dialog, which ticks until it is closed.
 #[test]
-fn a_post_with_a_loop_of_its_own_runs_what_is_posted_meanwhile() {
+fn a_post_that_ticks_in_a_loop_runs_nested_posts() {
     thread_local! {
         static ANSWERS: Cell<u32> = const { Cell::new(0) };
     }
@@ -58,7 +58,7 @@ fn a_host_whose_folder_of_copies_was_removed_reloads() {
 }
 
 #[test]
-fn a_text_that_the_console_prints_is_read_back_by_it() {
+fn a_string_printed_by_the_console_is_read_back_by_it() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let actor = host.objects().spawn("/Script/Engine.Actor").unwrap_or_else(|error| panic!("{error}"));
     let name = host.objects().name_of(actor).expect("it has one");
@@ -141,11 +141,11 @@ fn recurse(how: &str) {
 }
 
 #[test]
-fn code_of_the_host_that_comes_to_itself_by_any_verb_is_refused_at_some_depth() {
+fn host_recursion_through_any_verb_is_refused_at_a_depth_limit() {
     if let Ok(how) = std::env::var(CHILD) {
         return recurse(&how);
     }
-    let name = "code_of_the_host_that_comes_to_itself_by_any_verb_is_refused_at_some_depth";
+    let name = "host_recursion_through_any_verb_is_refused_at_a_depth_limit";
     for how in [
         "a call by name",
         "a typed function",

@@ -87,7 +87,7 @@ fn a_scope_that_a_thread_local_keeps_ends_with_its_thread() {
 }
 
 #[test]
-fn a_destructor_of_a_thread_local_may_use_a_context_and_is_in_no_scope() {
+fn a_thread_local_destructor_may_use_a_context_and_has_no_scope() {
     struct AtEnd(LoadContext, std::sync::mpsc::Sender<(Option<u64>, bool)>);
     impl Drop for AtEnd {
         fn drop(&mut self) {
@@ -112,7 +112,7 @@ fn a_destructor_of_a_thread_local_may_use_a_context_and_is_in_no_scope() {
 }
 
 #[test]
-fn a_subscriber_may_look_at_contexts_while_one_begins_to_unload() {
+fn a_subscriber_may_list_contexts_while_one_starts_unloading() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "looked at");
     let ended = apart(move || {
@@ -127,7 +127,7 @@ fn a_subscriber_may_look_at_contexts_while_one_begins_to_unload() {
 }
 
 #[test]
-fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
+fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
     for by_name in [true, false] {
         let runtime = runtime();
         let (contexts, stage) = (runtime.contexts(), runtime.stage_dir());
@@ -160,7 +160,7 @@ fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
 }
 
 #[test]
-fn an_unload_waits_for_a_replacement_that_is_under_way() {
+fn an_unload_waits_for_a_running_replacement() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "replaced");
@@ -187,7 +187,7 @@ fn an_unload_waits_for_a_replacement_that_is_under_way() {
 }
 
 #[test]
-fn a_weak_handle_to_a_pinned_context_leads_to_it_whoever_has_handles() {
+fn a_weak_handle_to_a_pinned_context_upgrades_without_strong_handles() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let pinned = contexts.create_pinned("stays").expect("the name is free");
@@ -199,7 +199,7 @@ fn a_weak_handle_to_a_pinned_context_leads_to_it_whoever_has_handles() {
 }
 
 #[test]
-fn a_module_of_another_runtime_is_none_of_ours_whatever_its_numbers() {
+fn a_module_of_another_runtime_is_rejected_even_with_equal_ids() {
     let (one, two) = (runtime(), runtime());
     let (ours, theirs) = (one.contexts(), two.contexts());
     let secret = ours.create_slim("secret").expect("the name is free");
@@ -212,7 +212,7 @@ fn a_module_of_another_runtime_is_none_of_ours_whatever_its_numbers() {
 }
 
 #[test]
-fn a_listener_whose_drop_panics_ends_neither_the_thread_that_tells_it_nor_later_unloads() {
+fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let contexts = runtime.contexts();
@@ -241,7 +241,7 @@ fn a_listener_whose_drop_panics_ends_neither_the_thread_that_tells_it_nor_later_
 }
 
 #[test]
-fn an_unloading_callback_whose_drop_panics_does_not_end_the_unload_half_way() {
+fn an_unloading_callback_with_a_panicking_drop_does_not_interrupt_the_unload() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let one = slim(&runtime.contexts(), "one");
@@ -261,7 +261,7 @@ fn an_unloading_callback_whose_drop_panics_does_not_end_the_unload_half_way() {
 }
 
 #[test]
-fn a_resolver_that_is_replaced_while_it_is_asked_may_own_what_panics() {
+fn a_resolver_replaced_during_its_call_may_panic_in_drop() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("asks").expect("the name is free");
     let (stops, reached, goes_on) = stop();
@@ -282,7 +282,7 @@ fn a_resolver_that_is_replaced_while_it_is_asked_may_own_what_panics() {
 }
 
 #[test]
-fn no_name_of_a_context_hides_who_depends_on_a_module() {
+fn misleading_context_names_do_not_hide_dependents_of_a_module() {
     let contexts = runtime().contexts();
     let base = contexts.create_slim("a").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
@@ -307,7 +307,7 @@ fn a_native_library_without_a_name_is_not_this_program() {
 }
 
 #[test]
-fn a_context_that_hangs_in_its_exit_hook_can_be_given_up_and_its_report_names_the_thread() {
+fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("hangs").expect("the name is free");
     let (stops, reached, goes_on) = stop();
@@ -360,7 +360,7 @@ fn a_listener_that_does_not_return_stops_no_other_unload() {
 }
 
 #[test]
-fn a_long_row_of_contexts_each_kept_by_the_next_ends() {
+fn a_long_chain_of_contexts_keeping_each_other_ends() {
     const LENGTH: usize = 2000;
     let contexts = runtime().contexts();
     let mut last = contexts.create_slim("0").expect("the name is free");

@@ -54,7 +54,7 @@ const ALL: [&str; 6] = [
 ];
 
 #[test]
-fn a_shutdown_is_told_to_the_master_the_slims_and_the_default_once() {
+fn a_shutdown_notifies_the_master_the_slims_and_the_default_once() {
     let heard = Heard::default();
     let (runtime, slim) = listened(&heard);
     let other = runtime.clone();
@@ -66,7 +66,7 @@ fn a_shutdown_is_told_to_the_master_the_slims_and_the_default_once() {
 }
 
 #[test]
-fn the_drop_of_a_runtime_is_told_to_everybody_as_well() {
+fn dropping_a_runtime_notifies_every_context() {
     let heard = Heard::default();
     let (runtime, slim) = listened(&heard);
     let (function, contexts) = (build_tag(&slim), runtime.contexts());
@@ -99,7 +99,7 @@ fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
 }
 
 #[test]
-fn a_slim_that_cannot_end_stands_once_in_the_report_of_a_shutdown_with_who_keeps_it() {
+fn a_shutdown_report_lists_a_blocked_slim_once_with_its_blockers() {
     let (runtime, contexts, slim, pointer) = held();
     let Shutdown { left, leases, .. } = runtime.shutdown();
     let owner = "pointer to nm:/reports:Report:build_tag";
@@ -117,7 +117,7 @@ fn a_slim_that_cannot_end_stands_once_in_the_report_of_a_shutdown_with_who_keeps
 }
 
 #[test]
-fn images_of_slims_that_were_given_up_stand_in_the_report_of_a_shutdown() {
+fn a_shutdown_report_lists_images_of_parked_slims() {
     let (runtime, _contexts, slim, _pointer) = held();
     let _ticket = slim.begin_unload().expect("it is collectible");
     slim.park();
@@ -130,14 +130,14 @@ fn images_of_slims_that_were_given_up_stand_in_the_report_of_a_shutdown() {
 const HOW: &str = "ALCEDO_TEST_END";
 
 #[test]
-fn an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_for_that() {
+fn process_exit_notifies_slims_and_the_default_if_the_host_opts_in() {
     if let Ok(how) = std::env::var(HOW) {
         return end_process(&how);
     }
     let told = |how: &str| {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("heard");
-        let name = "an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_for_that";
+        let name = "process_exit_notifies_slims_and_the_default_if_the_host_opts_in";
         let name = support::full_name(module_path!(), name);
         let output = Command::new(std::env::current_exe().expect("this test"))
             .args([&*name, "--exact", "--test-threads=1"])

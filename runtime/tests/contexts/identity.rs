@@ -9,7 +9,7 @@ use alcedo_runtime::{ContextId, ContextKind, ContextState, FoundModule, Runtime}
 use super::{build_tag, figures, gone, needy, refusal, reports, runtime, slim, support};
 
 #[test]
-fn f1_types_of_one_name_in_two_contexts_are_two_types() {
+fn f1_types_with_equal_names_in_two_contexts_are_distinct() {
     let contexts = runtime().contexts();
     let [one, other] = ["f1 one", "f1 other"].map(|name| slim(&contexts, name));
     let [ours, theirs] = [&one, &other].map(|slim| slim.resolve_type("Report").expect("it is there"));
@@ -57,7 +57,7 @@ fn f3_what_cannot_die_stays_listed() {
 }
 
 #[test]
-fn f4_the_context_of_an_address_is_that_whose_image_it_lies_in() {
+fn f4_an_address_belongs_to_the_context_of_its_image() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f4");
     let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
@@ -74,7 +74,7 @@ fn f4_the_context_of_an_address_is_that_whose_image_it_lies_in() {
 }
 
 #[test]
-fn f4_the_context_of_an_object_is_that_whose_module_declares_its_class() {
+fn f4_an_object_belongs_to_the_context_of_its_class() {
     let runtime = support::host(&[support::plugin("switchboard", &[])]);
     let line = runtime.objects().spawn("/Script/Game.Line").expect("it is born");
     let owner = runtime.objects().context_of(line).expect("it lives");
@@ -92,7 +92,7 @@ fn f4_the_context_of_an_object_is_that_whose_module_declares_its_class() {
 }
 
 #[test]
-fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_before() {
+fn f4_objects_of_all_master_modules_belong_to_the_master() {
     let libraries = |cube| {
         let attributes = ["glue-base", "glue-derived"].map(|package| support::tagged(package, &[], 1));
         [attributes.to_vec(), vec![support::tagged("magic-cube", &[], cube)]].concat()
@@ -128,7 +128,7 @@ fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_
 }
 
 #[test]
-fn f_a_type_that_two_modules_have_is_asked_for_with_its_module() {
+fn f_a_type_declared_by_two_modules_is_looked_up_by_module() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("f").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));

@@ -5,7 +5,7 @@ use alcedo_runtime::{ContextId, ContextKind, ContextState};
 use super::{any, build_tag, figures, gone, number, refusal, reports, runtime, slim, support};
 
 #[test]
-fn a1_the_default_is_there_from_the_start_and_is_the_hosts_own() {
+fn a1_the_default_exists_from_the_start_and_belongs_to_the_host() {
     let contexts = runtime().contexts();
     let default = contexts.default_context();
     assert_eq!(
@@ -29,7 +29,7 @@ fn a2_what_is_loaded_into_the_default_stays_and_answers_every_thread() {
 }
 
 #[test]
-fn a3_a_slim_comes_and_goes() {
+fn a3_a_slim_is_created_and_unloaded() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "a3");
     let function = build_tag(&slim);
@@ -40,7 +40,7 @@ fn a3_a_slim_comes_and_goes() {
 }
 
 #[test]
-fn a6_a_context_prints_name_kind_number_generation_and_state() {
+fn a6_a_context_prints_name_kind_id_generation_and_state() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "reports");
     assert_eq!(slim.to_string(), "Slim \"reports\" #2 generation 1: alive");
@@ -80,7 +80,7 @@ fn names_of_other_kinds_and_names_that_are_none_are_refused() {
 }
 
 #[test]
-fn the_master_is_listed_with_its_modules_by_a_handle_that_any_thread_may_hold() {
+fn the_master_is_listed_with_its_modules_from_any_thread() {
     let runtime = support::host(&[support::plugin("switchboard", &[])]);
     let contexts = runtime.contexts();
     let all = std::thread::spawn(move || contexts.all()).join().expect("it does not panic");

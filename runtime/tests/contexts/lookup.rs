@@ -43,7 +43,7 @@ fn through_a_slim_types_and_functions_of_the_default_are_found() {
 }
 
 #[test]
-fn what_a_context_has_itself_comes_before_what_the_default_has() {
+fn own_modules_of_a_context_come_before_the_defaults() {
     let (_runtime, contexts) = with_figures();
     let slim = contexts.create_slim("own first").expect("the name is free");
     let shared = slim.function("Sum", "build_tag", "-> u64").expect("the Default has it");
@@ -60,7 +60,7 @@ fn what_a_context_has_itself_comes_before_what_the_default_has() {
 }
 
 #[test]
-fn a_module_that_is_named_and_not_there_is_asked_of_resolver_default_and_handlers() {
+fn a_missing_module_is_searched_in_resolver_default_and_handlers() {
     let contexts = runtime().contexts();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let slim = contexts.create_slim("asks").expect("the name is free");
@@ -91,7 +91,7 @@ fn a_module_that_is_named_and_not_there_is_asked_of_resolver_default_and_handler
 }
 
 #[test]
-fn a_function_that_is_looked_up_in_a_scope_is_of_its_context_and_without_one_of_the_default() {
+fn a_function_lookup_uses_the_scope_or_the_default_context() {
     let (_runtime, contexts) = with_figures();
     let slim = slim(&contexts, "scoped");
     slim.load_path(figures(2)).expect("it is loaded");
@@ -111,7 +111,7 @@ fn a_function_that_is_looked_up_in_a_scope_is_of_its_context_and_without_one_of_
 }
 
 #[test]
-fn a_call_of_a_function_of_another_context_keeps_that_context() {
+fn calling_a_function_of_another_context_keeps_it_loaded() {
     let contexts = runtime().contexts();
     let base = slim(&contexts, "base");
     let module = base.modules().remove(0);
@@ -144,7 +144,7 @@ fn a_call_of_a_function_of_another_context_keeps_that_context() {
 }
 
 #[test]
-fn a_module_of_the_master_gets_from_the_default_what_it_depends_on() {
+fn a_master_module_gets_its_dependencies_from_the_default() {
     let (runtime, contexts) = with_figures();
     runtime.create_master(&[needy()]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(runtime.modules().len(), 1, "what is shared stays in the Default");
@@ -162,7 +162,7 @@ fn a_module_of_the_master_gets_from_the_default_what_it_depends_on() {
 }
 
 #[test]
-fn the_default_is_asked_with_its_resolver_for_a_module_of_the_master_and_own_modules_come_first() {
+fn a_master_module_prefers_own_modules_then_default_and_its_resolver() {
     let runtime = runtime();
     let default = runtime.contexts().default_context();
     default.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
@@ -175,7 +175,7 @@ fn the_default_is_asked_with_its_resolver_for_a_module_of_the_master_and_own_mod
 }
 
 #[test]
-fn what_the_default_has_not_for_a_module_of_the_master_is_told_with_who_was_asked() {
+fn an_unresolved_master_dependency_is_reported_with_all_places_searched() {
     let runtime = runtime();
     let refused = runtime.create_master(&[needy(), support::plugin("switchboard", &[])]).expect_err("nobody has it");
     assert_eq!(

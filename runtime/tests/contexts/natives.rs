@@ -51,7 +51,7 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
 }
 
 #[test]
-fn d1_the_system_and_the_folder_of_the_module_are_asked_before_the_handlers() {
+fn d1_system_and_module_folder_are_searched_before_the_handlers() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     native(dir.path(), "libbeside.so");
@@ -67,7 +67,7 @@ fn d1_the_system_and_the_folder_of_the_module_are_asked_before_the_handlers() {
 }
 
 #[test]
-fn d2_the_first_answer_wins_and_is_kept_for_the_context() {
+fn d2_the_first_result_wins_and_is_cached_per_context() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let (first, second) = (native(dir.path(), "first.so"), native(dir.path(), "second.so"));
@@ -86,7 +86,7 @@ fn d2_the_first_answer_wins_and_is_kept_for_the_context() {
 }
 
 #[test]
-fn d3_a_resolver_gives_an_absolute_path() {
+fn d3_a_resolver_returns_an_absolute_path() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "d3");
     slim.set_native_resolver(|_| Ok(Some("relative.so".into())));
@@ -101,7 +101,7 @@ fn d3_a_resolver_gives_an_absolute_path() {
 }
 
 #[test]
-fn d4_a_native_library_stays_with_its_context_and_is_closed_after_it_only_where_that_is_allowed() {
+fn d4_native_libraries_outlive_their_context_unless_closing_is_allowed() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let [stays, goes] = ["stays.so", "goes.so"].map(|name| native(dir.path(), name));

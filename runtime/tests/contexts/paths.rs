@@ -87,7 +87,7 @@ fn a_relative_path_is_refused_at_every_entry_point() {
 }
 
 #[test]
-fn a_native_library_with_folders_in_its_name_is_not_looked_for_in_the_current_folder() {
+fn native_library_names_with_folders_skip_the_current_folder() {
     let host = runtime();
     let asked = host.contexts().create_slim("names").expect("the name is free");
     let refused = asked.native_library(&relative(), None);

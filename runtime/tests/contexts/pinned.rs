@@ -7,7 +7,7 @@ use alcedo_runtime::{ContextError, ContextEventKind, ContextKind, ContextState, 
 use super::{any, build_tag, figures, needy, number, refusal, reports, runtime, slim};
 
 #[test]
-fn a_pinned_context_stays_without_a_handle_and_is_not_collectible() {
+fn a_pinned_context_outlives_its_handles_and_is_not_collectible() {
     let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("contracts").expect("the name is free");
     pinned.load_path(reports(1)).expect("it is loaded");
@@ -62,7 +62,7 @@ fn a_collectible_dependency_of_a_pinned_context_is_refused() {
 }
 
 #[test]
-fn what_stays_depends_on_what_stays() {
+fn pinned_contexts_depend_only_on_pinned_contexts() {
     let contexts = runtime().contexts();
     let base = contexts.create_pinned("base").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
@@ -83,7 +83,7 @@ fn what_stays_depends_on_what_stays() {
 }
 
 #[test]
-fn a_pinned_context_ends_with_its_runtime_and_is_told() {
+fn a_pinned_context_ends_with_its_runtime_and_is_notified() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -101,7 +101,7 @@ fn a_pinned_context_ends_with_its_runtime_and_is_told() {
 }
 
 #[test]
-fn the_way_back_to_a_pinned_context_is_there_without_a_handle() {
+fn a_resolver_reaches_its_pinned_context_without_a_handle() {
     let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("asked").expect("the name is free");
     let (weak, heard) = (pinned.downgrade(), Arc::new(Mutex::new(Vec::new())));

@@ -38,7 +38,7 @@ fn id_of(tag: u64) -> u128 {
 }
 
 #[test]
-fn c1_a_context_asks_itself_first_and_nobody_else_then() {
+fn c1_a_context_searches_itself_first_and_stops_on_success() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c1").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", Some(2)));
@@ -48,7 +48,7 @@ fn c1_a_context_asks_itself_first_and_nobody_else_then() {
 }
 
 #[test]
-fn c1_a_version_that_is_there_and_will_not_do_is_an_error_and_ends_the_search() {
+fn c1_an_unsuitable_version_is_an_error_and_ends_the_search() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c1").expect("the name is free");
     slim.load_path(figures(1)).expect("it is loaded");
@@ -59,7 +59,7 @@ fn c1_a_version_that_is_there_and_will_not_do_is_an_error_and_ends_the_search() 
 }
 
 #[test]
-fn c2_the_resolver_comes_before_the_default() {
+fn c2_the_resolver_is_searched_before_the_default() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c2").expect("the name is free");
@@ -94,7 +94,7 @@ fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
 }
 
 #[test]
-fn c2_a_resolver_may_answer_with_another_version_and_is_taken_at_its_word() {
+fn c2_a_resolver_may_return_another_version_unchecked() {
     let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
     slim.load_path(support::plugin("reports", &["needs-newer-figures"])).expect("the resolver knows what it does");
@@ -122,7 +122,7 @@ fn c2_a_module_of_another_runtime_is_refused() {
 }
 
 #[test]
-fn c4_the_default_comes_before_the_handlers() {
+fn c4_the_default_is_searched_before_the_handlers() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c4").expect("the name is free");
@@ -134,7 +134,7 @@ fn c4_the_default_comes_before_the_handlers() {
 }
 
 #[test]
-fn c4_an_older_version_in_the_default_sends_the_search_on_to_the_handlers() {
+fn c4_an_older_default_version_continues_the_search_in_handlers() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c4").expect("the name is free");
@@ -150,7 +150,7 @@ fn c4_an_older_version_in_the_default_sends_the_search_on_to_the_handlers() {
 }
 
 #[test]
-fn an_answer_that_comes_after_the_seal_is_refused_whatever_it_is() {
+fn any_result_returned_after_the_seal_is_refused() {
     for what in ["loaded", "file", "bytes"] {
         let contexts = runtime().contexts();
         let [lender, slim] = ["lender", "sealed"].map(|name| contexts.create_slim(name).expect("the name is free"));
@@ -190,7 +190,7 @@ fn a_module_of_the_master_as_an_answer_is_named_as_such() {
 }
 
 #[test]
-fn c5_handlers_are_asked_in_order_the_first_answer_wins_and_is_kept() {
+fn c5_handlers_run_in_order_and_the_first_result_is_cached() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c5").expect("the name is free");
     for (name, library) in [("first", None), ("second", Some(1)), ("third", Some(2))] {
@@ -212,7 +212,7 @@ fn c5_a_replacement_asks_the_same_ones() {
 }
 
 #[test]
-fn c7_what_nobody_knows_is_not_found_and_the_error_says_who_was_asked() {
+fn c7_an_unknown_module_is_not_found_and_the_error_lists_sources() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c7").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", None));
@@ -227,7 +227,7 @@ fn c7_what_nobody_knows_is_not_found_and_the_error_says_who_was_asked() {
 }
 
 #[test]
-fn c_what_stays_for_ever_does_not_depend_on_what_may_go() {
+fn c_pinned_contexts_do_not_depend_on_collectible_ones() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("may go").expect("the name is free");
     let module = slim.load_path(figures(1)).expect("it is loaded");
@@ -277,7 +277,7 @@ fn c_modules_start_after_all_they_need() {
 }
 
 #[test]
-fn c_modules_that_need_each_other_are_refused_and_the_circle_is_printed() {
+fn c_modules_with_cyclic_dependencies_are_refused_and_the_cycle_is_printed() {
     let slim = contexts().create_slim("circle").expect("the name is free");
     slim.set_resolver(|request| {
         Ok(Some(FoundModule::File(match request.name.as_str() {
@@ -319,7 +319,7 @@ fn c_threads_that_ask_for_one_module_at_once_get_one() {
 }
 
 #[test]
-fn what_a_resolver_loads_itself_is_in_the_context_once() {
+fn a_module_loaded_by_its_resolver_appears_once_in_the_context() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("twice").expect("the name is free");
     let again = slim.clone();

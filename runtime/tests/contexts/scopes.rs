@@ -15,7 +15,7 @@ fn current() -> Option<String> {
 }
 
 #[test]
-fn f5_a_thread_is_in_no_context_at_first_and_scopes_are_its_own() {
+fn f5_a_thread_starts_in_no_context_and_has_its_own_scopes() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f5");
     assert_eq!(current(), None);
@@ -25,7 +25,7 @@ fn f5_a_thread_is_in_no_context_at_first_and_scopes_are_its_own() {
 }
 
 #[test]
-fn f6_a_scope_is_entered_and_left_and_none_can_be_entered_as_well() {
+fn f6_a_scope_and_an_empty_scope_can_be_entered_and_left() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f6");
     let scope = slim.enter().expect("it is alive");
@@ -52,7 +52,7 @@ fn f7_scopes_nest_and_each_restores_what_was_before_it() {
 }
 
 #[test]
-fn f7_a_scope_that_is_left_out_of_order_still_restores_its_own_predecessor() {
+fn f7_a_scope_left_out_of_order_restores_its_predecessor() {
     let contexts = runtime().contexts();
     let [one, other] = ["one", "other"].map(|name| slim(&contexts, name));
     let outer = one.enter().expect("it is alive");
@@ -102,7 +102,7 @@ impl Wake for Nobody {
 }
 
 #[test]
-fn f7_a_task_is_in_its_context_on_whatever_thread_it_is_polled() {
+fn f7_a_task_has_its_context_on_every_polling_thread() {
     let contexts = runtime().contexts();
     let [one, other] = ["task", "thread"].map(|name| slim(&contexts, name));
     let mut task = Box::pin(one.scope(Twice(Vec::new())).expect("it is alive"));
@@ -155,7 +155,7 @@ fn f8_one_scope_answers_types_and_functions_of_one_generation() {
 }
 
 #[test]
-fn f8_a_type_is_looked_up_in_the_scope_and_in_the_default_without_one() {
+fn f8_a_type_lookup_uses_the_scope_or_the_default() {
     let contexts = runtime().contexts();
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("f8").expect("the name is free");

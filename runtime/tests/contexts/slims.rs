@@ -60,7 +60,7 @@ fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<Un
 }
 
 #[test]
-fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that_is_no_library() {
+fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = folder.path().join("libreports.so");
     // Replaces the file like cargo: written to a new file, then renamed.
@@ -104,7 +104,7 @@ fn a_watch_is_for_slims_and_for_files_that_can_be_watched() {
 }
 
 #[test]
-fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
+fn a_watch_dropped_by_its_own_callback_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = folder.path().join("libreports.so");
     std::fs::copy(reports(1), &library).expect("it can be copied");
@@ -173,7 +173,7 @@ fn arguments_that_do_not_fit_are_refused_before_the_call() {
 }
 
 #[test]
-fn a_panic_in_a_slim_is_an_error_of_the_call_with_its_place() {
+fn a_panic_in_a_slim_is_a_call_error_with_its_location() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "panics");
     let fail = slim.function("Report", "fail", "String").expect("it is offered");
@@ -190,7 +190,7 @@ fn a_panic_in_a_slim_is_an_error_of_the_call_with_its_place() {
 }
 
 #[test]
-fn what_a_slim_logs_arrives_from_any_thread() {
+fn log_lines_of_a_slim_arrive_from_any_thread() {
     let record = support::record("reports");
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "logs");

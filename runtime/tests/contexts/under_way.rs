@@ -91,7 +91,7 @@ impl Visit for Line {
 }
 
 #[test]
-fn a_resolver_that_asks_for_what_it_is_asked_for_is_refused_at_once_with_the_chain() {
+fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
     let contexts = runtime().contexts();
     let (slim, asked) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
     slim.set_resolver(asks(&slim, "figures", &asked));
@@ -110,7 +110,7 @@ fn a_resolver_that_asks_for_what_it_is_asked_for_is_refused_at_once_with_the_cha
 }
 
 #[test]
-fn a_ring_over_names_or_over_contexts_is_refused_when_it_closes() {
+fn a_cycle_over_names_or_contexts_is_refused_when_it_closes() {
     let contexts = runtime().contexts();
     let (slim, asked) = (contexts.create_slim("names").expect("the name is free"), Arc::new(AtomicUsize::new(0)));
     let again = slim.clone();
@@ -157,7 +157,7 @@ fn a_module_is_not_loaded_inside_of_its_own_load() {
 }
 
 #[test]
-fn a_resolver_of_native_libraries_that_asks_for_what_it_is_asked_for_is_refused() {
+fn a_recursive_resolver_of_native_libraries_is_refused() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "natives");
     let (again, asked) = (slim.clone(), Arc::new(AtomicUsize::new(0)));
@@ -203,7 +203,7 @@ fn ever_new_questions_inside_questions_come_to_an_end() {
 }
 
 #[test]
-fn two_contexts_whose_resolvers_load_in_each_other_both_finish() {
+fn two_contexts_with_mutually_loading_resolvers_both_finish() {
     let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let both_asked = Arc::new(Barrier::new(2));
@@ -226,7 +226,7 @@ fn two_contexts_whose_resolvers_load_in_each_other_both_finish() {
 }
 
 #[test]
-fn while_a_resolver_is_asked_the_context_loads_others_and_the_same() {
+fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("asked").expect("the name is free");
     let ((inside, is_inside), (go, may_go)) = (channel(), channel());
@@ -273,7 +273,7 @@ fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()
 }
 
 #[test]
-fn while_a_main_runs_its_module_is_not_found_and_the_context_loads_others() {
+fn a_module_is_hidden_during_its_main_and_others_load() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("busy").expect("the name is free");
     let (outcome, is_inside, go) = held_in_main(&slim);
@@ -290,7 +290,7 @@ fn while_a_main_runs_its_module_is_not_found_and_the_context_loads_others() {
 }
 
 #[test]
-fn who_wants_what_another_thread_brings_up_gets_that_one() {
+fn concurrent_requests_share_the_module_loaded_by_another_thread() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("shared").expect("the name is free");
     slim.set_resolver(|_| panic!("nobody has to ask: it is coming"));
@@ -356,7 +356,7 @@ fn if_the_first_fails_the_second_tries_itself() {
 }
 
 #[test]
-fn threads_whose_modules_would_wait_for_each_other_are_refused_but_for_one() {
+fn one_of_two_mutually_waiting_loads_is_refused() {
     let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let both_inside = Arc::new(Barrier::new(2));
@@ -381,7 +381,7 @@ fn threads_whose_modules_would_wait_for_each_other_are_refused_but_for_one() {
 }
 
 #[test]
-fn who_is_told_of_a_module_may_load_more_into_its_context() {
+fn a_listener_may_load_more_modules_into_the_context() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("told").expect("the name is free");
     slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
@@ -419,7 +419,7 @@ fn a_resolver_that_is_dropped_may_do_what_it_likes() {
 }
 
 #[test]
-fn a_context_is_not_replaced_inside_of_its_replacement() {
+fn a_context_cannot_be_replaced_during_its_replacement() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("nested").expect("the name is free");
     slim.load_path(figures(1)).expect("it is loaded");
@@ -435,7 +435,7 @@ fn a_context_is_not_replaced_inside_of_its_replacement() {
 }
 
 #[test]
-fn contexts_that_replace_each_other_do_not_wait_for_ever() {
+fn contexts_replacing_each_other_do_not_deadlock() {
     let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| slim(&contexts, name));
     let both_asked = Arc::new(Barrier::new(2));

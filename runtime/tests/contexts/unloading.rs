@@ -56,7 +56,7 @@ fn e1_an_unload_waits_for_running_calls_and_names_them() {
 }
 
 #[test]
-fn e2_a_context_goes_from_alive_by_unloading_to_dead() {
+fn e2_context_states_are_alive_unloading_and_dead() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e2");
     assert_eq!(slim.state(), ContextState::Alive);
@@ -71,7 +71,7 @@ fn e2_a_context_goes_from_alive_by_unloading_to_dead() {
 }
 
 #[test]
-fn e3_unloading_is_raised_once_after_the_seal_and_dead_at_the_end() {
+fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
     let contexts = runtime().contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let slim = slim(&contexts, "e3");
@@ -99,7 +99,7 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_at_the_end() {
 }
 
 #[test]
-fn e4_a_callback_that_panics_stops_nothing_and_stands_on_the_ticket() {
+fn e4_a_panicking_callback_stops_nothing_and_is_on_the_ticket() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e4");
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -117,7 +117,7 @@ fn e4_a_callback_that_panics_stops_nothing_and_stands_on_the_ticket() {
 }
 
 #[test]
-fn e4_an_exit_hook_that_panics_stops_nothing_and_stands_on_the_ticket() {
+fn e4_a_panicking_exit_hook_stops_nothing_and_is_on_the_ticket() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("e4").expect("the name is free");
     slim.load_path(support::plugin("reports", &["panic-in-exit"])).expect("it is loaded");
@@ -128,7 +128,7 @@ fn e4_an_exit_hook_that_panics_stops_nothing_and_stands_on_the_ticket() {
 }
 
 #[test]
-fn a_resource_of_a_slim_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report() {
+fn a_slim_resource_that_recreates_itself_on_drop_is_reported() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("endless").expect("the name is free");
     slim.load_path(support::plugin("reports", &["endless-resource"])).expect("it is loaded");
@@ -140,7 +140,7 @@ fn a_resource_of_a_slim_that_leaves_another_whenever_it_is_dropped_is_named_in_t
 }
 
 #[test]
-fn e5_an_unload_that_is_asked_for_again_is_the_same() {
+fn e5_requesting_an_unload_again_returns_the_same_unload() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e5");
     let first = slim.begin_unload().expect("it is collectible");
@@ -159,7 +159,7 @@ fn e6_the_default_is_not_collectible() {
 }
 
 #[test]
-fn e7_a_slim_unloads_when_its_last_handle_is_dropped_and_the_log_says_who_dropped_it() {
+fn e7_dropping_the_last_handle_unloads_a_slim_and_logs_the_location() {
     let record = support::record("alcedo_runtime::load::context::handle");
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e7 dropped");
@@ -177,7 +177,7 @@ fn e7_a_slim_unloads_when_its_last_handle_is_dropped_and_the_log_says_who_droppe
 }
 
 #[test]
-fn e8_who_is_inside_goes_on_and_nobody_else_gets_in() {
+fn e8_running_calls_finish_and_new_calls_are_refused() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let (slim, file) = (slim(&contexts, "e8"), dir.path().join("go"));
@@ -207,7 +207,7 @@ fn e11_the_private_copy_is_removed_with_its_image() {
 }
 
 #[test]
-fn e12_a_hundred_contexts_come_and_each_of_them_goes() {
+fn e12_a_hundred_contexts_are_created_and_all_unload() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     for round in 0..100 {
@@ -221,7 +221,7 @@ fn e12_a_hundred_contexts_come_and_each_of_them_goes() {
 }
 
 #[test]
-fn e13_thread_locals_of_a_slim_end_on_their_threads_and_what_they_log_is_kept() {
+fn e13_slim_thread_locals_drop_on_their_threads_and_may_log() {
     let record = support::record("reports");
     let runtime = runtime();
     let contexts = runtime.contexts();
@@ -266,7 +266,7 @@ fn e14_the_address_of_a_function_keeps_it() {
 }
 
 #[test]
-fn e15_a_context_that_does_not_end_can_be_given_up_and_stays_listed() {
+fn e15_a_context_that_cannot_end_can_be_parked_and_stays_listed() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "e15");
@@ -288,7 +288,7 @@ fn e15_a_context_that_does_not_end_can_be_given_up_and_stays_listed() {
 }
 
 #[test]
-fn e15_who_depends_on_a_module_is_named_beside_who_holds_the_context() {
+fn e15_a_report_names_dependents_of_modules_and_holders_of_the_context() {
     let contexts = runtime().contexts();
     let lender = slim(&contexts, "lender");
     let lent = lender.load_path(figures(1)).expect("it is loaded");
@@ -307,7 +307,7 @@ fn e15_who_depends_on_a_module_is_named_beside_who_holds_the_context() {
 }
 
 #[test]
-fn e15_a_context_is_given_up_by_itself_where_the_host_wants_that() {
+fn e15_a_context_is_parked_automatically_under_that_host_policy() {
     let contexts = runtime().contexts();
     contexts.park_after(Some(Duration::from_millis(1)));
     let slim = slim(&contexts, "patience");
@@ -327,7 +327,7 @@ fn a_host_that_shuts_down_ends_every_slim() {
 }
 
 #[test]
-fn a_slim_whose_handle_was_dropped_is_reached_by_name_and_number_and_can_be_given_up() {
+fn a_slim_without_handles_is_found_by_name_and_id_and_parked() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "out of reach");
@@ -365,7 +365,7 @@ fn a_slim_whose_handle_was_dropped_is_reached_by_name_and_number_and_can_be_give
 }
 
 #[test]
-fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() {
+fn every_thread_sees_the_master_unload_and_only_its_thread_parks_it() {
     let builder = support::builder().unloads(|policy| policy.grace = Duration::ZERO);
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
@@ -396,7 +396,7 @@ fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
 }
 
 #[test]
-fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context_and_through_every_entry_point() {
+fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     let runtime = support::hasty_host(&[support::plugin("switchboard", &[])]);
     let contexts = runtime.contexts();
     let named = |leases: Vec<Blocker>, name: &str| {

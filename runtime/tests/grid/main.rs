@@ -419,7 +419,7 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
 
 /// Checks numbers in place of handles in every build.
 #[test]
-fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_without() {
+fn numbers_in_place_of_handles_are_refused_or_resolve_to_nothing() {
     let scene = Scene::new();
     let own = Value::Object(scene.probe);
     for number in [0, 7, u64::from(u32::MAX), u64::MAX, 1 << 63] {
@@ -443,7 +443,7 @@ fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_wit
 }
 
 #[test]
-fn every_protocol_in_both_directions_takes_every_sort_of_value_and_names_what_is_wrong() {
+fn every_protocol_takes_every_kind_of_value_and_reports_mismatches() {
     let scene = Scene::new();
     let mut sheet = Sheet::default();
     functions_of_the_plugin(&mut sheet, &scene, "ex", "ex:/grid.", None);

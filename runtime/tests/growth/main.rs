@@ -108,7 +108,7 @@ fn a_reload_leaves_nothing() {
 }
 
 #[test]
-fn a_reload_that_fails_leaves_nothing_at_whatever_step() {
+fn a_reload_failing_at_any_step_leaves_nothing() {
     let host = host(&[cube(1)]);
     let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
     check(3 * ReloadStep::ALL.len() as u64, |round| {
@@ -124,7 +124,7 @@ fn a_reload_that_fails_leaves_nothing_at_whatever_step() {
 }
 
 #[test]
-fn a_module_that_is_refused_as_it_is_mapped_leaves_no_number_between_those_that_live() {
+fn a_module_refused_while_mapping_leaves_no_gap_in_ids() {
     let host = host(&[cube(1)]);
     check(2 * ROUNDS, |round| {
         let armed = faults::arm(Fault { step: ReloadStep::LayoutCheck, nth: 0, kind: FaultKind::Error });
@@ -210,7 +210,7 @@ fn plugins_that_take_turns_leave_nothing() {
 }
 
 #[test]
-fn collections_that_nobody_asks_about_are_kept_up_to_a_number() {
+fn collection_results_not_taken_are_kept_up_to_a_limit() {
     let host = host(&[cube(1)]);
     // More than the host keeps.
     check(260, |_| {
@@ -247,7 +247,7 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
 }
 
 #[test]
-fn reports_that_nobody_takes_are_kept_up_to_a_number() {
+fn reload_reports_not_taken_are_kept_up_to_a_limit() {
     let host = host(&[cube(1)]);
     // More than the host keeps.
     check(ROUNDS, |_| {
@@ -289,7 +289,7 @@ fn constructions_and_deaths_leave_nothing() {
 
 /// The history is short, but a ticket or handle from that time stays valid.
 #[test]
-fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
+fn tickets_and_handles_of_forgotten_modules_still_answer() {
     let host = host(&[cube(1)]);
     let contexts = host.contexts();
     let object = host.objects().spawn(CUBE).expect("born");
@@ -325,7 +325,7 @@ fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
 }
 
 #[test]
-fn contexts_that_are_there_all_at_once_leave_nothing_and_weak_handles_to_them_lead_nowhere() {
+fn many_concurrent_contexts_leave_nothing_and_weak_handles_expire() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let contexts = host.contexts();
     let reports = support::tagged("reports", &[], 1);

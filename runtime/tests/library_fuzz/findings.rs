@@ -249,7 +249,7 @@ fn an_initialiser_between_two_sections_is_refused() {
 }
 
 #[test]
-fn what_resolves_a_symbol_is_code() {
+fn the_resolver_of_an_indirect_symbol_must_be_code() {
     const RESOLVED: u64 = 10;
     let data = |bytes: &mut Vec<u8>| {
         let (other, at) = (address(bytes, ".data"), entry(bytes, ".dynsym", "info", |info| info & 0xf == RESOLVED));

@@ -45,7 +45,7 @@ fn lists_that_were_filled_on_different_threads_are_different_lists() {
 }
 
 #[test]
-fn a_list_of_a_class_is_looked_for_anew_in_another_host() {
+fn a_class_list_is_refreshed_in_another_host() {
     const RELOADER: &str = "/Script/Test.Reloader";
     let build = || support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
     let hosts = [build(), build()];
@@ -61,7 +61,7 @@ fn a_list_of_a_class_is_looked_for_anew_in_another_host() {
 }
 
 #[test]
-fn a_batch_crosses_once_for_each_class_and_gives_results_in_order() {
+fn a_batch_crosses_once_per_class_and_returns_results_in_order() {
     let host = host();
     let kept = Kept::of(&host);
     let classes = [HORSE, COLT, PONY, HORSE, PONY, COLT, HORSE];
@@ -102,7 +102,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
 }
 
 #[test]
-fn in_a_batch_an_object_may_end_another_begin_one_and_call_back() {
+fn objects_in_a_batch_may_destroy_spawn_and_call_back() {
     let host = host();
     let kept = Kept::of(&host);
     let horses: Vec<_> = (0..8).map(|_| spawn(&host, HORSE)).collect();
@@ -137,7 +137,7 @@ fn in_a_batch_an_object_may_end_another_begin_one_and_call_back() {
 }
 
 #[test]
-fn a_batch_passes_over_whom_it_is_told_to() {
+fn a_batch_skips_objects_by_property_or_missing_override() {
     let host = host();
     let horses: Vec<_> = (0..6).map(|_| spawn(&host, HORSE)).collect();
     let colt = spawn(&host, COLT);
@@ -159,7 +159,7 @@ fn a_batch_passes_over_whom_it_is_told_to() {
 }
 
 #[test]
-fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest() {
+fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
     let host = support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));

@@ -14,7 +14,7 @@ use super::{COLT, HORSE, Kept, PONY, host, libraries, obj, of_build, reload, spa
 use crate::{grid, support};
 
 #[test]
-fn an_inherited_function_is_called_on_the_part_of_the_class_that_declares_it() {
+fn an_inherited_function_runs_on_its_declaring_classs_plugin_part() {
     let host = host();
     let kept = Kept::of(&host);
     let [pony, colt, horse] = [PONY, COLT, HORSE].map(|class| spawn(&host, class));
@@ -163,7 +163,7 @@ fn sum_of(host: &Runtime) -> Sum {
 }
 
 #[test]
-fn a_body_of_the_hosts_own_answers_until_an_override_comes_and_again_when_it_went() {
+fn a_host_body_runs_whenever_no_override_is_loaded() {
     let host = adder_host();
     let (sum, exact) = (sum_of(&host), host.function::<(Obj<Object>, i32, i32), i32>("uf!:/Script/Test.Adder:sum_up"));
     let exact = exact.expect("it is there");
@@ -194,7 +194,7 @@ fn a_body_of_the_hosts_own_answers_until_an_override_comes_and_again_when_it_wen
 }
 
 #[test]
-fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host() {
+fn a_host_body_may_fail_panic_reload_and_end_the_host() {
     let host = adder_host();
     let sum = Rc::new(sum_of(&host));
     let sums: TypedFunction<(Obj<Object>,), i32> = host.function("uf:/Script/Test.Adder:sums").expect("it is there");
@@ -257,7 +257,7 @@ fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host
 }
 
 #[test]
-fn calls_of_a_body_of_the_hosts_own_are_all_counted_while_they_are_watched() {
+fn observed_calls_of_a_host_body_are_all_counted() {
     let host = adder_host();
     let (sum, adder) = (sum_of(&host), spawn(&host, ADDER));
     for round in 1..=2 {
@@ -307,7 +307,7 @@ fn functions_of_six_parameters_take_each_at_its_place() {
 }
 
 #[test]
-fn a_static_function_of_a_class_is_called_without_an_object_and_ends_with_its_generation() {
+fn a_static_function_needs_no_object_and_ends_with_its_generation() {
     let (host, _cells) = grid_host();
     let double: TypedFunction<(i32,), i32> = host.function("uf:/Script/Game.Cell:double").expect("it is there");
     let libraries = |tag| [support::tagged("grid", &[], tag), support::tagged("switchboard", &[], 1)];

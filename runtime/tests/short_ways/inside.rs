@@ -10,7 +10,7 @@ use alcedo_runtime::{Budget, ObjectHandle, Runtime};
 use super::{HORSE, Kept, host, libraries, obj, of_build, spawn};
 
 #[test]
-fn calls_inside_each_other_are_short_too_and_a_reload_that_is_requested_there_waits() {
+fn nested_calls_use_the_fast_path_and_delay_reloads() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     let inner = Rc::clone(&kept);
@@ -65,7 +65,7 @@ fn a_short_call_is_named_where_somebody_wants_a_safe_point() {
 }
 
 #[test]
-fn the_last_handle_of_a_host_may_go_in_a_call_and_the_host_ends_when_that_is_over() {
+fn a_host_losing_its_last_handle_in_a_call_ends_afterward() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
@@ -85,7 +85,7 @@ fn the_last_handle_of_a_host_may_go_in_a_call_and_the_host_ends_when_that_is_ove
 }
 
 #[test]
-fn a_call_that_fails_after_the_last_handle_of_a_host_has_gone_says_why() {
+fn a_failing_call_without_host_handles_reports_its_reason() {
     type Call = fn(&Kept, &TypedFunction<(i32,), i32>, ObjectHandle) -> Result<i32, alcedo_runtime::Error>;
     let calls: [(Call, &str); 3] = [
         (|_, fails, _| fails.call((0,)), "an error, told 0"),
@@ -115,7 +115,7 @@ fn a_call_that_fails_after_the_last_handle_of_a_host_has_gone_says_why() {
 }
 
 #[test]
-fn an_object_that_ends_while_its_kept_fields_are_saved_is_finalized_after_that() {
+fn an_object_destroyed_while_saving_kept_fields_is_finalized_afterward() {
     let folder = tempfile::tempdir().expect("a folder");
     for by_reload in [false, true] {
         let host = host();

@@ -17,7 +17,7 @@ use super::{HORSE, Kept, host, libraries, obj, of_build, reload, spawn};
 use crate::support;
 
 #[test]
-fn an_object_that_is_gone_or_of_another_class_is_refused_also_when_its_slot_has_another() {
+fn stale_and_wrong_objects_are_refused_even_in_reused_slots() {
     let host = host();
     let kept = Kept::of(&host);
     let horse = spawn(&host, HORSE);
@@ -36,7 +36,7 @@ fn an_object_that_is_gone_or_of_another_class_is_refused_also_when_its_slot_has_
 }
 
 #[test]
-fn a_panic_of_a_direct_call_is_an_error_with_its_place_and_frees_the_object() {
+fn a_direct_call_panic_is_an_error_and_releases_the_object() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
@@ -94,7 +94,7 @@ fn while_a_slice_is_lent_nothing_is_called_or_written() {
 }
 
 #[test]
-fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
+fn a_function_pointer_is_hot_while_its_frame_is_open() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     for build in [1, 2, 1] {
@@ -121,7 +121,7 @@ fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
 }
 
 #[test]
-fn a_host_with_a_watchdog_calls_the_long_way_and_gets_the_same() {
+fn a_host_with_a_watchdog_gets_equal_results_on_the_slow_path() {
     let host = support::builder().watchdog(Duration::from_secs(60)).build().expect("a runtime");
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
@@ -132,7 +132,7 @@ fn a_host_with_a_watchdog_calls_the_long_way_and_gets_the_same() {
 }
 
 #[test]
-fn observed_calls_go_the_long_way_and_are_all_counted() {
+fn observed_calls_use_the_slow_path_and_are_all_counted() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.told(horse), of_build(1));

@@ -206,7 +206,7 @@ fn this_program(part: &str) -> Command {
 }
 
 #[test]
-fn filters_are_told_from_options() {
+fn filters_are_distinguished_from_options() {
     let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
     let check = |args, expected| assert_eq!(options(&words(args)), Some(words(expected)), "{args}");
     check("", "");
@@ -217,7 +217,7 @@ fn filters_are_told_from_options() {
 }
 
 #[test]
-fn the_time_of_a_test_runs_from_the_end_of_the_one_that_freed_its_thread() {
+fn a_tests_duration_starts_when_its_thread_became_free() {
     let ends = [("a", 1), ("c", 4), ("b", 5), ("d", 6)].map(|(test, end)| (test.to_owned(), Duration::from_secs(end)));
     let times: Vec<_> = durations(&ends, 2).map(|(test, time)| (test, time.as_secs())).collect();
     assert_eq!(times, [("a", 1), ("b", 5), ("c", 3), ("d", 2)]);
