@@ -245,8 +245,8 @@ left! {
 }
 
 #[test]
-fn an_alarm_for_later_is_called_off() {
-    alone("an_alarm_for_later_is_called_off", |library| {
+fn a_pending_alarm_is_canceled() {
+    alone("a_pending_alarm_is_canceled", |library| {
         let first = host(library, |_| ());
         leave(&first, "alarm");
         assert!(is_running());
@@ -293,8 +293,8 @@ fn a_generation_that_stops_its_timer_leaves_the_next_one_its_own() {
 }
 
 #[test]
-fn a_function_of_a_timer_that_runs_is_waited_for_and_named() {
-    alone("a_function_of_a_timer_that_runs_is_waited_for_and_named", |library| {
+fn a_running_timer_function_is_waited_for_and_named() {
+    alone("a_running_timer_function_is_waited_for_and_named", |library| {
         let host = host(library, |_| ());
         leave(&host, "timer_call_slow");
         let (ticket, report) = blocked(&host);
@@ -457,10 +457,10 @@ fn is_within(image: &Path, address: usize) -> bool {
     ends.iter().min().is_some_and(|start| *start <= address) && ends.iter().max().is_some_and(|end| address < *end)
 }
 
-/// The C library keeps the addresses of blocks of requests that are done: `what_comes_to_the_place_of_a_requester…` has memory there.
+/// The C library keeps addresses of blocks of completed requests. `stale_addresses_of_an_unloaded_requester…` maps memory at those addresses.
 #[test]
-fn a_neighbor_of_a_requester_is_mapped_elsewhere_and_unmapped() {
-    alone("a_neighbor_of_a_requester_is_mapped_elsewhere_and_unmapped", |library| {
+fn a_module_mapped_next_to_a_requester_is_unmapped() {
+    alone("a_module_mapped_next_to_a_requester_is_unmapped", |library| {
         let host = host(library, always);
         for _ in 0..10 {
             ["names", "names_waited", "names_in_image"].iter().for_each(|what| leave(&host, what));

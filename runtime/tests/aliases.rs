@@ -89,17 +89,17 @@ fn a_million_objects_have_a_million_handles() {
 }
 
 #[test]
-fn a_million_objects_have_a_million_handles_where_serials_are_few() {
+fn a_million_objects_have_unique_handles_with_few_serials() {
     check_objects(FEW);
 }
 
 #[test]
-fn a_million_blacks_have_a_million_handles() {
+fn a_million_owned_values_have_a_million_handles() {
     check_blacks(MANY);
 }
 
 #[test]
-fn a_million_blacks_have_a_million_handles_where_serials_are_few() {
+fn a_million_owned_values_have_unique_handles_with_few_serials() {
     check_blacks(FEW);
 }
 

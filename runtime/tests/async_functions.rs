@@ -51,7 +51,7 @@ fn a_borrowing_method_starts_async_calls_and_their_delegates_receive_the_results
 }
 
 #[test]
-fn a_host_begins_them_by_name_with_a_delegate_and_without() {
+fn a_host_starts_async_calls_with_and_without_a_delegate() {
     let (record, host, robot) = playing("chores");
     let other = host.objects().spawn(ROBOT).expect("it is born");
     begin(&host, robot, "count", &[Value::U32(2), bound(&host, other, "counted")]);
@@ -97,7 +97,7 @@ fn the_class_declares_the_parameter_that_receives_the_result() {
 }
 
 #[test]
-fn the_end_of_the_object_ends_them_and_no_listener_is_called() {
+fn destroying_the_object_ends_async_calls_without_calling_listeners() {
     let (record, host, robot) = playing("chores");
     let other = host.objects().spawn(ROBOT).expect("it is born");
     begin(&host, robot, "count", &[Value::U32(5), bound(&host, other, "counted")]);
@@ -150,7 +150,7 @@ fn a_failure_without_a_listener_is_logged() {
 }
 
 #[test]
-fn a_reload_ends_them_and_a_failed_one_does_not() {
+fn a_successful_reload_ends_async_calls_and_a_failed_one_does_not() {
     let (record, host, robot) = playing("chores");
     begin(&host, robot, "count", &[Value::U32(3), bound(&host, robot, "counted")]);
     tick(&host, 10);

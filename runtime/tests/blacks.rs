@@ -53,7 +53,7 @@ fn counts(host: &Runtime) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn treasures_are_counted_by_type_and_let_go_of_at_once() {
+fn owned_values_are_counted_by_type_and_released() {
     let host = host();
     let cave = cave(&host, 10);
     let ten = |ty: &str| (ty.to_owned(), 10);
@@ -83,7 +83,7 @@ fn values_dropped_on_eight_threads_are_released_in_ticks() {
 }
 
 #[test]
-fn a_rollback_brings_treasures_back() {
+fn a_rollback_restores_owned_values() {
     let host = host();
     let cave = cave(&host, 10);
     let worth = ask(&host, cave, "worth", &[]);
@@ -102,7 +102,7 @@ fn a_rollback_brings_treasures_back() {
 }
 
 #[test]
-fn a_reload_ends_the_treasures_of_the_old_generation_and_no_others() {
+fn a_reload_frees_only_owned_values_of_the_old_generation() {
     let host = host();
     let cave = cave(&host, 10);
     for (build, features) in [(2, &["second"] as &[_]), (1, &[])] {
@@ -145,7 +145,7 @@ fn an_unload_frees_all_values_and_reports_those_never_dropped() {
 }
 
 #[test]
-fn a_thread_may_let_go_when_the_generation_is_long_over() {
+fn a_thread_may_drop_values_after_its_generation_ended() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("now");
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).build().expect("a host");

@@ -50,7 +50,7 @@ fn named(told: &str) -> Vec<String> {
 }
 
 #[test]
-fn weak_handles_lead_to_what_is_there_and_keep_nothing() {
+fn weak_handles_upgrade_while_alive_and_keep_nothing() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = contexts.create_slim("weak").expect("the name is free");
@@ -134,7 +134,7 @@ fn callbacks_receive_a_handle_to_their_owner() {
 }
 
 #[test]
-fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
+fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
     let record = support::record(TOLD);
     let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
     let (ticks, hears) = (Rc::clone(&seat), Rc::clone(&seat));
@@ -249,7 +249,7 @@ fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
 }
 
 #[test]
-fn a_host_that_a_ticker_shuts_down_is_left_without_tickers() {
+fn a_host_shut_down_by_a_ticker_has_no_tickers() {
     let record = support::record(TOLD);
     let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
     let ticked = Rc::clone(&seat);

@@ -188,7 +188,7 @@ fn arguments_of_a_running_call_are_kept_until_it_returns() {
 }
 
 #[test]
-fn an_object_changes_its_name_and_its_place() {
+fn an_object_changes_its_name_and_its_outer() {
     let host = host();
     let (house, chair) =
         (host.objects().spawn(NODE).expect("an object"), host.objects().spawn(NODE).expect("an object"));

@@ -320,7 +320,7 @@ fn begins(lines: &str, wanted: [&str; 5]) {
 }
 
 #[test]
-fn direct_calls_do_what_calls_with_slots_do() {
+fn direct_calls_match_calls_with_slots() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
     // The construction has counted once, and the class default object has fields of its own.
@@ -344,7 +344,7 @@ fn direct_calls_do_what_calls_with_slots_do() {
 }
 
 #[test]
-fn errors_and_panics_of_what_is_called_directly_are_the_callers() {
+fn errors_and_panics_of_direct_calls_reach_the_caller() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
     let count = |number| ask(&host, witness, "count_what", &[Value::I32(number)]);

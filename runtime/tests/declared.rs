@@ -67,7 +67,7 @@ fn reading_refuses_non_plugins_and_damaged_declarations() {
 
 /// Accepts any bytes as descriptions: returns an error or other names, never panics, and never uses more memory than the file size.
 #[test]
-fn descriptions_of_any_bytes_end_in_an_answer() {
+fn descriptions_of_any_bytes_return_names_or_an_error() {
     let library = support::plugin("values", &[]);
     let mut whole = std::fs::read(&library).expect("it was built");
     // Removes the seal, which would detect each change.

@@ -224,7 +224,7 @@ fn a_removed_function_is_unbound_and_rebound_when_it_returns() {
 }
 
 #[test]
-fn a_reload_that_fails_leaves_bindings_as_they_were() {
+fn a_failed_reload_leaves_bindings_unchanged() {
     use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
     let (host, player, listener) = followed();
     let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });

@@ -62,7 +62,7 @@ fn classes(report: &Reload) -> Vec<String> {
 }
 
 #[test]
-fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
+fn objects_of_a_removed_class_are_dormant_as_their_nearest_base() {
     let host = host();
     let [plain, changed] = ghosts(&host);
     let sheet = subobject(&host, changed, "sheet");
@@ -101,7 +101,7 @@ fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
 }
 
 #[test]
-fn they_wake_with_their_values_when_it_returns_even_after_several_reloads() {
+fn dormant_objects_wake_with_their_values_even_after_several_reloads() {
     let host = host();
     let [plain, changed] = ghosts(&host);
     let sheets = [plain, changed].map(|ghost| subobject(&host, ghost, "sheet"));
@@ -229,7 +229,7 @@ fn a_dormant_object_appears_as_its_base_without_a_plugin_part() {
 }
 
 #[test]
-fn a_value_set_while_only_the_base_was_there_wakes() {
+fn a_value_set_during_dormancy_is_kept_on_waking() {
     let host = host();
     let phantom = host.objects().spawn(PHANTOM).expect("a phantom");
     host.objects().set(phantom, "chill", &Value::F64(1.25)).expect("a number");
@@ -242,7 +242,7 @@ fn a_value_set_while_only_the_base_was_there_wakes() {
 }
 
 #[test]
-fn a_sleeper_that_wakes_on_another_native_class_has_its_kept_fields() {
+fn a_dormant_object_waking_on_another_native_class_keeps_its_fields() {
     let host = host();
     let diver = host.objects().spawn(DIVER).expect("a diver");
     host.objects().set(diver, "depth", &Value::F64(40.0)).expect("a number");
@@ -305,7 +305,7 @@ fn a_dormant_object_keeps_its_references_until_destroyed() {
 }
 
 #[test]
-fn an_unload_ends_sleepers_too() {
+fn an_unload_destroys_dormant_objects_too() {
     let host = host();
     let [plain, changed] = ghosts(&host);
     reload(&host, &["v2"]);

@@ -109,7 +109,7 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
 }
 
 #[test]
-fn an_entry_that_has_another_name_is_found_by_a_redirect() {
+fn a_renamed_entry_is_found_by_a_redirect() {
     let (host, person) = host(&[]);
     for mood in ["Lost", "Calm", "Lost"] {
         call(&host, person, "feel", &[named(mood)]);
@@ -153,7 +153,7 @@ fn a_host_enum_is_used_by_name_and_compared_at_load() {
 }
 
 #[test]
-fn a_file_and_a_loaded_module_say_the_same_of_its_enums() {
+fn a_file_and_its_loaded_module_agree_on_enums() {
     let (host, _) = host(&[]);
     let loaded = host.types().declared_by("moods").expect("it is loaded");
     let (_, from_file) = alcedo_runtime::ManifestInfo::peek_declared(&moods(&[])).expect("a module");
@@ -184,7 +184,7 @@ fn a_world_saved_with_other_enum_numbers_restores_entries_by_name() {
 }
 
 #[test]
-fn a_reload_that_fails_leaves_values_and_numbers_as_they_were() {
+fn a_failed_reload_leaves_enum_values_and_numbers_unchanged() {
     use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
     let (host, person) = host(&[]);
     call(&host, person, "feel", &[named("Lost")]);

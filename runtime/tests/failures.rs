@@ -366,7 +366,7 @@ fn a_reload_with_a_bad_declaration_fails_while_staging() {
 }
 
 #[test]
-fn a_class_with_living_objects_may_vanish_and_they_wait_for_it() {
+fn a_class_with_living_objects_may_disappear_and_they_become_dormant() {
     let host = healthy_host();
     let fragile = host.objects().spawn(FRAGILE).expect("born");
     host.objects().call(fragile, "poke", &[]).expect("it counts");

@@ -64,7 +64,7 @@ fn told_of_room(host: &Runtime, room: ObjectHandle) -> String {
 }
 
 #[test]
-fn an_object_is_seen_as_an_interface_where_its_class_implements_it() {
+fn an_object_casts_to_the_interfaces_of_its_class() {
     let host = lamp_host();
     let (room, candle) = (born(&host, ROOM), born(&host, CANDLE));
     assert_eq!(told(&host, room, "look_at", &[Value::Object(candle)]), "yellow");

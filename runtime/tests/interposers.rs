@@ -15,7 +15,7 @@ fn call(host: &Runtime, name: &str, arguments: &[Value]) -> Option<Value> {
 }
 
 #[test]
-fn without_the_word_the_linker_refuses_such_a_plugin() {
+fn the_linker_refuses_an_interposer_without_the_opt_in() {
     let refused = |feature: &str| {
         let request = support::request("interposer", &[feature]);
         let built = Variants::new(support::test_dir().join("refused")).get(&request, &format!("interposer-{feature}"));
@@ -53,7 +53,7 @@ fn a_plugin_with_its_own_c_heap_and_threads_is_unmapped() {
 }
 
 #[test]
-fn a_thread_that_the_own_function_starts_keeps_the_image() {
+fn a_thread_started_by_an_interposed_function_keeps_the_image() {
     let library = support::plugin("interposer", &[]);
     let folder = tempfile::tempdir().expect("a folder");
     let release = folder.path().join("release");

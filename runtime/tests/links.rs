@@ -101,7 +101,7 @@ fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
 }
 
 #[test]
-fn all_are_called_the_last_one_first_and_each_once() {
+fn listeners_are_called_once_each_last_bound_first() {
     let host = host(&[]);
     for property in ["said", "rarely"] {
         let (hub, [one, two, three]) = hub_and_ears(&host, property);
@@ -118,7 +118,7 @@ fn all_are_called_the_last_one_first_and_each_once() {
 }
 
 #[test]
-fn an_object_that_is_gone_is_passed_over_and_taken_out() {
+fn a_destroyed_object_is_skipped_and_unbound() {
     let host = host(&[]);
     let (hub, [one, two, three]) = hub_and_ears(&host, "said");
     host.objects().destroy(two);
@@ -193,7 +193,7 @@ fn a_failing_listener_does_not_stop_the_broadcast() {
 }
 
 #[test]
-fn only_what_fits_is_bound() {
+fn only_matching_functions_are_bound() {
     let host = host(&["switchboard"]);
     let (hub, ear, line) = (born(&host, HUB), born(&host, EAR), born(&host, "/Script/Game.Line"));
     let check = |property: &str, target: ObjectHandle, function: &str, expected: Expect| {
@@ -336,7 +336,7 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
 }
 
 #[test]
-fn references_lead_to_the_same_after_a_reload() {
+fn references_resolve_to_equal_objects_after_a_reload() {
     let host = host(&["migration"]);
     let (hub, _) = hub_of_references(&host);
     assert_eq!(leads(&host, hub), ALL_LEAD);

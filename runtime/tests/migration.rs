@@ -109,7 +109,7 @@ fn an_unchanged_object_follows_the_new_defaults() {
 }
 
 #[test]
-fn an_object_that_differs_keeps_what_fits() {
+fn a_changed_object_keeps_values_that_still_match() {
     let Before { host, changed, .. } = before();
     reload(&host, &["v2"]);
     check(
@@ -144,7 +144,7 @@ fn a_number_out_of_range_of_its_new_type_becomes_the_default() {
 }
 
 #[test]
-fn references_still_lead_to_the_same_objects() {
+fn references_still_resolve_to_equal_objects() {
     let Before { host, plain, changed } = before();
     host.objects().set(plain, "friend", &Value::Object(plain)).expect("itself");
     reload(&host, &["v2"]);
@@ -216,7 +216,7 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
 }
 
 #[test]
-fn the_report_lists_what_became_of_every_value() {
+fn the_report_lists_the_outcome_of_every_value() {
     let Before { host, .. } = before();
     let mut report = reload(&host, &["v2"]);
     // Times differ in each run, and another test covers the leftovers of the old code.
@@ -244,7 +244,7 @@ fn the_report_lists_what_became_of_every_value() {
 }
 
 #[test]
-fn there_and_back_again_a_property_that_was_removed_has_its_values() {
+fn a_removed_property_that_returns_has_its_values() {
     let Before { host, changed, .. } = before();
     reload(&host, &["v2"]);
     let report = reload(&host, &[]);

@@ -307,7 +307,7 @@ fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<Vec<String>> {
 }
 
 #[test]
-fn the_only_circles_of_modules_are_those_with_a_reason() {
+fn the_only_module_cycles_are_those_with_a_reason() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = BTreeSet::new();
     for name in CRATES {
@@ -329,7 +329,7 @@ fn the_only_circles_of_modules_are_those_with_a_reason() {
 }
 
 #[test]
-fn paths_lead_to_modules_through_re_exports_and_globs() {
+fn paths_resolve_to_modules_through_re_exports_and_globs() {
     let module =
         |path: &str| -> Module { path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect() };
     let mut reader = Reader::default();

@@ -410,7 +410,7 @@ fn a_native_method_panic_is_an_error_and_releases_the_fields() {
 }
 
 #[test]
-fn the_collection_finds_what_rust_fields_refer_to() {
+fn the_collection_traces_references_in_rust_fields() {
     let host = host();
     let [kept, friend, loose] = [born(&host, LAMP), born(&host, LANTERN), born(&host, LAMP)];
     for object in [friend, loose] {

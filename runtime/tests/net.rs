@@ -49,7 +49,7 @@ fn with(value: &Value, name: &str, new: Value) -> Value {
 }
 
 #[test]
-fn constructors_begin_with_what_the_struct_begins_as() {
+fn constructors_start_with_the_struct_defaults() {
     let host = parcels();
     let made = host.objects().call(born(&host), "constructed", &[]).expect("it makes them");
     let expected = "me Size { height: 6.0, width: -1, way: Air, weight: 0 } Size { height: 2.5, width: -1, way: Air, weight: 0 } | \

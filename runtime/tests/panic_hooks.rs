@@ -36,7 +36,7 @@ fn assert_place(host: &Runtime, when: &str) {
 }
 
 #[test]
-fn the_first_panic_after_a_hook_was_set_has_its_place() {
+fn the_first_panic_after_setting_a_hook_has_its_location() {
     for what in ["set", "set with state", "set on a thread", "chain"] {
         let host = outcry(&[], &[]);
         change(&host, what);
@@ -49,7 +49,7 @@ fn the_first_panic_after_a_hook_was_set_has_its_place() {
 }
 
 #[test]
-fn a_hook_that_main_or_an_initializer_has_set_costs_no_place() {
+fn a_panic_hook_set_early_loses_no_location() {
     for what in ["set", "set with state", "set on a thread", "take", "chain", "keep", "drop in a panic"] {
         let host = outcry(&[what], &[]);
         assert_place(&host, what);
@@ -63,7 +63,7 @@ fn a_hook_that_main_or_an_initializer_has_set_costs_no_place() {
 }
 
 #[test]
-fn a_hook_that_is_taken_and_dropped_leaves_the_place() {
+fn a_panic_hook_taken_and_dropped_keeps_the_location() {
     let host = outcry(&[], &[]);
     change(&host, "take");
     assert_place(&host, "taken");
@@ -75,7 +75,7 @@ fn a_hook_that_is_taken_and_dropped_leaves_the_place() {
 
 /// Covers the only case detected late: our hook is taken and kept, but not called.
 #[test]
-fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
+fn a_panic_hook_taken_and_kept_loses_one_location_at_most() {
     let host = outcry(&[], &[]);
     for round in 0..3 {
         change(&host, "keep");

@@ -193,7 +193,7 @@ fn when_no_library_has_changed_nothing_happens() {
 }
 
 #[test]
-fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
+fn a_failed_partial_reload_leaves_the_world_unchanged() {
     let scene = scene();
     let handle = scene.host.calls().resolve("nm:/glue_derived:ShieldedSet:build_tag").expect("it is offered");
     for (step, kind) in [
@@ -241,7 +241,7 @@ fn removing_a_base_module_fails_for_its_remaining_dependent() {
 }
 
 #[test]
-fn listeners_hear_what_stays() {
+fn listeners_receive_the_modules_kept_by_a_reload() {
     let events = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&events);
     let host =

@@ -89,7 +89,7 @@ fn the_callers_signature_is_compared_when_a_name_is_resolved() {
 }
 
 #[test]
-fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
+fn a_declined_name_is_looked_up_again_and_tools_list_the_decliners() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     check(
@@ -164,7 +164,7 @@ fn plugin_registrations_end_with_their_generation() {
 }
 
 #[test]
-fn a_rollback_leaves_the_names_of_the_old_generation_as_they_were() {
+fn a_rollback_leaves_names_of_the_old_generation_unchanged() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     let handle = host.calls().resolve("db:/users.count").expect("it is there");

@@ -106,7 +106,7 @@ fn several_requests_become_one_reload_at_the_safe_point() {
 }
 
 #[test]
-fn a_rolled_back_reload_leaves_the_world_as_it_was() {
+fn a_rolled_back_reload_leaves_the_world_unchanged() {
     let host = support::host(&[support::plugin("broken", &[])]);
     let object = host.objects().spawn("/Script/Game.Fragile").expect("an actor");
     host.tick(Budget::frame());

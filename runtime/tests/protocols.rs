@@ -303,7 +303,7 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
 }
 
 #[test]
-fn two_protocols_know_nothing_of_each_other() {
+fn two_protocols_are_independent() {
     let scene = empty();
     scene.host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");
     check(&scene.host, "db:/say", &[text("a")], expect!["refused: `db:/say` leads nowhere: no resolver is registered"]);
@@ -375,7 +375,7 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
 }
 
 #[test]
-fn before_a_commit_only_what_is_pure_is_called() {
+fn only_pure_functions_are_called_before_a_commit() {
     let (host, told) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
     let (known, log) = (Rc::clone(&host), Rc::clone(&told));
     let listener = move |event: &MasterEvent| {

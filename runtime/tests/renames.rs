@@ -156,7 +156,7 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
 }
 
 #[test]
-fn objects_that_sleep_through_a_rename_wake_as_the_new_class() {
+fn objects_dormant_during_a_rename_wake_as_the_new_class() {
     let host = host(&[]);
     let [_, smuggler] = people(&host);
     let other = support::plugin("moods", &[]);

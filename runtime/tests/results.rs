@@ -135,7 +135,7 @@ fn an_error_passes_through_calls_that_call_back() {
 }
 
 #[test]
-fn an_error_is_one_in_every_generation() {
+fn an_error_is_reported_alike_in_every_generation() {
     let host = lamp_host();
     let lamp = born(&host, TWIN);
     for _ in 0..2 {

@@ -263,7 +263,7 @@ fn check_every_step(kind: FaultKind, scope: ReloadScope) {
 }
 
 #[test]
-fn an_error_at_any_step_leaves_the_world_as_it_was() {
+fn an_error_at_any_step_leaves_the_world_unchanged() {
     check_every_step(FaultKind::Error, ReloadScope::All);
 }
 
@@ -273,7 +273,7 @@ fn a_host_panic_at_any_step_leaves_the_world_unchanged() {
 }
 
 #[test]
-fn a_failure_at_any_step_leaves_modules_that_stay_as_they_were() {
+fn a_failure_at_any_step_leaves_kept_modules_unchanged() {
     check_every_step(FaultKind::Error, ReloadScope::Changed);
 }
 
@@ -332,7 +332,7 @@ fn a_failed_create_leaves_no_trace_of_its_modules() {
 }
 
 #[test]
-fn code_of_new_modules_cannot_write_to_what_was_there_before_them() {
+fn code_of_new_modules_cannot_write_to_existing_objects() {
     let record = support::record("meddling");
     let host = support::host(&[support::plugin("broken", &[])]);
     let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");

@@ -134,7 +134,7 @@ fn a_class_not_implementing_its_interface_is_refused_and_the_old_stays() {
 }
 
 #[test]
-fn a_class_that_no_longer_implements_an_interface_is_none_of_it() {
+fn a_class_that_drops_an_interface_stops_implementing_it() {
     let stage = Stage::new();
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
     assert_eq!(stage.play(band, horn), "horn: toot 2");

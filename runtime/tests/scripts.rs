@@ -258,7 +258,7 @@ fn objects_of_a_removed_class_become_dormant_and_wake_with_values() {
 }
 
 #[test]
-fn only_what_has_changed_is_replaced_and_what_uses_it() {
+fn only_changed_modules_and_their_dependents_are_replaced() {
     let package = Package::tale();
     let cube = |tag| vec![package.folder.clone(), support::tagged("magic-cube", &[], tag)];
     let host = builder().build().expect("a host");
@@ -637,7 +637,7 @@ fn the_example_package_behaves_as_documented() {
 }
 
 #[test]
-fn a_host_that_takes_signed_modules_only_takes_no_scripts() {
+fn a_host_accepting_only_signed_modules_refuses_scripts() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let key = alcedo_runtime::SecretKey::generate().expect("a key").public();
     let host = builder().trust(key).build().expect("a host");
@@ -646,7 +646,7 @@ fn a_host_that_takes_signed_modules_only_takes_no_scripts() {
 }
 
 #[test]
-fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
+fn an_invalid_package_is_refused_before_anything_is_loaded() {
     let host = support::builder().build().expect("a host");
     let refused = |package: &Package| {
         let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("it is refused").to_string();

@@ -529,7 +529,7 @@ var Thing Best<Was=First>;
 ";
 
 #[test]
-fn scripts_list_earlier_names_behind_the_names() {
+fn scripts_list_earlier_names_after_the_current_names() {
     let package = Package::new("Tale", &[("Squire.uc", SQUIRE)]);
     let host = builder().build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));

@@ -118,7 +118,7 @@ fn a_module_struct_extends_a_host_struct_and_refuses_another_base() {
 }
 
 #[test]
-fn bases_that_cannot_be_are_refused_with_their_paths() {
+fn invalid_struct_bases_are_refused_with_their_paths() {
     let refused = |structs: Vec<NativeStruct>| {
         let natives = structs.into_iter().fold(Natives::in_package("Test"), Natives::structure);
         support::builder().natives(natives).build().map(drop).expect_err("it cannot be").to_string()

@@ -224,7 +224,7 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
 
 /// Permits everything in `suspend` and `resume` that the living generation may do.
 #[test]
-fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
+fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     let scene = Scene::new(&[harbor(1)]);
     let (library, text) = (harbor(2), |what: String| Ok(Some(Value::Text(what))));
     let deed = move |host: &Runtime, arguments: &[Value]| {

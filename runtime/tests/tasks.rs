@@ -44,7 +44,7 @@ fn beats(host: &Runtime, robot: ObjectHandle) -> i32 {
 }
 
 #[test]
-fn timers_come_by_their_time_then_tasks_then_what_was_posted() {
+fn timers_run_first_then_tasks_then_posted_closures() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "line_up", &[]);
     told(&record, &expect![[""]]);
@@ -103,7 +103,7 @@ fn a_timer_keeps_the_rhythm_of_game_time_until_it_is_cancelled() {
 }
 
 #[test]
-fn a_task_waits_for_the_next_tick_and_for_game_time() {
+fn a_task_waits_for_ticks_and_for_game_time() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);
     for _ in 0..8 {
@@ -255,7 +255,7 @@ fn a_failed_reload_suspends_tasks_and_then_continues_them() {
 }
 
 #[test]
-fn a_reload_ends_them_and_none_runs_in_the_new_generation() {
+fn a_reload_ends_tasks_and_none_runs_in_the_new_generation() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);
     call(&host, robot, "beat", &[Value::U32(10)]);
@@ -285,7 +285,7 @@ fn a_reload_ends_them_and_none_runs_in_the_new_generation() {
 }
 
 #[test]
-fn an_unload_ends_them_before_the_exit_hook() {
+fn an_unload_ends_tasks_before_the_exit_hook() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);
     call(&host, robot, "cling", &[]);
@@ -327,7 +327,7 @@ fn work_canceled_by_an_unload_is_counted_by_kind_module_and_location() {
 }
 
 #[test]
-fn a_panic_ends_its_job_and_is_logged_with_module_and_place() {
+fn a_panic_ends_its_job_and_is_logged_with_module_and_location() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     call(&host, robot, "stumble", &[]);
     tick(&host, 10);

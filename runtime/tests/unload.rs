@@ -152,7 +152,7 @@ fn a_blocked_unload_is_logged_once_and_not_before_a_second() {
 }
 
 #[test]
-fn once_the_unload_has_begun_nothing_new_is_held() {
+fn no_new_lease_starts_after_the_unload_began() {
     let (_record, host, _) = stage(patient());
     let refused = Rc::new(RefCell::new(None));
     let told = Rc::clone(&refused);
@@ -240,7 +240,7 @@ fn a_sleeping_thread_is_evicted_if_the_host_allows_it() {
 }
 
 #[test]
-fn a_host_may_give_a_blocked_generation_up_at_once() {
+fn a_host_may_park_a_blocked_generation_immediately() {
     let (_record, host, _) = stage(patient());
     let lease = host.unloads().lease("lingering", "the inspector").expect("it lives");
     let ticket = host.unload_master().expect("a Master").ticket;

@@ -137,8 +137,8 @@ habits! {
 }
 
 #[test]
-fn all_habits_together_leave_nothing() {
-    alone("all_habits_together_leave_nothing", &[], || {
+fn all_leftover_kinds_together_leave_nothing() {
+    alone("all_leftover_kinds_together_leave_nothing", &[], || {
         check(&[
             "thread_local",
             "thread_local_there",
@@ -168,8 +168,8 @@ fn all_habits_together_leave_nothing() {
 }
 
 #[test]
-fn asking_who_the_thread_is_leaves_no_key() {
-    alone("asking_who_the_thread_is_leaves_no_key", &[], || {
+fn calling_thread_current_leaves_no_key() {
+    alone("calling_thread_current_leaves_no_key", &[], || {
         check(&["current_thread"]);
         assert_eq!(journal().values().sum::<u64>(), WARM_UP + RELOADS);
     });
@@ -230,11 +230,11 @@ fn an_unload_restores_the_hosts_signal_handler() {
 }
 
 #[test]
-fn an_allocator_of_the_authors_own_is_left_to_him() {
+fn an_authors_own_allocator_is_left_alone() {
     if std::env::var_os(JOURNAL).is_none() {
         support::plugin("leftovers", &["own-allocator"]);
     }
-    alone("an_allocator_of_the_authors_own_is_left_to_him", &[], || {
+    alone("an_authors_own_allocator_is_left_alone", &[], || {
         let library = support::plugin("leftovers", &["own-allocator"]);
         // The plugin uses the C heap, whose blocks are recorded. That heap may grow once by a block of this size if another thread has
         // allocated in between; with this many reloads such growth stays below the limit.
@@ -243,7 +243,7 @@ fn an_allocator_of_the_authors_own_is_left_to_him() {
 }
 
 #[test]
-fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
+fn a_plugin_bypassing_the_hooks_stays_loaded_with_a_warning() {
     let library = support::plugin("leftovers", &["bypass"]);
     let host = support::host(std::slice::from_ref(&library));
     leave(&host, "bypass");
@@ -429,7 +429,7 @@ fn without_a_heap_of_its_own_a_megabyte_stays() {
 }
 
 #[test]
-fn a_built_plugin_neither_imports_nor_exports_what_is_hooked() {
+fn a_built_plugin_neither_imports_nor_exports_hooked_functions() {
     const HOOKED: [&str; 12] = [
         "__cxa_thread_atexit_impl",
         "pthread_create",

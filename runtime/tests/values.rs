@@ -67,7 +67,7 @@ fn containers_of_std_are_copied_in_and_out() {
 }
 
 #[test]
-fn references_lead_to_an_object_until_it_is_gone() {
+fn references_resolve_to_an_object_until_it_is_destroyed() {
     let host = host();
     let (one, other) = (cabinet(&host), cabinet(&host));
     let told =
@@ -81,7 +81,7 @@ fn classes_are_named_by_path_and_spawned_from() {
 }
 
 #[test]
-fn delegates_call_what_they_are_bound_to() {
+fn delegates_call_their_bound_functions() {
     check("delegates", expect![[r#"[false, true] ["news", "red 2"]"#]]);
 }
 
@@ -91,7 +91,7 @@ fn a_field_path_reads_and_writes_its_property() {
 }
 
 #[test]
-fn parameters_are_seen_where_they_lie_and_results_are_owned() {
+fn parameters_are_read_in_place_and_results_are_owned() {
     check("calls", expect![[r#"("b", "c", "end") ("x", "y", "z", "end")"#]]);
     check("calls_with_structs", expect!["1 7"]);
 }
@@ -113,7 +113,7 @@ fn an_expired_view_returns_an_error() {
 }
 
 #[test]
-fn a_lent_slice_refuses_calls() {
+fn a_borrowed_slice_refuses_calls() {
     check("lends", expect!["true true true"]);
 }
 
@@ -241,7 +241,7 @@ fn shelf(function: &str, wanted: &str) {
 }
 
 #[test]
-fn every_verb_of_a_container_does_what_it_does_in_std() {
+fn container_verbs_match_those_of_std() {
     shelf("arrays", "10 (7) false");
     shelf("nests", r#"(("a", "b", "d"), ("c")) ((7, (4, 5)))"#);
     shelf("sets_and_maps", r#"("round") (("Ada", 37), ("Eve", 5), ("Kay", 1))"#);
@@ -264,7 +264,7 @@ fn an_expired_view_reports_its_type_and_age() {
 }
 
 #[test]
-fn a_lent_slice_excludes_calls_and_writes() {
+fn a_borrowed_slice_excludes_calls_and_writes() {
     shelf(
         "lends",
         "Array(f64) is refused while a slice of host memory is lent: finish the closure of `with_slice` first, and let it \

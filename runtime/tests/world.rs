@@ -221,7 +221,7 @@ fn loading_a_world_runs_no_constructors() {
 }
 
 #[test]
-fn a_changed_build_takes_what_fits() {
+fn a_changed_build_restores_matching_values() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
     populate(&first);
@@ -395,7 +395,7 @@ fn a_loaded_world_replaces_existing_objects() {
 }
 
 #[test]
-fn neither_is_done_inside_a_call() {
+fn saving_and_loading_are_refused_inside_a_call() {
     let (_folder, path) = file();
     let host = support::host(&[support::plugin("switchboard", &[])]);
     host.worlds().save(&path).expect("it is saved");

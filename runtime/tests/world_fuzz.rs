@@ -345,7 +345,7 @@ fn a_file_cannot_take_the_place_of_a_class_default_object() {
 }
 
 #[test]
-fn a_class_that_is_not_native_is_not_taken_for_one() {
+fn a_plugin_class_is_not_mistaken_for_a_native_class() {
     let scene = Scene::new();
     let before = scene.host.worlds().digest();
     let mut body = body(&scene.whole);

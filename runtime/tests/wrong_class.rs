@@ -118,7 +118,7 @@ fn doors() -> Vec<Door> {
 }
 
 #[test]
-fn an_object_of_the_wrong_class_passes_no_door_and_changes_nothing() {
+fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
     let host = host(false);
     let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| born(&host, class));
     host.links().bind(lock, "turned", lock, "turn").expect("it fits");

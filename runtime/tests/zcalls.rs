@@ -71,7 +71,7 @@ fn a_registered_host_function_is_called_by_plugin_and_host() {
 }
 
 #[test]
-fn a_plugin_calls_what_plugins_registered() {
+fn a_plugin_calls_functions_registered_by_plugins() {
     let host = host();
     let line = host.objects().spawn(LINE).expect("a line");
     let two = [text("ex:/switchboard.add"), Value::I32(20), Value::I32(1)];
@@ -162,7 +162,7 @@ fn the_plugin_chooses_between_virtual_and_final_too() {
 }
 
 #[test]
-fn the_engine_answers_both_sides() {
+fn host_and_plugin_both_call_the_engine() {
     let host = support::host(&[support::plugin("switchboard", &[]), support::plugin("magic-cube", &[])]);
     let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     check(

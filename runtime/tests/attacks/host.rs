@@ -82,7 +82,7 @@ fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Resul
 }
 
 #[test]
-fn while_a_slice_is_lent_a_logger_that_writes_is_refused() {
+fn a_logger_may_not_write_while_a_slice_is_borrowed() {
     for (name, touch, outcome) in while_lent("lend", "(64, 11, 11) (64, 11, 11)") {
         match touch {
             Touch::Changes => {
@@ -115,7 +115,7 @@ fn a_panic_returns_the_borrowed_slice_to_the_host() {
 }
 
 #[test]
-fn a_logger_may_write_while_nothing_is_lent() {
+fn a_logger_may_write_while_no_slice_is_borrowed() {
     let seat: Seat = Rc::default();
     let (from, done) = (Rc::clone(&seat), Rc::new(Cell::new(0)));
     let count = Rc::clone(&done);
@@ -135,7 +135,7 @@ fn a_logger_may_write_while_nothing_is_lent() {
 }
 
 #[test]
-fn a_host_ends_its_own_blacks_and_no_others() {
+fn a_host_releases_only_its_own_values() {
     let (host, tools, _folder) = stage();
     let number = match host.objects().call(tools.holder, "keep", &[]).expect("kept") {
         Some(Value::U64(number)) => number,
@@ -150,7 +150,7 @@ fn a_host_ends_its_own_blacks_and_no_others() {
 }
 
 #[test]
-fn a_redirect_that_would_close_a_circle_is_refused() {
+fn a_redirect_that_would_close_a_cycle_is_refused() {
     let (host, _tools, _folder) = stage();
     host.types().redirect("/Script/Game.Left", "/Script/Game.Middle").expect("a way");
     host.types().redirect("/Script/Game.Middle", "/Script/Game.Right").expect("a way");
@@ -302,7 +302,7 @@ fn an_unlimited_wait_does_not_overflow() {
 }
 
 #[test]
-fn a_ticker_that_panics_takes_no_other_ticker_with_it() {
+fn a_panicking_ticker_stops_no_other_ticker() {
     let ticked = Rc::new(Cell::new(0));
     let count = |by: u32| {
         let ticked = Rc::clone(&ticked);

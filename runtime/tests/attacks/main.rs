@@ -64,6 +64,6 @@ fn assert_goes_on(host: &Runtime) {
 }
 
 #[test]
-fn the_attacker_is_an_ordinary_plugin() {
+fn the_attacker_builds_as_an_ordinary_plugin() {
     assert_goes_on(&host());
 }

@@ -179,7 +179,7 @@ fn objects_nested_100_000_deep_overflow_no_stack() {
 }
 
 #[test]
-fn names_and_handles_of_another_host_lead_to_nothing_wrong() {
+fn names_and_handles_of_another_host_are_harmless() {
     let (one, other) = (host(), host());
     let name = (0..5000).fold(Name::default(), |_, at| one.intern(&format!("name {at}")));
     let foreign = (0..100).fold(ObjectHandle::NONE, |_, _| spawn(&one, "Holder"));
@@ -217,7 +217,7 @@ fn names_and_handles_of_another_host_lead_to_nothing_wrong() {
 }
 
 #[test]
-fn flags_that_make_no_sense_are_refused_or_do_no_harm() {
+fn meaningless_flags_are_refused_or_harmless() {
     let kinds = [
         (PropertyKind::U64, ""),
         (PropertyKind::OBJECT, OBJECT),

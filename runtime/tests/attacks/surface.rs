@@ -149,7 +149,7 @@ fn a_default_with_control_characters_is_kept_unchanged() {
 }
 
 #[test]
-fn bases_that_lead_in_a_circle_are_refused() {
+fn cyclic_struct_bases_are_refused() {
     check("cycle", &["classes are derived from each other", "/Script/Game.Egg", "/Script/Game.Hen"]);
     check("own-base", &["classes are derived from each other", "/Script/Game.Ego"]);
 }

@@ -203,7 +203,7 @@ fn plugin_and_model_agree_after_any_operations() {
 
 /// Exhausts every slot of objects and conjugates after a few objects.
 #[test]
-fn plugin_and_model_agree_after_any_operations_where_serials_are_few() {
+fn plugin_and_model_agree_after_any_operations_with_few_serials() {
     check(255);
 }
 

@@ -336,7 +336,7 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
 }
 
 #[test]
-fn a_listener_that_does_not_return_stops_no_other_unload() {
+fn a_hanging_listener_stops_no_other_unload() {
     let contexts = runtime().contexts();
     let (stops, reached, goes_on) = stop();
     contexts.on_event(move |event| {
@@ -377,7 +377,7 @@ fn a_long_chain_of_contexts_keeping_each_other_ends() {
 }
 
 #[test]
-fn the_watch_of_a_slim_that_has_ended_lets_go_of_it() {
+fn the_watch_of_an_ended_slim_releases_it() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "watched");
     let kept = Arc::new(());

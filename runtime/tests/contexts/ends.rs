@@ -81,7 +81,7 @@ fn dropping_a_runtime_notifies_every_context() {
 }
 
 #[test]
-fn a_slim_that_was_made_after_its_runtime_is_its_makers() {
+fn a_slim_created_after_its_runtime_ended_still_works() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "late");
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);

@@ -17,7 +17,7 @@ fn a1_the_default_exists_from_the_start_and_belongs_to_the_host() {
 }
 
 #[test]
-fn a2_what_is_loaded_into_the_default_stays_and_answers_every_thread() {
+fn a2_modules_of_the_default_stay_loaded_and_serve_every_thread() {
     let contexts = runtime().contexts();
     let default = contexts.default_context();
     default.load_path(figures(1)).expect("it is loaded");
@@ -51,7 +51,7 @@ fn a6_a_context_prints_name_kind_id_generation_and_state() {
 }
 
 #[test]
-fn a_name_is_unique_among_the_living_and_free_after_death() {
+fn a_name_is_unique_among_living_objects_and_reusable_afterward() {
     let contexts = runtime().contexts();
     let first = slim(&contexts, "taken");
     let refused = refusal(contexts.create_slim("taken"));
@@ -67,7 +67,7 @@ fn a_name_is_unique_among_the_living_and_free_after_death() {
 }
 
 #[test]
-fn names_of_other_kinds_and_names_that_are_none_are_refused() {
+fn reserved_and_invalid_context_names_are_refused() {
     let contexts = runtime().contexts();
     let long = "n".repeat(1 << 20);
     for name in ["Default", "Master", "", "a:b", "a/b", "a\nb", "a\u{202e}b", &long] {

@@ -229,7 +229,7 @@ fn a_class_is_for_the_master_and_the_error_names_it() {
 }
 
 #[test]
-fn a_host_that_wants_seals_refuses_a_library_without_one() {
+fn a_host_requiring_seals_refuses_a_library_without_one() {
     let runtime = support::builder().require_seal(true).build().expect("it is built");
     let slim = runtime.contexts().create_slim("sealed").expect("the name is free");
     slim.load_path(reports(1)).expect("the build has sealed it");

@@ -208,7 +208,7 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
 }
 
 #[test]
-fn types_are_named_alike_for_types_and_for_functions() {
+fn type_names_agree_between_types_and_functions() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "spelled");
     for ty in ["Report", "reports:Report", "reports::Report"] {

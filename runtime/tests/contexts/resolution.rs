@@ -175,7 +175,7 @@ fn any_result_returned_after_the_seal_is_refused() {
 }
 
 #[test]
-fn a_module_of_the_master_as_an_answer_is_named_as_such() {
+fn a_master_module_as_a_resolver_result_is_refused_by_name() {
     let runtime = support::host(&[figures(1)]);
     let contexts = runtime.contexts();
     let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
@@ -203,7 +203,7 @@ fn c5_handlers_run_in_order_and_the_first_result_is_cached() {
 }
 
 #[test]
-fn c5_a_replacement_asks_the_same_ones() {
+fn c5_a_replacement_uses_the_existing_handlers() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = slim(&contexts, "c5");
     slim.on_resolving(knows(&asked, "handler", Some(1)));
@@ -243,7 +243,7 @@ fn c_pinned_contexts_do_not_depend_on_collectible_ones() {
 }
 
 #[test]
-fn c_a_module_that_another_depends_on_stays_until_that_is_gone() {
+fn c_a_dependency_stays_loaded_until_its_dependents_are_gone() {
     let contexts = runtime().contexts();
     let base = contexts.create_slim("base").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
@@ -305,7 +305,7 @@ fn c_a_resolver_may_load_something_itself() {
 }
 
 #[test]
-fn c_threads_that_ask_for_one_module_at_once_get_one() {
+fn c_threads_requesting_one_module_concurrently_share_it() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("race").expect("the name is free");
     let (reports, file) = (reports(1), &slim);

@@ -124,7 +124,7 @@ fn f7_a_task_has_its_context_on_every_polling_thread() {
 }
 
 #[test]
-fn f8_one_scope_answers_types_and_functions_of_one_generation() {
+fn f8_one_scope_resolves_types_and_functions_of_one_generation() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f8");
     let scope = slim.enter().expect("it is alive");

@@ -186,7 +186,7 @@ fn a_recursive_resolver_of_native_libraries_is_refused() {
 }
 
 #[test]
-fn ever_new_questions_inside_questions_come_to_an_end() {
+fn endless_nested_resolver_requests_are_refused_at_a_limit() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("deep").expect("the name is free");
     let again = slim.clone();
@@ -327,7 +327,7 @@ fn concurrent_requests_share_the_module_loaded_by_another_thread() {
 }
 
 #[test]
-fn if_the_first_fails_the_second_tries_itself() {
+fn a_waiting_load_retries_after_the_first_fails() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("again").expect("the name is free");
     let (begun, has_begun) = channel::<()>();
@@ -398,7 +398,7 @@ fn a_listener_may_load_more_modules_into_the_context() {
 }
 
 #[test]
-fn a_resolver_that_is_dropped_may_do_what_it_likes() {
+fn a_resolver_may_set_another_resolver_while_dropped() {
     /// Sets a resolver in its drop.
     struct Sets(LoadContext);
     impl Drop for Sets {

@@ -272,8 +272,8 @@ fn put_u32(facts: &mut [u8], at: usize, number: u32) {
 }
 
 #[test]
-fn a_module_of_another_border_is_refused_with_both_sides_facts() {
-    scene("a_module_of_another_border_is_refused_with_both_sides_facts", |scene| {
+fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
+    scene("a_module_of_another_abi_is_refused_with_facts_of_both_sides", |scene| {
         let mut check = |edit: fn(&mut [u8]), says: &str, is: fn(&LoadError) -> bool| {
             scene.put_sealed(&with_manifest(scene, edit));
             scene.is_refused_as(says, says, is);

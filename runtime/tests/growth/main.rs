@@ -262,7 +262,7 @@ fn reload_reports_not_taken_are_kept_up_to_a_limit() {
 }
 
 #[test]
-fn constructions_and_deaths_leave_nothing() {
+fn constructions_and_destructions_leave_nothing() {
     let host = host(&[cube(1)]);
     let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
     check(2000, |round| {

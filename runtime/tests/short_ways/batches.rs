@@ -191,7 +191,7 @@ fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
 }
 
 #[test]
-fn a_frame_ticks_those_that_want_it_and_names_who_fails() {
+fn a_frame_ticks_enabled_actors_and_names_those_that_fail() {
     let host = host();
     let turned = |horse: ObjectHandle| match host.objects().call(horse, "degrees", &[]) {
         Ok(Some(Value::F64(turned))) => turned,

@@ -38,7 +38,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
 }
 
 #[test]
-fn a_short_call_is_named_where_somebody_wants_a_safe_point() {
+fn a_refused_safe_point_names_the_running_fast_call() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     kept.mood.set(horse, 4).expect("written");

@@ -69,7 +69,7 @@ impl<S: Subscriber> Layer<S> for Logger {
 }
 
 #[test]
-fn while_a_slice_is_lent_nothing_is_called_or_written() {
+fn calls_and_writes_are_refused_while_a_slice_is_borrowed() {
     let subscriber = tracing_subscriber::registry().with(Logger);
     tracing::subscriber::with_default(subscriber, || {
         let host = host();
