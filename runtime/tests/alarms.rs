@@ -457,7 +457,7 @@ fn is_within(image: &Path, address: usize) -> bool {
     ends.iter().min().is_some_and(|start| *start <= address) && ends.iter().max().is_some_and(|end| address < *end)
 }
 
-/// The C library keeps addresses of blocks of completed requests. `stale_addresses_of_an_unloaded_requester…` maps memory at those addresses.
+/// The C library keeps addresses of blocks of completed requests. `stale_addresses_of_an_unloaded_requester…` maps memory there.
 #[test]
 fn a_module_mapped_next_to_a_requester_is_unmapped() {
     alone("a_module_mapped_next_to_a_requester_is_unmapped", |library| {

@@ -1,6 +1,5 @@
 //! Names that a plugin can call by thread: in the Master and in a Slim, on the calling thread and on its own. The table is in
 //! `runtime/docs/calls.md`.
-//! in `runtime/docs/calls.md`.
 
 use crate::support;
 

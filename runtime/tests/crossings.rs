@@ -1,5 +1,5 @@
-//! Calls by Rust types, in both directions: what they give, and what becomes of one that is kept when its generation is over, its
-//! object is gone, its callee panics, or somebody wants a reload in the middle of it.
+//! Calls by Rust types in both directions: results, and kept calls after the end of their generation, after the destruction of their
+//! object, after a panic of the callee, and with a reload requested during the call.
 
 use crate::support;
 
@@ -16,7 +16,7 @@ use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, WeakRuntime, nativ
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 pub(crate) struct Adder {
-    /// What it has added up.
+    /// Sum of all additions.
     #[uproperty]
     total: i32,
     counted: i32,
@@ -28,7 +28,7 @@ thread_local! {
     pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
     /// Additional action of such a drop.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
-    /// The host, for a method that ends its own object.
+    /// The host, for a method that destroys its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
 
@@ -59,14 +59,14 @@ impl Adder {
         left.wrapping_add(right)
     }
 
-    /// The sum, by code of the host or of whoever overrides it.
+    /// The sum, computed by the host or by an override.
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
     fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
-    /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
+    /// Adds to the count, a Rust field of the host; fails for zero, and panics for negative numbers.
     #[ufunction]
     fn count(&mut self, number: i32) -> Result<i32, CallError> {
         assert!(number >= 0, "{number} is below zero");
@@ -77,7 +77,7 @@ impl Adder {
         Ok(self.counted)
     }
 
-    /// Ends the object, and counts after that.
+    /// Destroys the object, and counts afterwards.
     #[ufunction]
     fn end(&mut self, this: This<Self>) -> i32 {
         self.told.0 = true;
@@ -91,7 +91,7 @@ impl Adder {
         self.counted
     }
 
-    /// Ends the object, and fails.
+    /// Destroys the object, and fails.
     #[ufunction]
     fn end_badly(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.told.0 = true;
@@ -101,7 +101,7 @@ impl Adder {
         Err(CallError::returned("it ends badly"))
     }
 
-    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
+    /// Adds the result of the event to the count while the Rust fields are in use.
     #[ufunction]
     fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.counted += this.sum_up(1, 1);
@@ -109,7 +109,7 @@ impl Adder {
     }
 }
 
-/// A host with `crossings` and a cube, whose build has that tag.
+/// Libraries of `crossings` and of a cube with this build tag.
 fn libraries(cube: u64) -> Vec<PathBuf> {
     vec![support::plugin("crossings", &[]), support::tagged("magic-cube", &[], cube)]
 }
@@ -284,7 +284,7 @@ fn a_property_is_refused_as_a_typed_function() {
     assert!(refused.to_string().contains("a property of type i32"), "{refused}");
 }
 
-/// A host whose `crossings` calls it directly, with a leaf as well.
+/// A host with a leaf, which `crossings` calls directly.
 pub(crate) fn direct_host(libraries: &[PathBuf]) -> Runtime {
     let runtime = support::builder().natives(natives![Adder]).build().unwrap_or_else(|error| panic!("{error}"));
     let add = |_: &Runtime, (left, right): (i32, i32)| left.wrapping_add(right);
@@ -310,7 +310,7 @@ pub(crate) fn witness(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Game.Witness").expect("born")
 }
 
-/// Says how each line begins, by its first words.
+/// Checks the beginning of each line.
 fn begins(lines: &str, wanted: [&str; 5]) {
     let found: Vec<_> = lines.lines().collect();
     assert_eq!(found.len(), wanted.len(), "{lines}");
@@ -323,11 +323,11 @@ fn begins(lines: &str, wanted: [&str; 5]) {
 fn direct_calls_match_calls_with_slots() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    // The construction has counted once, and the class default object has fields of its own.
+    // The construction has counted once; the class default object has its own fields.
     for counted in 2..5 {
         let lines = ask(&host, witness, "call_all", &[]);
         let method = format!("method: {counted}");
-        // The defaults came after the red constructor.
+        // The defaults are applied after the red constructor.
         let read = if counted == 2 { "read: 0" } else { "read: 5" };
         begins(&lines, ["function: 3", &method, "event: 3", read, "write: ()"]);
     }
@@ -354,7 +354,7 @@ fn errors_and_panics_of_direct_calls_reach_the_caller() {
         let error = count(0);
         assert!(error.starts_with("count: RETURNED") && error.contains("crossings.rs:"), "{error}");
     }
-    // The fields are free after each of these.
+    // Each of these calls releases the fields.
     assert_eq!(count(10), "count: 11");
     let leaf = [Value::Text("ex:/host.leaf".into()), Value::I32(-13)];
     let error = text(&host, "nm:/crossings:Sums:call_with", &leaf);
@@ -469,7 +469,7 @@ fn a_direct_call_runs_the_current_override() {
         let report = host.reload_changed(&libraries(features, tag)).expect("a Master");
         report.into_result().unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(other("sum_of"), sum);
-        // Objects without the override are not concerned.
+        // Objects without the override are not affected.
         assert!(ask(&host, witness, "call_all", &[]).contains("event: 3"));
     }
     let sums = other("sums_of");
@@ -532,7 +532,7 @@ fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
 fn an_object_destroyed_in_its_direct_call_is_dropped_after_the_call() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    // The method of the host ends its own object, and counts in its fields after that.
+    // The method of the host destroys its own object, then counts in its fields.
     for _ in 0..3 {
         let adder = host.objects().spawn("/Script/Test.Adder").expect("born");
         assert_eq!(ask(&host, witness, "end_of", &[Value::Object(adder)]), "end: 7");
@@ -550,7 +550,7 @@ fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     let (inner, seen) = (host.downgrade(), Rc::clone(&heard));
     IN_THE_DROP.set(Some(Rc::new(move || {
         let host = inner.upgrade().expect("it is there");
-        // A direct call of the plugin that fails, whose failure it fetches.
+        // A failing direct call of the plugin, which reads the error.
         let said = ask(&host, witness, "count_of", &[Value::Object(other)]);
         assert!(said.contains("nothing to count"), "{said}");
         seen.set(seen.get() + 1);

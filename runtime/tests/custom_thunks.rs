@@ -58,7 +58,7 @@ impl Sums {
         frame.give_result(count as i32)
     }
 
-    /// The sum of the numbers, of which none is a wildcard.
+    /// Sum of two numbers; no parameter is a wildcard.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_sum)]
     fn sum(one: i32, two: i32) -> i32;
 
@@ -74,7 +74,7 @@ impl Sums {
         run_meanwhile()
     }
 
-    /// Looks into an array before and after it runs what the test wants.
+    /// Reads an array before and after the action of the test.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_look_around, array_parm = "target")]
     fn look_around(target: ArrayWildcard) -> String;
 
@@ -100,7 +100,7 @@ impl Sums {
         frame.give_result(format!("{copy:?} {said}"))
     }
 
-    /// Returns before its call is done.
+    /// Returns without finishing its call.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(one: i32) -> i32;
 

@@ -375,7 +375,7 @@ pub(crate) struct Bell {
     /// Delegate for each toll.
     #[uproperty]
     on_tolled: OnTolled,
-    /// Is asked.
+    /// Decides whether the bell may toll.
     #[uproperty]
     may_toll: MayToll,
     /// Number of tolls received.
@@ -385,27 +385,27 @@ pub(crate) struct Bell {
 
 #[uclass]
 impl Bell {
-    /// Hears a bell.
+    /// Counts the tolls of a bell.
     #[ufunction]
     fn hear(&self, this: This<Self>, times: u32, by: Obj<Bell>) {
         assert_ne!(by, this.as_obj(), "another one");
         this.set_heard(this.heard() + times);
     }
 
-    /// Asks that rule, and keeps it.
+    /// Stores the rule and calls it.
     #[ufunction]
     fn agree(&self, this: This<Self>, times: u32, rule: MayToll) -> Result<bool, CallError> {
         this.set_may_toll(rule);
         rule.call(this.world(), (times,))
     }
 
-    /// Not more than that.
+    /// Accepts at most four.
     #[ufunction]
     fn at_most_four(&self, times: u32) -> bool {
         times <= 4
     }
 
-    /// Has another bell agree to what this one may.
+    /// Passes the rule to another bell.
     #[ufunction]
     fn hand_on(&self, this: This<Self>, other: Obj<Bell>, rule: MayToll) -> Result<bool, CallError> {
         this.get(other).map_or(Ok(false), |other| other.agree(3, rule))

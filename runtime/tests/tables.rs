@@ -30,7 +30,7 @@ const STAYING: &str = r#"
     callback staying_variable;
     static volatile long looked[1024];
     static void look_at(void *data) { looked[0] += *(long *)data; }
-    // Takes memory as libraries with allocators of their own do.
+    // Maps memory like a library with its own allocator.
     static struct entry *elsewhere(const char *how) {
         if (!strcmp(how, "mapping")) {
             char *mapped = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,7 +52,7 @@ const STAYING: &str = r#"
             }
             return *from = calloc(1, 24);
         }
-        // More than a search takes in.
+        // Exceeds the limit of a search.
         void **many = calloc(100, sizeof *many);
         for (int at = 0; at < 100; at++) many[at] = calloc(1, 1 << 20);
         staying_table = (struct entry *)many;
@@ -65,11 +65,11 @@ const STAYING: &str = r#"
             return;
         }
         struct entry *entry = malloc(sizeof *entry);
-        // Blocks may be longer than what was asked for, with words left over from before in the rest.
+        // A block may be longer than requested, with stale words in the rest.
         memset(entry, 0, malloc_usable_size(entry));
         *entry = (struct entry){ staying_table, call, data };
         staying_table = entry;
-        // Others register after it, so that it is far from the beginning.
+        // Further registrations follow, so the entry is far from the beginning.
         for (int others = call == look_at && data == (void *)looked ? 0 : 100; others; others--)
             staying_keep(look_at, (void *)looked);
     }
@@ -408,7 +408,6 @@ fn opened_later_keeps(library: &Path, address: usize) {
 
 /// Ignores an address of a module in a library as a stale value if neither the module nor its own dependencies can have opened the
 /// library: libraries of other modules contain numbers and reused memory.
-/// have opened it: libraries of another module hold numbers, and memory that was theirs before.
 #[test]
 fn a_library_opened_by_another_module_keeps_nothing() {
     alone("a_library_opened_by_another_module_keeps_nothing", || {
@@ -520,7 +519,7 @@ fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
         leave(&host, "blocks");
         let report = end_of_first(&host, &library);
         let [end] = &report.modules[..] else { panic!("{report}") };
-        // Three own blocks, and the string, of which the environment has a copy.
+        // Three own blocks, and the string that the environment has copied.
         let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
         assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
         assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");

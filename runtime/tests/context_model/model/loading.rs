@@ -24,7 +24,8 @@ enum Sort {
 /// The searches and loads that a thread has begun, the outermost first.
 type UnderWay = (Gen, Module, Sort);
 
-/// Begins a search or a load. A search is refused inside of one of the same module; a load only inside of a load, as a search may end in it.
+/// Begins a search or a load. A search is refused inside a search for the same module; a load only inside a load, since a search may end
+/// in one.
 fn begin(chain: &mut Vec<UnderWay>, to: Gen, module: Module, sort: Sort) -> Result<(), Stop> {
     let is_ring = |(other, name, outer): &UnderWay| {
         (*other, *name) == (to, module) && (sort == Sort::Asking || *outer == Sort::Loading)
