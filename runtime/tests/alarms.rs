@@ -3,7 +3,7 @@
 //!
 //! Each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "handles signals and looks at timers, as a host's own code may")]
+#![expect(unsafe_code, reason = "handles signals and reads timers, as a host's own code may")]
 
 use crate::support;
 
@@ -95,7 +95,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     // Finalizers run first, and their thread may take any time.
     let begun = Instant::now();
     loop {
-        let report = ticket.wait(Duration::from_millis(1)).expect_err("somebody keeps it");
+        let report = ticket.wait(Duration::from_millis(1)).expect_err("a holder keeps it");
         if report.blockers.iter().any(|by| by.kind != LeaseKind::Finalizer) {
             return (ticket, report.to_string());
         }
@@ -262,7 +262,7 @@ fn the_alarm_of_the_new_generation_outlives_the_old_one() {
         leave(&host, "alarm");
         let lease = host.unloads().lease_master("a test").expect("there is a Master");
         host.reload(&[library]).expect("there is a Master").into_result().expect("it is loaded");
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         leave(&host, "interval");
         drop(lease);
         let begun = Instant::now();
@@ -345,7 +345,7 @@ fn a_message_is_not_delivered_to_an_unloaded_module() {
             let host = self::host(library, |_| ());
             leave(&host, what);
             send();
-            support::until("a message is told as long as the module is there", || calls(&host) == 1);
+            support::until("a message is delivered while the module is loaded", || calls(&host) == 1);
             unload(&host);
         }
     });
@@ -378,7 +378,7 @@ fn an_unawaited_child_process_is_reported() {
         let [UnwaitedProcess { pid, is }] = &report.modules[0].children_left[..] else { panic!("{report}") };
         assert_eq!(is, "true, ended with status 0");
         assert!(report.to_string().contains(&format!("process {pid} not waited for (true, ended with status 0)")));
-        assert!(exists(*pid), "it is only told");
+        assert!(exists(*pid), "the child is only reported");
     });
 }
 

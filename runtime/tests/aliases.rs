@@ -132,7 +132,7 @@ fn check_objects(last_serial: u32) {
 fn check_blacks(last_serial: u32) {
     let host = host(last_serial);
     let store: Store<AnyConjugate> = Store {
-        make: |host, made| host.conjugates().make("Optional(u64)", &mark_of(made)).expect("a black"),
+        make: |host, made| host.conjugates().make("Optional(u64)", &mark_of(made)).expect("an owned value"),
         end: |host, black| host.conjugates().give_back(black),
         mark: |host, black| match host.conjugates().read(black) {
             Ok(Value::Optional(Some(mark))) => match *mark {

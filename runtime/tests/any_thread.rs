@@ -74,7 +74,7 @@ fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
         };
         NAMES.map(row).concat()
     });
-    assert_eq!(rows[0], rows[1], "there is no thread that is special to a Slim");
+    assert_eq!(rows[0], rows[1], "a Slim treats all threads alike");
     expect![[r#"
         ex:/ledger.add 3
         nm:/ledger:Sums:add 3

@@ -53,7 +53,7 @@ fn a_borrowing_method_starts_async_calls_and_their_delegates_receive_the_results
 #[test]
 fn a_host_starts_async_calls_with_and_without_a_delegate() {
     let (record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     begin(&host, robot, "count", &[Value::U32(2), bound(&host, other, "counted")]);
     begin(&host, robot, "bring", &[text("tea"), text("the roof"), bound(&host, other, "brought")]);
     let none = bound(&host, ObjectHandle::NONE, "");
@@ -99,7 +99,7 @@ fn the_class_declares_the_parameter_that_receives_the_result() {
 #[test]
 fn destroying_the_object_ends_async_calls_without_calling_listeners() {
     let (record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     begin(&host, robot, "count", &[Value::U32(5), bound(&host, other, "counted")]);
     tick(&host, 10);
     host.objects().destroy(robot);
@@ -113,7 +113,7 @@ fn destroying_the_object_ends_async_calls_without_calling_listeners() {
 #[test]
 fn a_destroyed_listener_is_only_logged_as_an_error() {
     let (record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "counted")]);
     host.objects().destroy(other);
     for _ in 0..3 {
@@ -126,7 +126,7 @@ fn a_destroyed_listener_is_only_logged_as_an_error() {
 #[test]
 fn a_failure_without_a_listener_is_logged() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     let none = bound(&host, ObjectHandle::NONE, "");
     begin(&host, robot, "bring", &[text("tea"), text("nowhere"), none.clone()]);
     begin(&host, robot, "bring", &[text("tea"), text("the edge"), none]);

@@ -225,7 +225,7 @@ fn fence() -> (Runtime, ObjectHandle) {
 fn tells(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match ask(host, object, function, &[]) {
         Some(Value::Text(told)) => told,
-        other => panic!("`{function}` tells a text, not {other:?}"),
+        other => panic!("`{function}` returns a string, not {other:?}"),
     }
 }
 
@@ -266,7 +266,7 @@ fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
         ex:/find has the signature (… -> Object), the caller was built for (… -> a value that has a conjugate): rebuild the caller
         a black String that another owns: open a `clone()` of it
         a String that is no property cannot be lent: lend a `clone()` of it"#]].assert_eq(&tells(&host, fence, "trade"));
-    assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "what was not kept has gone, whatever failed");
+    assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "values that were not kept are dropped despite failures");
     ask(&host, fence, "let_go", &[]);
     until_flushed(&host);
     assert_eq!((host.conjugates().blacks().count(), host.conjugates().blacks().queued), (0, 0));

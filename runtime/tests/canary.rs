@@ -61,7 +61,7 @@ fn refused(feature: &str, deadline: Duration) -> LoadError {
 
     let host = builder().build().expect("a host");
     host.create_master(&[broken(&[])]).expect("a healthy build");
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     host.objects().call(fragile, "poke", &[]).expect("it counts");
     let (digest, mapped) = (host.worlds().hash(), mappings(&host));
     let report = host.reload(&[broken(&[feature])]).expect("a Master");
@@ -144,7 +144,7 @@ fn a_healthy_module_is_loaded() {
 fn a_program_that_is_no_canary_is_found_out() {
     for (program, told) in [("/bin/true", "before it said a word"), ("/nowhere/at/all", "No such file")] {
         let host = support::builder().canary(Canary::Program(program.into())).build().expect("a host");
-        let error = host.create_master(&[broken(&[])]).expect_err("nobody tried it");
+        let error = host.create_master(&[broken(&[])]).expect_err("the canary is unavailable");
         assert!(matches!(error, Error::Load(LoadError::CanaryUnavailable { .. })), "{error:?}");
         assert!(error.to_string().contains(told), "{error}");
         assert_unmapped(&host);
@@ -246,7 +246,7 @@ fn a_context_can_do_without_a_canary() {
         (contexts.create_slim("with").expect("a name"), contexts.create_slim("without").expect("a name"));
     assert!(matches!(refused_by(&with, ""), LoadError::CanaryUnavailable { .. }));
     without.set_canary(Canary::Off);
-    without.load_path(unruly("")).expect("nobody tries it");
+    without.load_path(unruly("")).expect("the canary is off");
     without.set_canary(nobody);
     let refused = without.replace(unruly("prints-frames"));
     assert!(matches!(refused, Err(ContextError::Load(LoadError::CanaryUnavailable { .. }))), "{refused:?}");
@@ -255,7 +255,7 @@ fn a_context_can_do_without_a_canary() {
 fn frames_that_a_module_prints_are_not_heard() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("prints").expect("a free name");
-    slim.load_path(unruly("prints-frames")).expect("printing is no fault");
+    slim.load_path(unruly("prints-frames")).expect("printing is permitted");
     assert_eq!(answer(&slim), Some(Value::U32(42)));
 }
 

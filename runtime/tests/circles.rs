@@ -79,7 +79,7 @@ fn the_last_strong_handle_ends_a_slim_despite_weak_handles_in_callbacks() {
     let weak: WeakLoadContext = slim.downgrade();
     let own = weak.clone();
     slim.set_resolver(move |_| Ok(own.upgrade().map(|_| FoundModule::File(reports()))));
-    slim.load_name("reports", &VersionReq::STAR).expect("its resolver knows it");
+    slim.load_name("reports", &VersionReq::STAR).expect("its resolver finds it");
     drop(slim);
     assert!(weak.upgrade().is_none() && contexts.slim("weakly held").is_none());
 }
@@ -92,9 +92,9 @@ fn callbacks_receive_a_handle_to_their_owner() {
     let say = |heard: &Arc<Mutex<Vec<String>>>| {
         let heard = Arc::clone(heard);
         move |who: &str, context: Option<LoadContext>, contexts: Option<Contexts>| {
-            let context = context.map_or_else(|| "nobody".to_owned(), |context| context.name().to_owned());
+            let context = context.map_or_else(|| "none".to_owned(), |context| context.name().to_owned());
             let count = contexts.map_or(0, |contexts| contexts.all().len());
-            heard.lock().expect("nobody panics with it").push(format!("{who} {context} {count}"));
+            heard.lock().expect("not poisoned").push(format!("{who} {context} {count}"));
         }
     };
     let slim = contexts.create_slim("given").expect("the name is free");
@@ -109,17 +109,17 @@ fn callbacks_receive_a_handle_to_their_owner() {
     });
     slim.on_unloading(0, move |told| unloading("unloading", told.load_context(), told.contexts()));
     contexts.on_event(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
-    slim.load_name("reports", &VersionReq::STAR).expect("its handler knows it");
+    slim.load_name("reports", &VersionReq::STAR).expect("its handler finds it");
     // Dropping this handle begins the unload, so no further handle can be passed.
     drop(slim);
     let expected = [
         "resolver given 2",
         "handler given 2",
         "Loaded Slim \"given\" 1 reports given 2",
-        "Unloading Slim \"given\" 1 nobody 2",
-        "unloading nobody 2",
+        "Unloading Slim \"given\" 1 none 2",
+        "unloading none 2",
     ];
-    assert_eq!(heard.lock().expect("nobody panics with it")[..5], expected);
+    assert_eq!(heard.lock().expect("not poisoned")[..5], expected);
 
     let told = Rc::new(RefCell::new(Vec::new()));
     let tells = Rc::clone(&told);
@@ -128,7 +128,7 @@ fn callbacks_receive_a_handle_to_their_owner() {
         tells.borrow_mut().push((generation, there_is(&host.stage_dir())));
     });
     host.unload_master().expect("a Master");
-    host.create_master(&[support::plugin("lingering", &[])]).expect("it comes up");
+    host.create_master(&[support::plugin("lingering", &[])]).expect("it starts");
     drop(host);
     assert_eq!(*told.borrow(), [(1, true), (2, true)], "also when the last handle was dropped with a living Master");
 }
@@ -164,7 +164,7 @@ fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
     drop((contexts, default));
     record.take();
 
-    host.shutdown().into_result().expect("all has ended");
+    host.shutdown().into_result().expect("a clean shutdown");
     let told = record.take();
     let expected = [
         "listener for events: 1",
@@ -255,7 +255,7 @@ fn a_host_shut_down_by_a_ticker_has_no_tickers() {
     let ticked = Rc::clone(&seat);
     let builder = support::builder().ticker(move |_, _| {
         if let Some(host) = ticked.borrow_mut().take() {
-            host.shutdown().into_result().expect("a ticker stands at a safe point");
+            host.shutdown().into_result().expect("a ticker runs at a safe point");
         }
     });
     let (host, owner) = (builder.build().unwrap_or_else(|error| panic!("{error}")), Rc::downgrade(&seat));
@@ -274,7 +274,7 @@ fn a_replaced_resolver_may_use_its_context_while_dropped() {
         fn drop(&mut self) {
             let context = self.0.upgrade().expect("it is there");
             context.set_resolver(|_| Ok(None));
-            self.1.lock().expect("nobody panics with it").push(context.modules().len());
+            self.1.lock().expect("not poisoned").push(context.modules().len());
         }
     }
     let contexts = runtime().contexts();
@@ -290,5 +290,5 @@ fn a_replaced_resolver_may_use_its_context_while_dropped() {
         done.send(()).expect("it is waited for");
     });
     is_done.recv_timeout(LONG).expect("it does not wait for itself");
-    assert_eq!(*seen.lock().expect("nobody panics with it"), [0]);
+    assert_eq!(*seen.lock().expect("not poisoned"), [0]);
 }

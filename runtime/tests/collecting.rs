@@ -96,8 +96,8 @@ fn tick_until_collected(host: &Runtime) -> Collected {
         if let Some(collected) = host.collection().take_done().pop() {
             return collected;
         }
-        assert!(host.collection().is_under_way(), "it is done or under way");
-        assert!(Instant::now() < deadline, "a mark comes to its end");
+        assert!(host.collection().is_under_way(), "the collection is done or in progress");
+        assert!(Instant::now() < deadline, "the mark phase completes");
     }
 }
 
@@ -192,7 +192,7 @@ fn an_object_changes_its_name_and_its_outer() {
     let host = host();
     let (house, chair) =
         (host.objects().spawn(NODE).expect("an object"), host.objects().spawn(NODE).expect("an object"));
-    host.objects().rename(chair, "chair", house).expect("nobody is called so in there");
+    host.objects().rename(chair, "chair", house).expect("the name is free in there");
     assert_eq!((host.objects().find_in(house, "chair"), host.objects().find_in(NONE, "chair")), (Some(chair), None));
     assert_eq!(
         (host.objects().outer_of(chair), host.objects().name_of(chair).as_deref()),
@@ -201,7 +201,7 @@ fn an_object_changes_its_name_and_its_outer() {
     let other = host.objects().spawn_in(NODE, house).expect("an object");
     let refused = host.objects().rename(other, "chair", house).expect_err("the name is taken");
     assert!(matches!(refused, RenameError::Taken { holder, .. } if holder == chair), "{refused}");
-    let refused = host.objects().rename(house, "house", chair).expect_err("it would lie in itself");
+    let refused = host.objects().rename(house, "house", chair).expect_err("it would contain itself");
     assert!(matches!(refused, RenameError::Circle { .. }), "{refused}");
 }
 
@@ -211,7 +211,7 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     let meddler = host.objects().spawn("/Script/Graph.Meddler").expect("an object");
     let dead = loose(&host);
     meddle(|_| panic!("it was lost"));
-    let error = host.collection().collect().expect_err("what the meddler refers to is not known").to_string();
+    let error = host.collection().collect().expect_err("a reference of the meddler is unknown").to_string();
     for part in [
         "add_references of /Script/Graph.Meddler",
         &host.objects().describe(meddler),
@@ -229,7 +229,7 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     );
     // The mark phase and its mode are over: writes, constructions and the next collection work as usual.
     link(&host, meddler, loose(&host));
-    assert_eq!(host.collection().collect().expect("nobody panics"), 1);
+    assert_eq!(host.collection().collect().expect("no hook panics"), 1);
     assert!(!host.objects().is_alive(dead));
 }
 

@@ -144,11 +144,11 @@ fn calls_by_rust_types_cross_in_both_directions() {
         assert_eq!(add.call((20, 22)).expect(name), 42);
         assert_eq!(add.call((i32::MAX, 1)).expect(name), i32::MIN);
     }
-    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("spawned");
     for name in ["uf:/Script/Game.Crossing:add", "uf!:/Script/Game.Crossing:add", "uf:/Script/Test.Adder:add_inside"] {
         let add: TypedFunction<(Obj<Object>, i32, i32), i32> = host.function(name).expect(name);
         assert_eq!(add.call((Obj::new(crossing), 20, 22)).expect(name), 42);
-        let cube = host.objects().spawn("/Script/Game.MagicCube").expect("born");
+        let cube = host.objects().spawn("/Script/Game.MagicCube").expect("spawned");
         for (wrong, says) in [(cube, "not a"), (ObjectHandle::NONE, "is to no object")] {
             let error = add.call((Obj::new(wrong), 1, 1)).expect_err("no such object").to_string();
             assert!(error.contains(says), "{name}: {error}");
@@ -180,13 +180,13 @@ fn a_typed_callees_panic_is_an_error_and_later_calls_work() {
 #[test]
 fn an_error_of_a_typed_function_of_the_host_is_its_authors() {
     let host = host();
-    let root = |_: &Runtime, (of,): (i64,)| of.checked_isqrt().ok_or("there is no root of it");
+    let root = |_: &Runtime, (of,): (i64,)| of.checked_isqrt().ok_or("it has no integer root");
     host.calls().register_typed("host.root", root).expect("the name is free");
     let root: TypedFunction<(i64,), i64> = host.function("ex:/host.root").expect("it is there");
     assert_eq!(root.call((81,)).expect("nine"), 9);
     let error = root.call((-1,)).expect_err("none").to_string();
     assert!(
-        error.contains("returned the error \"there is no root of it\"") && error.contains("crossings.rs:"),
+        error.contains("returned the error \"it has no integer root\"") && error.contains("crossings.rs:"),
         "{error}"
     );
 }
@@ -253,7 +253,7 @@ fn a_reload_requested_in_a_typed_call_waits_or_is_refused() {
 #[test]
 fn a_typed_call_on_a_destroyed_object_is_refused() {
     let host = host();
-    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("spawned");
     let add: TypedFunction<(Obj<Object>, i32, i32), i32> =
         host.function("uf:/Script/Game.Crossing:add").expect("it is there");
     assert_eq!(add.call((Obj::new(crossing), 1, 2)).expect("three"), 3);
@@ -307,7 +307,7 @@ pub(crate) fn ask(host: &Runtime, object: ObjectHandle, function: &str, argument
 }
 
 pub(crate) fn witness(host: &Runtime) -> ObjectHandle {
-    host.objects().spawn("/Script/Game.Witness").expect("born")
+    host.objects().spawn("/Script/Game.Witness").expect("spawned")
 }
 
 /// Checks the beginning of each line.
@@ -336,7 +336,7 @@ fn direct_calls_match_calls_with_slots() {
         let sum = host.calls().call("nm:/crossings:Sums:call_often", &arguments).expect("it adds");
         assert_eq!(sum, Some(Value::I32(1_000)), "{name}");
     }
-    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("spawned");
     for often in ["method_often", "event_often", "property_often"] {
         assert_eq!(host.objects().call(crossing, often, &[Value::U64(1_000)]).expect(often), Some(Value::I32(1_000)));
     }
@@ -380,7 +380,7 @@ fn a_leaf_is_called_by_its_pointer_and_nothing_else_has_one() {
         assert!(refused.contains(&format!("there is no pointer to `{other}` now")), "{refused}");
     }
     host.calls().observe(Observed { counts: true, spans: false });
-    assert!(with("ex:/host.leaf", 41).contains("there is no pointer"), "each call is to be seen");
+    assert!(with("ex:/host.leaf", 41).contains("there is no pointer"), "each call must be observed");
 }
 
 #[test]
@@ -402,7 +402,7 @@ fn a_static_function_is_found_as_no_method() {
 #[test]
 fn a_direct_call_does_not_borrow_a_plugin_part_in_use() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
-    let echo = host.objects().spawn("/Script/Game.Echo").expect("born");
+    let echo = host.objects().spawn("/Script/Game.Echo").expect("spawned");
     let error = host.objects().call(echo, "count_sum", &[]).expect_err("the fields are in use").to_string();
     assert!(error.contains("`count` needs the plugin part while `count_sum` holds it"), "{error}");
     assert_eq!(host.objects().call(echo, "count", &[Value::I32(2)]).expect("they are free"), Some(Value::I32(2)));
@@ -449,7 +449,7 @@ fn direct_calls_before_a_commit_are_refused_like_other_calls() {
     // The module that has called directly reaches a phase without direct calls.
     let path = support::test_dir().join("direct_calls.world");
     host.worlds().save(&path).expect("it is saved");
-    let found = host.objects().path_of(witness).expect("it lives");
+    let found = host.objects().path_of(witness).expect("alive");
     host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     let again = host.objects().at_path(&found).expect("it is there again");
     begins(&ask(&host, again, "heard", &[]), refused);
@@ -462,7 +462,7 @@ fn a_direct_call_runs_the_current_override() {
         |features: &[&str], tag| vec![support::plugin("crossings", &[]), support::tagged("detours", features, tag)];
     let host = direct_host(&libraries(&[], 1));
     let witness = witness(&host);
-    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("spawned");
     let other = |function: &str| ask(&host, witness, function, &[Value::Object(detour)]);
     assert_eq!(other("sum_of"), "sum: 3");
     for (features, tag, sum) in [(&["override"][..], 2, "sum: 4"), (&[], 3, "sum: 3"), (&["override"], 4, "sum: 4")] {
@@ -481,12 +481,12 @@ fn a_direct_call_runs_the_current_override() {
 fn a_property_handle_expires_with_the_generation_of_its_class() {
     let libraries = |tag| vec![support::plugin("crossings", &[]), support::tagged("detours", &[], tag)];
     let host = direct_host(&libraries(1));
-    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("spawned");
     let name = "up:/Script/Game.Detour:miles";
     let keep = || text(&host, "nm:/crossings:Sums:keep_property", &[Value::Text(name.into())]);
     let read = || text(&host, "nm:/crossings:Sums:read_kept", &[Value::Object(detour)]);
     assert_eq!((keep(), read(), read()), (String::new(), "7".into(), "7".into()));
-    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("spawned");
     let wrong = text(&host, "nm:/crossings:Sums:read_kept", &[Value::Object(crossing)]);
     assert!(wrong.contains("is a /Script/Game.Crossing, not a /Script/Game.Detour"), "{wrong}");
     let report = host.reload_changed(&libraries(2)).expect("a Master");
@@ -504,9 +504,9 @@ fn a_property_handle_expires_with_the_generation_of_its_class() {
 fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
     let host = direct_host(&[support::plugin("crossings", &[]), support::tagged("detours", &["override"], 1)]);
     let witness = witness(&host);
-    let plain = host.objects().spawn("/Script/Test.Adder").expect("born");
-    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
-    let gone = host.objects().spawn("/Script/Test.Adder").expect("born");
+    let plain = host.objects().spawn("/Script/Test.Adder").expect("spawned");
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("spawned");
+    let gone = host.objects().spawn("/Script/Test.Adder").expect("spawned");
     host.objects().destroy(gone);
     let each = |objects: [ObjectHandle; 3], left| {
         let [first, second, third] = objects.map(Value::Object);
@@ -534,7 +534,7 @@ fn an_object_destroyed_in_its_direct_call_is_dropped_after_the_call() {
     let witness = witness(&host);
     // The method of the host destroys its own object, then counts in its fields.
     for _ in 0..3 {
-        let adder = host.objects().spawn("/Script/Test.Adder").expect("born");
+        let adder = host.objects().spawn("/Script/Test.Adder").expect("spawned");
         assert_eq!(ask(&host, witness, "end_of", &[Value::Object(adder)]), "end: 7");
         assert!(!host.objects().is_alive(adder));
     }
@@ -545,7 +545,7 @@ fn an_object_destroyed_in_its_direct_call_is_dropped_after_the_call() {
 fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    let other = host.objects().spawn("/Script/Test.Adder").expect("born");
+    let other = host.objects().spawn("/Script/Test.Adder").expect("spawned");
     let heard: Rc<Cell<u32>> = Rc::default();
     let (inner, seen) = (host.downgrade(), Rc::clone(&heard));
     IN_THE_DROP.set(Some(Rc::new(move || {
@@ -556,7 +556,7 @@ fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
         seen.set(seen.get() + 1);
     })));
     for times in 1..=3 {
-        let adder = host.objects().spawn("/Script/Test.Adder").expect("born");
+        let adder = host.objects().spawn("/Script/Test.Adder").expect("spawned");
         let said = ask(&host, witness, "bad_end_of", &[Value::Object(adder)]);
         assert!(said.contains("it ends badly"), "{said}");
         assert_eq!(heard.get(), times);

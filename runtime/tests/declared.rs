@@ -48,7 +48,7 @@ fn each_kind_of_member_is_read() {
 #[test]
 fn reading_a_file_twice_yields_equal_bytes() {
     let library = support::plugin("values", &[]);
-    let text = |found: &Declared| serde_json::to_string(found).expect("texts and numbers");
+    let text = |found: &Declared| serde_json::to_string(found).expect("strings and numbers");
     assert_eq!(text(&of_file(&library)), text(&of_file(&library)));
 }
 

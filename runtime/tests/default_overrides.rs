@@ -44,7 +44,7 @@ fn a_class_overrides_defaults_of_its_base_and_nested_subobjects() {
     let text = |sticker| host.objects().get(sticker, "text").expect("it is there");
     assert_eq!(stickers.map(text), ["fragile", "heavy"].map(|text| Value::Text(text.to_owned())));
     assert_eq!(host.objects().get(big, "wood").expect("it is there"), Value::Text("oak".to_owned()));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn objects_follow_a_changed_override_where_they_had_the_old_one() {
     assert_eq!([follows, own].map(count), [8, 50].map(Value::U32));
     let weight = |object| host.objects().get(part(&host, object, "lid"), "weight").expect("it is there");
     assert_eq!([follows, own].map(weight), [10.5, 50.0].map(Value::F64));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_default_for_a_missing_member_refuses_the_load_with_its_path() {
 fn an_object_of_a_contextual_class_needs_an_outer() {
     let host = host(&[]);
     for class in ["/Script/Game.Sticker", "/Script/Game.ColorSticker"] {
-        let said = host.objects().spawn(class).expect_err("it stands alone").to_string();
+        let said = host.objects().spawn(class).expect_err("it needs an outer").to_string();
         assert!(said.contains("contextual") && said.contains("outer"), "{said}");
     }
     let outer = host.objects().spawn("/Script/Game.Crate").expect("it is declared");
@@ -88,7 +88,7 @@ fn an_object_of_a_contextual_class_needs_an_outer() {
     let declared = host.types().declared_by("parcels").expect("it is loaded");
     let sticker = declared.classes.iter().find(|class| class.path == "/Script/Game.Sticker").expect("it is there");
     assert!(sticker.flags.iter().any(|flag| flag == "contextual"), "{:?}", sticker.flags);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// Location of an object.

@@ -43,7 +43,7 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
 
 /// Takes the calls that a listener has received since the last check.
 fn heard(host: &Runtime, listener: ObjectHandle) -> String {
-    let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("texts") };
+    let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("not an array") };
     host.objects().set(listener, "heard", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
     let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { format!("{value:?}") };
     values.iter().map(text).collect::<Vec<_>>().join(", ")
@@ -84,7 +84,7 @@ fn a_named_delegate_is_a_property_an_element_and_a_parameter() {
     let (host, player, listener) = followed();
     assert_eq!(earn(&host, player, 5), "I32(5)");
     assert_eq!(heard(&host, listener), "heard 5 of 5");
-    assert_eq!(earn(&host, player, 100), "I32(5)", "the rule says no");
+    assert_eq!(earn(&host, player, 100), "I32(5)", "the rule denies it");
     assert_eq!(heard(&host, listener), "heard nothing");
     let rule = host.objects().get(player, "may_score").unwrap_or_else(|error| panic!("{error}"));
     let other = born(&host, PLAYER);
@@ -217,7 +217,7 @@ fn a_removed_function_is_unbound_and_rebound_when_it_returns() {
     let refused = host.links().bind(player, "on_scored", listener, "hear").expect_err("there is none").to_string();
     assert!(refused.contains("has no function hear"), "{refused}");
     reload(&host, &[scores(&[])]);
-    assert_eq!(bound(&host, player, "on_scored"), 0, "a binding that was taken out is made again by whoever wants it");
+    assert_eq!(bound(&host, player, "on_scored"), 0, "a removed binding is not restored by the host");
     assert_eq!(call(&host, listener, "follow", &[Value::Object(player)]), "nothing");
     assert_eq!(earn(&host, player, 5), "I32(10)");
     assert_eq!(heard(&host, listener), "heard 5 of 10");
@@ -300,7 +300,7 @@ fn a_panic_in_one_bound_function_keeps_no_other_from_being_called() {
     let told = earn(&host, player, 5);
     assert!(told.contains("5 points are too much"), "{told}");
     assert_eq!([heard(&host, last), heard(&host, first)], ["heard 5 of 5", "heard 5 of 5"]);
-    assert_eq!(bound(&host, player, "on_scored"), 3, "whoever failed is called the next time, too");
+    assert_eq!(bound(&host, player, "on_scored"), 3, "a failed listener is called the next time, too");
     assert!(earn(&host, player, 1).contains("1 points are too much"));
 }
 
@@ -318,7 +318,7 @@ fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
     }
     assert_eq!(earn(&host, player, 5), "I32(5)");
     let all = |host: &Runtime| [passes, out, before, late].map(|listener| heard(host, listener));
-    assert_eq!(all(&host), ["passed 5 on", "", "heard 5 of 5", ""], "taken out meanwhile, or bound meanwhile");
+    assert_eq!(all(&host), ["passed 5 on", "", "heard 5 of 5", ""], "removed or bound during the call");
     assert_eq!(earn(&host, player, 1), "I32(6)");
     assert_eq!(all(&host), ["", "", "heard 1 of 6", "heard 1 of 6"]);
 }
@@ -421,7 +421,7 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     let function = class.functions.iter().find(|function| function.name == "agree").expect("it is there");
     assert_eq!(function.params[1].ty, "Delegate(/Script/Test.Bell:MayToll(u32 -> bool))");
     let agree = |rule: MayToll, times| host.objects().with(bell, |bell| bell.agree(times, rule)).expect("it is alive");
-    let rule: MayToll = host.links().delegate(other.handle(), "at_most_four").expect("it suits");
+    let rule: MayToll = host.links().delegate(other.handle(), "at_most_four").expect("the types match");
     assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
     let kept = host.objects().with(bell, |bell| bell.may_toll().detach()).expect("it is alive");
     assert!(kept.call(&host, (4,)).expect("it was kept"));
@@ -435,13 +435,14 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     assert!(unbound.contains("bound to nothing"), "{unbound}");
     // A binding of values is checked when it is called.
     let wrong = Value::Delegate(Binding { object: other.handle(), function: host.intern("hear") });
-    let refused = host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it gives nothing");
+    let refused =
+        host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it returns no result");
     assert!(refused.to_string().contains("u32 -> bool"), "{refused}");
     host.objects().destroy(other.handle());
     host.collection().collect().expect("a safe point");
-    let gone = agree(rule, 1).expect_err("it went").to_string();
+    let gone = agree(rule, 1).expect_err("removed").to_string();
     assert!(gone.contains("gone"), "{gone}");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -477,16 +478,17 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     tolled.call(&host, (4, bell)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(seen.borrow().len(), 1, "the closure is gone");
     assert_eq!(host.objects().with(other, |other| other.heard()).expect("it is there"), 7);
-    let refused = may.bind(&host, other, "hear").expect_err("it gives nothing").to_string();
+    let refused = may.bind(&host, other, "hear").expect_err("it returns no result").to_string();
     assert!(refused.contains("(u32, Object(/Script/Test.Bell))") && refused.contains("(u32 -> bool)"), "{refused}");
 }
 
 fn gongs() -> Natives {
     let on_rung = NativeDelegate::multicast("Test", "OnRung").param("times", (PropertyKind::U32, ""));
     let ty = (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnRung(u32)");
-    let gong =
-        NativeClass::new("Test", "Gong", "/Script/Core.Object").doc("It is beaten.").property("on_rung", ty, 0, "");
-    let gong = gong.member_doc("on_rung", "Is told each time.");
+    let gong = NativeClass::new("Test", "Gong", "/Script/Core.Object")
+        .doc("A gong of the host.")
+        .property("on_rung", ty, 0, "");
+    let gong = gong.member_doc("on_rung", "Called at each stroke.");
     Natives::in_package("Test").delegate(on_rung.doc("A bell of the host was rung.")).class(gong)
 }
 

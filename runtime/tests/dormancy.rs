@@ -71,7 +71,7 @@ fn objects_of_a_removed_class_are_dormant_as_their_nearest_base() {
         classes(&report),
         ["Game.Ghost is gone: its objects are dormant and seen as Engine.Actor until it returns: 2"]
     );
-    assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 0), "two ghosts, two sheets, nobody awake");
+    assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 0), "two ghosts and two sheets, all dormant");
     for ghost in [plain, changed] {
         assert!(host.objects().is_alive(ghost));
         assert_eq!(host.objects().class_of(ghost).as_deref(), Some(ACTOR));
@@ -80,10 +80,10 @@ fn objects_of_a_removed_class_are_dormant_as_their_nearest_base() {
         assert_eq!(
             host.objects().get(ghost, "can_tick").expect("of the base"),
             Value::Bool(false),
-            "nobody ticks a sleeper"
+            "a dormant object is not ticked"
         );
     }
-    assert!(host.objects().is_alive(sheet), "what belongs to a sleeper stays");
+    assert!(host.objects().is_alive(sheet), "objects inside a dormant object stay");
     check(
         &host,
         changed,
@@ -94,7 +94,7 @@ fn objects_of_a_removed_class_are_dormant_as_their_nearest_base() {
             /Script/Engine.Actor has no function `own`
         "#]],
     );
-    let error = host.objects().spawn(GHOST).expect_err("there is no class");
+    let error = host.objects().spawn(GHOST).expect_err("the class is dormant");
     assert!(matches!(error, Error::UnknownClass { waiting: 2, .. }));
     expect!["there is no class /Script/Game.Ghost: it is dormant, since the loaded modules do not declare it any more; 2 objects wait for a reload that brings it back"].assert_eq(&error.to_string());
     host.tick(Budget::frame());
@@ -299,7 +299,7 @@ fn a_dormant_object_keeps_its_references_until_destroyed() {
     host.objects().destroy(changed);
     assert!(!host.objects().is_alive(changed));
     host.collection().collect().expect("a safe point");
-    assert!(!host.objects().is_alive(held), "nobody holds it any more");
+    assert!(!host.objects().is_alive(held), "its last reference is gone");
     let report = reload(&host, &[]);
     assert_eq!(classes(&report), ["Game.Ghost is back: its objects are awake: 1"]);
 }
@@ -328,7 +328,7 @@ fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
     let report = reload(&host, &["v2"]);
     assert_eq!(classes(&report), ["Game.Diver sits on Engine.SceneComponent now: its objects were born anew: 2"]);
     assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (2, 0));
-    assert_eq!(host.counters().constructions, births, "nobody came who was not there");
+    assert_eq!(host.counters().constructions, births, "no object was constructed in addition");
     let properties = "depth constructed_as can_tick has_begun_play relative_location label";
     check(
         &host,
@@ -360,7 +360,11 @@ fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
         assert_eq!(host.objects().outer_of(suit), Some(diver));
     }
     host.tick(Budget::frame());
-    assert_eq!(host.objects().get(plain, "has_begun_play").expect("a property"), Value::Bool(true), "it begins anew");
+    assert_eq!(
+        host.objects().get(plain, "has_begun_play").expect("a property"),
+        Value::Bool(true),
+        "play begins again"
+    );
     reload(&host, &[]);
     assert_eq!(
         told(&host, changed, "depth constructed_as"),
@@ -389,7 +393,7 @@ fn references_reset_when_a_class_moves_and_return_with_the_class() {
     ];
     for (property, value) in &before {
         for keeper in [keeper, busy] {
-            host.objects().set(keeper, property, value).expect("it suits");
+            host.objects().set(keeper, property, value).expect("the types match");
         }
     }
     let report = reload(&host, &["v2"]);
@@ -405,7 +409,7 @@ fn references_reset_when_a_class_moves_and_return_with_the_class() {
     }
     let line = "Test.Keeper.keeps: what it refers to is of another class now: 2 got the default".to_owned();
     assert!(report.structure.contains(&line), "{report}");
-    host.objects().set(busy, "keeps", &Value::Object(actor)).expect("it suits");
+    host.objects().set(busy, "keeps", &Value::Object(actor)).expect("the types match");
     let report = reload(&host, &[]);
     for (property, value) in &before {
         assert_eq!(host.objects().get(keeper, property).expect("a property"), *value, "{property}");

@@ -217,7 +217,7 @@ fn a_table_of_the_master_ends_with_its_generation() {
     assert!(host.reload(&[library(&["next"])]).expect("a safe point").is_committed());
     let second = scores(&host);
     for _ in 0..2 {
-        let error = first.build.call(()).expect_err("it is over");
+        let error = first.build.call(()).expect_err("expired");
         assert!(matches!(error, Error::Call(CallError::DeadHandle { .. })), "{error}");
         assert_names(&error.to_string(), &["nm:/exchange:Scores:build", "Tables::of_module"]);
         assert!(first.build.hot(|build| build.call(())).is_err());
@@ -225,10 +225,10 @@ fn a_table_of_the_master_ends_with_its_generation() {
         assert_eq!(second.add.call((1, 2)).expect("the host answers the new code"), 3);
     }
     host.unload_master().expect("a safe point");
-    let error = second.build.call(()).expect_err("it is over");
+    let error = second.build.call(()).expect_err("expired");
     assert!(matches!(error, Error::Call(CallError::DeadHandle { .. })), "{error}");
     drop(host);
-    let error = second.build.call(()).expect_err("the host is over");
+    let error = second.build.call(()).expect_err("the host has ended");
     assert!(matches!(error, Error::Call(CallError::Unavailable { .. })), "{error}");
 }
 
@@ -257,7 +257,7 @@ fn a_table_of_a_slim_ends_with_its_generation() {
     let _old = slim.replace(library(&["next"])).unwrap_or_else(|error| panic!("{error}"));
     let second: Scores<OfContext> = slim.table("exchange").unwrap_or_else(|error| panic!("{error}"));
     for _ in 0..2 {
-        let error = first.build.call(()).expect_err("it is over");
+        let error = first.build.call(()).expect_err("expired");
         assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
         assert_names(&error.to_string(), &["nm:/exchange:Scores:build", "apart"]);
         assert_eq!(second.build.call(()).expect("it is there"), 2);
@@ -267,7 +267,7 @@ fn a_table_of_a_slim_ends_with_its_generation() {
     assert!(late.join().expect("no panic"));
     let ticket = slim.begin_unload().expect("a Slim");
     ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
-    let error = second.build.call(()).expect_err("it is over");
+    let error = second.build.call(()).expect_err("expired");
     assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
     assert!(slim.table::<Scores<OfContext>>("exchange").is_err());
 }
@@ -313,7 +313,7 @@ fn a_slim_unload_waits_for_and_names_a_running_entry() {
     let error = scores.build.call(()).expect_err("no call begins");
     assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
     leave.send(()).expect("the host waits");
-    assert_eq!(caller.join().expect("no panic").expect("the call ends as it began"), 0);
+    assert_eq!(caller.join().expect("no panic").expect("the call completes"), 0);
     ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
 }
 
@@ -407,13 +407,13 @@ fn panics_of_entries_are_errors_on_both_sides() {
     assert!(scores.fail.call((0,)).expect("no panic"));
     assert_names(&refused(scores.fail.call((3,))), &["3 is not zero", "plain.rs"]);
     assert_eq!(scores.host_fails.call((0,)).expect("no panic"), 0);
-    assert_eq!(scores.host_fails.call((3,)).expect("the module goes on"), EXTERNAL);
-    assert_eq!(scores.add.call((1, 2)).expect("both go on"), 3);
+    assert_eq!(scores.host_fails.call((3,)).expect("the module keeps working"), EXTERNAL);
+    assert_eq!(scores.add.call((1, 2)).expect("both keep working"), 3);
 
     let (_slim, scores) = slim(&host, &[]);
     assert_names(&refused(scores.fail.call((3,))), &["3 is not zero", "plain.rs"]);
-    assert_eq!(scores.host_fails.call((3,)).expect("the module goes on"), EXTERNAL);
-    assert_eq!(scores.add.call((1, 2)).expect("both go on"), 3);
+    assert_eq!(scores.host_fails.call((3,)).expect("the module keeps working"), EXTERNAL);
+    assert_eq!(scores.add.call((1, 2)).expect("both keep working"), 3);
 }
 
 #[test]

@@ -139,8 +139,8 @@ fn an_actor_destroying_itself_in_its_tick_skips_no_other() {
     assert_eq!(stable.ticks(first), Some(2));
     stable.does(first, ENDS, first);
     assert_eq!(stable.frame(), [1]);
-    assert!(stable.frame().is_empty(), "nobody is left");
-    stable.host.shutdown().into_result().expect("all ends");
+    assert!(stable.frame().is_empty(), "no actor is left");
+    stable.host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
         assert_eq!(lines.len(), usize::from(told.is_some()), "{said}");
         assert!(lines.iter().zip(told).all(|(line, mad)| named(line, mad)), "{said}");
         assert_eq!(said.contains("(10 times by now)"), frame == 3, "{said}");
-        assert!(roans.iter().all(|roan| stable.ticks(*roan) == Some(frame)), "nobody stays borrowed");
+        assert!(roans.iter().all(|roan| stable.ticks(*roan) == Some(frame)), "no actor stays borrowed");
     }
 }
 
@@ -252,12 +252,12 @@ fn recursive_ticks_are_refused_and_unborrowed_actors_may_tick_twice() {
     assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
     let said = record.take();
     let refusal = "`receive_tick` needs the plugin part while `receive_tick` holds it";
-    assert_eq!(said.matches(refusal).count(), 1, "that of all three is told once: {said}");
+    assert_eq!(said.matches(refusal).count(), 1, "the refusal is reported once for all three: {said}");
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 2, 2].map(Some));
     for roan in roans {
         stable.does(roan, 0, roan);
     }
-    assert_eq!(stable.frame(), [1, 2, 3], "nobody stays borrowed");
+    assert_eq!(stable.frame(), [1, 2, 3], "no actor stays borrowed");
     assert_eq!(record.take(), "");
 }
 
@@ -273,10 +273,10 @@ fn a_reload_requested_in_a_tick_waits_for_the_frame_end() {
     assert_eq!(stable.frame(), [1, 2, 3]);
     assert_eq!((seen.take(), stable.host.generation(), tag.call(()).expect("a number")), (vec![1], 2, 2));
     stable.deeds.take();
-    assert_eq!(roans.map(|roan| stable.ticks(roan)), [0, 0, 0].map(Some), "fields that are not kept begin anew");
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [0, 0, 0].map(Some), "fields that are not kept are reset");
     assert_eq!(stable.frame(), [1, 2, 3]);
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 1, 1].map(Some));
-    stable.host.shutdown().into_result().expect("all ends");
+    stable.host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn actors_tick_after_their_class_grows_or_returns() {
         }
         assert!(stable.is_there(colt));
     }
-    stable.host.shutdown().into_result().expect("all ends");
+    stable.host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -420,5 +420,5 @@ fn a_hundred_thousand_actors_tick_once_while_a_third_destroy_others() {
     for (at, roan) in roans.iter().enumerate() {
         assert_eq!(stable.ticks(*roan), wanted(at), "{at}");
     }
-    assert_eq!(stable.host.objects().call(horse, "degrees", &[]).expect("it tells"), Some(Value::F64(180.0)));
+    assert_eq!(stable.host.objects().call(horse, "degrees", &[]).expect("the call succeeds"), Some(Value::F64(180.0)));
 }

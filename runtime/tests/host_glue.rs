@@ -39,7 +39,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     lamp.set_brightness(&host, 2.5).expect("it is there");
     assert_eq!(lamp.brightness(&host).expect("it is there"), 2.5);
     assert_eq!(lamp.flicker(&host, 3).expect("it flickers"), 3);
-    assert_eq!(lamp.label(&host, "A".to_owned()).expect("it has words"), "lamp A");
+    assert_eq!(lamp.label(&host, "A".to_owned()).expect("it returns a string"), "lamp A");
     let too_often = call_error(lamp.flicker(&host, 11).expect_err("it says so"));
     assert!(matches!(too_often, CallError::Returned { .. }), "{too_often}");
     let other = Lamp::create(&host).expect("it is declared");
@@ -57,7 +57,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     assert_eq!(bulb.watts(&host).expect("it is there"), 40);
     let numbers = Value::Array(vec![Value::F64(1.0), Value::F64(2.5)]);
     assert_eq!(bulb.sum(&host, &[numbers]).expect("with values"), Some(Value::F64(3.5)));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_reference_to_a_wrong_object_is_a_typed_error() {
     assert!(matches!(gone, CallError::Stale { .. }), "{gone}");
     let none: Obj<Lamp> = Obj::none();
     assert!(matches!(call_error(none.brightness(&host).expect_err("none")), CallError::Stale { .. }));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// The glue was generated from the first declaration.
@@ -103,7 +103,7 @@ fn stale_glue_fails_at_its_member_while_other_members_work() {
     assert!(wrong.to_string().contains("i64") && wrong.to_string().contains("i32"), "{wrong}");
     let wrong = call_error(shape.set_widened(&host, 7).expect_err("an i64 now"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
-    let gone = call_error(shape.removed(&host).expect_err("it went"));
+    let gone = call_error(shape.removed(&host).expect_err("removed"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
     let form = call_error(shape.form(&host).map(drop).expect_err("its fields are others"));
     assert!(matches!(form, CallError::Signature { .. }), "{form}");
@@ -111,7 +111,7 @@ fn stale_glue_fails_at_its_member_while_other_members_work() {
     // And back.
     assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
     assert_eq!(shape.widened(&host).expect("an i32 again"), 6);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn an_object_without_its_class_is_an_error_until_the_class_returns() {
     let back = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     assert!(host.reload(&back).expect("it is done").is_committed());
     assert_eq!(lamp.brightness(&host).expect("it woke"), 4.0);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -141,11 +141,11 @@ fn a_typed_function_is_revalidated_and_calls_new_code_after_a_reload() {
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
     // Unloads the declaring module.
     assert!(host.reload(&[support::plugin("lamps", &[])]).expect("it is done").is_committed());
-    let gone = call_error(tag.call(()).expect_err("it went"));
+    let gone = call_error(tag.call(()).expect_err("removed"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
     assert!(host.reload(&[support::tagged("glue-base", &[], 3)]).expect("it is done").is_committed());
     assert_eq!(tag.call(()).expect("it is back"), 3);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
     let ended = call_error(tag.call(()).expect_err("the host is gone"));
     assert!(matches!(ended, CallError::Unavailable { .. }), "{ended}");
 }
@@ -165,7 +165,7 @@ fn a_typed_method_takes_its_object_first_and_stays_in_its_runtime() {
     let _theirs = Lamp::create(&other).expect("it is declared");
     assert_eq!(flicker.call((lamp, 1)).expect("it flickers here"), 3);
     for host in [host, other] {
-        host.shutdown().into_result().expect("all ends");
+        host.shutdown().into_result().expect("a clean shutdown");
     }
 }
 
@@ -185,7 +185,7 @@ fn a_host_closure_answers_a_delegate_across_reloads_until_dropped() {
     assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 40);
     let told = lamp.ask_before(&host, 2).expect("it answers");
     assert!(told.contains("20"), "{told}");
-    let told = lamp.ask_before(&host, 7).expect("it says what it got");
+    let told = lamp.ask_before(&host, 7).expect("the call succeeds");
     assert!(told.contains("not seven"), "{told}");
     let again = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     assert!(host.reload(&again).expect("it is done").is_committed());
@@ -195,7 +195,7 @@ fn a_host_closure_answers_a_delegate_across_reloads_until_dropped() {
     drop(listener);
     assert_eq!(Rc::strong_count(&seen), 1, "the closure went with it");
     lamp.before().call(&host, (1,)).expect_err("it is bound to nothing");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
         Ok(times)
     });
     *own.borrow_mut() = Some(listener.expect("it is bound"));
-    lamp.before().call(&host, (5,)).expect("it came to its end");
+    lamp.before().call(&host, (5,)).expect("the call completed");
     assert_ne!(found.get(), usize::MAX, "it went");
     lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
 
@@ -233,7 +233,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().all().len() as u32));
     let listener = listener.expect("it is bound");
     let weak = host.downgrade();
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
     assert!(weak.upgrade().is_none(), "the closure went with the host");
     assert!(!listener.is_bound());
     drop(listener);
@@ -253,7 +253,7 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
         let error = call_error(error);
         assert!(matches!(error, CallError::Signature { .. }), "{error}");
     }
-    lamp.before().bind(&host, lamp, "flicker").expect("it suits");
+    lamp.before().bind(&host, lamp, "flicker").expect("the types match");
     lamp.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(lamp.before().call(&host, (2,)).expect("it flickers"), 2);
     lamp.before().bind(&host, lamp, "label").expect_err("it takes a text");
@@ -269,7 +269,7 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
             Ok(Some(Value::U32(0)))
         })
         .expect("the name is free");
-    lamp.ask_host(&host, name.to_owned(), 1).expect("it asks");
+    lamp.ask_host(&host, name.to_owned(), 1).expect("the call succeeds");
     let error = late.borrow_mut().take().expect("it was asked").expect_err("plugin code is on the stack");
     assert!(matches!(error, Error::NotASafePoint { .. }), "{error}");
     drop(lamp.before().listen(&host, |_, (times,)| Ok(times)).expect("now it is declared"));
@@ -279,12 +279,12 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
             Ok(Some(Value::U32(0)))
         })
         .expect("the name is free");
-    lamp.ask_host(&host, "ex:/host.listen_again".to_owned(), 1).expect("it asks");
+    lamp.ask_host(&host, "ex:/host.listen_again".to_owned(), 1).expect("the call succeeds");
     let bound = later.borrow_mut().take().expect("it was asked").expect("it was declared before");
     assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 5);
     drop(bound);
     room.enter(&host).expect("it is there");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -301,12 +301,12 @@ fn a_world_is_saved_without_the_closures() {
     let all: Vec<ObjectHandle> = objects.all();
     assert_eq!(all.iter().filter_map(|object| objects.class_of(*object)).collect::<Vec<_>>(), [Lamp::PATH]);
     let lamp: Obj<Lamp> = objects.as_a(all[0]).expect("it is the lamp");
-    let bound = lamp.before().listen(&host, |_, (times,)| Ok(times + 2)).expect("it is bound anew");
+    let bound = lamp.before().listen(&host, |_, (times,)| Ok(times + 2)).expect("it is bound again");
     assert_eq!(lamp.before().call(&host, (1,)).expect("it answers"), 3);
     let any: Option<Obj<Object>> = objects.as_a(all[0]);
     assert!(any.is_some());
     drop((listener, bound));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// Covers a plugin that uses another by glue only: extends its class, overrides its event, binds its delegate, implements its
@@ -350,5 +350,5 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
     assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), "403");
     assert!(host.reload(&libraries(6, 6)).expect("it is done").is_committed());
     check(6, 6);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }

@@ -57,7 +57,7 @@ fn glue_passes_enums_as_properties_elements_keys_parameters_and_results() {
     let (mut mood, mut rights) = (Mood::Calm, Rights::Read);
     assert_eq!(person.sway(&host, &mut mood, &mut rights).expect("it sways"), Mood::Calm);
     assert_eq!((mood, rights), (Mood::Angry, Rights::All));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// By number the entries would be confused: the glue was generated from the first declaration.
@@ -68,25 +68,25 @@ fn a_changed_enum_is_an_error_before_any_access() {
     person.feel(&host, Mood::Angry).expect("it feels");
     assert!(host.reload(&[support::plugin("moods", &["renumbered"])]).expect("it is done").is_committed());
     for error in [
-        person.mood(&host).map(drop).expect_err("others"),
-        person.set_mood(&host, Mood::Calm).expect_err("others"),
-        person.history(&host).map(drop).expect_err("others"),
-        person.counts(&host).map(drop).expect_err("others"),
-        person.feel(&host, Mood::Calm).map(drop).expect_err("others"),
+        person.mood(&host).map(drop).expect_err("the entries differ"),
+        person.set_mood(&host, Mood::Calm).expect_err("the entries differ"),
+        person.history(&host).map(drop).expect_err("the entries differ"),
+        person.counts(&host).map(drop).expect_err("the entries differ"),
+        person.feel(&host, Mood::Calm).map(drop).expect_err("the entries differ"),
     ] {
         let error = call_error(error);
         assert!(matches!(error, CallError::Signature { .. }), "{error}");
     }
-    let said = person.mood(&host).expect_err("others").to_string();
+    let said = person.mood(&host).expect_err("the entries differ").to_string();
     assert!(said.contains("Calm = 0, Angry = 1, Lost = 9") && said.contains("Furious = 0, Calm = -300"), "{said}");
     let (mut mood, mut rights) = (Mood::Calm, Rights::Read);
-    person.sway(&host, &mut mood, &mut rights).map(drop).expect_err("others");
+    person.sway(&host, &mut mood, &mut rights).map(drop).expect_err("the entries differ");
     assert_eq!((mood, rights), (Mood::Calm, Rights::Read));
     assert_eq!(person.far(&host).expect("as it was"), Far::There);
     assert!(person.in_words(&host).expect("by name").starts_with("angry"));
     assert!(host.reload(&[support::plugin("moods", &[])]).expect("it is done").is_committed());
     assert_eq!(person.mood(&host).expect("as before"), Mood::Angry);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn structs_with_strings_enums_containers_and_bases_are_copied_in_and_out() {
     let mut back = Size::default();
     assert_eq!(depot.send(&host, sent.clone(), &mut back).expect("it is sent"), sent);
     assert_eq!((back, depot.next(&host).expect("there")), (tall, sent));
-    assert!(depot.told(&host, size).expect("it is told").contains("way: Air"));
-    host.shutdown().into_result().expect("all ends");
+    assert!(depot.told(&host, size).expect("the call succeeds").contains("way: Air"));
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_changed_struct_is_an_error_listing_the_fields_of_the_glue() {
     let error = stale.expect_err("other fields");
     let said = error.to_string();
     assert!(said.contains("height: f64, is_open: bool") && said.contains("height: f32, is_open: bool"), "{said}");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 alcedo_runtime::host_struct! {
@@ -144,8 +144,8 @@ fn a_delegate_parameter_accepts_a_function_or_a_closure() {
     let host = host("delegates");
     let player = Player::create(&host).expect("it is declared");
     let ear = delegates::Listener::create(&host).expect("it is declared");
-    let allow = host.links().delegate(ear.handle(), "allow").expect("it suits");
-    let allowed = player.agree(&host, allow, 3).expect("it asks");
+    let allow = host.links().delegate(ear.handle(), "allow").expect("the types match");
+    let allowed = player.agree(&host, allow, 3).expect("the call succeeds");
     let rules = host.objects().get(player.handle(), "rules").expect("they are kept");
     assert!(matches!(&rules, Value::Array(rules) if rules.len() == 1), "{rules:?}");
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -155,24 +155,25 @@ fn a_delegate_parameter_accepts_a_function_or_a_closure() {
         Ok(points > 5)
     });
     let listener = listener.expect("it is made");
-    let rule: MayScore = listener.delegate().expect("it suits");
-    assert!(player.agree(&host, rule, 6).expect("it asks"));
+    let rule: MayScore = listener.delegate().expect("the types match");
+    assert!(player.agree(&host, rule, 6).expect("the call succeeds"));
     assert!(
-        !player.agree(&host, rule, 5).expect("it asks") && allowed == player.agree(&host, allow, 3).expect("it asks")
+        !player.agree(&host, rule, 5).expect("the call succeeds")
+            && allowed == player.agree(&host, allow, 3).expect("the call succeeds")
     );
     assert_eq!(*seen.borrow(), [6, 5]);
     assert!(rule.call(host.world(), (9,)).expect("it answers"));
     let other = listener.delegate::<fn(u8) -> bool>().expect_err("it takes an i32");
     assert!(matches!(call_error(other), CallError::Signature { .. }));
     drop(listener);
-    let gone = rule.call(host.world(), (9,)).expect_err("the closure went");
+    let gone = rule.call(host.world(), (9,)).expect_err("the closure was dropped");
     assert!(gone.to_string().contains("an object that is gone"), "{gone}");
-    player.agree(&host, rule, 5).map(drop).expect_err("the closure went");
+    player.agree(&host, rule, 5).map(drop).expect_err("the closure was dropped");
     let none: Delegate<fn(i32) -> bool> = Delegate::none();
     assert!(none.call(host.world(), (1,)).expect_err("nothing").to_string().contains("bound to nothing"));
     let wrong = host.links().delegate::<fn(i32) -> bool>(ear.handle(), "hear").expect_err("it takes more");
     assert!(wrong.to_string().contains("Player"), "{wrong}");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn an_async_plugin_function_passes_its_result_to_a_host_closure() {
         Ok(())
     });
     let listener = listener.expect("it is made");
-    let done = listener.delegate().expect("it suits");
+    let done = listener.delegate().expect("the types match");
     robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins");
     robot.bring(&host, "tea".to_owned(), "nowhere".to_owned(), done).expect("it begins");
     robot.bring(&host, "tea".to_owned(), "nowhere".to_owned(), Delegate::none()).expect("it begins");
@@ -196,7 +197,7 @@ fn an_async_plugin_function_passes_its_result_to_a_host_closure() {
     let found: Vec<_> = said.borrow().iter().map(|(what, error)| (what.contains("tea"), error.clone())).collect();
     assert_eq!(found, [(true, String::new()), (false, "no way to nowhere".to_owned())]);
     drop(listener);
-    robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins, and nobody hears of it");
+    robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins, without a listener");
     for _ in 0..4 {
         crate::tasks::tick(&host, 50);
     }

@@ -91,7 +91,7 @@ fn a_host_calls_a_function_of_an_interface_by_name() {
     // The handle ends with the generation of the interface.
     let lamps = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     host.reload(&lamps).unwrap_or_else(|error| panic!("{error}"));
-    let dead = host.calls().call_handle(color, &[Value::Object(lamp)]).expect_err("its module is over");
+    let dead = host.calls().call_handle(color, &[Value::Object(lamp)]).expect_err("its module has ended");
     assert!(matches!(dead, Error::Call(CallError::DeadHandle { .. })), "{dead}");
     assert_eq!(words(host.calls().call("uf:/Script/Game.Shines:color", &[Value::Object(lamp)])), "white");
 }
@@ -147,7 +147,7 @@ fn switch(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn natives(result: PropertyKind) -> Natives {
     let switches = NativeInterface::new("Test", "Switches").doc("What can be switched.");
     let switches = switches.function("switch", &[("on", (PropertyKind::BOOL, ""))], Some((result, "")));
-    let switches = switches.function_doc("switch", "Switches; gives what it is then.");
+    let switches = switches.function_doc("switch", "Switches and returns the new state.");
     let bulb = NativeClass::new("Test", "Bulb", "/Script/Core.Object").implements(SWITCHES).function(
         "switch",
         &[("on", (PropertyKind::BOOL, ""))],

@@ -60,7 +60,7 @@ fn a_thread_started_by_an_interposed_function_keeps_the_image() {
     let host = support::hasty_host(std::slice::from_ref(&library));
     call(&host, "wait_for", &[Value::Text(release.display().to_string())]);
     host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-    let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+    let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
     let report = ticket.wait(Duration::from_millis(100)).expect_err("the thread still runs").to_string();
     assert!(report.contains("\"waiter\""), "{report}");
     std::fs::write(&release, "").expect("a file");

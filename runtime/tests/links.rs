@@ -179,7 +179,7 @@ fn nested_broadcasts_end_with_an_error_before_a_stack_overflow() {
     let heard = said(&host, hub, "said", "hi");
     DOES.take();
     assert_eq!(heard.split(", ").count(), 64);
-    let error = deepest.take().expect("somebody was refused");
+    let error = deepest.take().expect("one call was refused");
     assert!(matches!(error, CallError::TooDeep { limit: 64, .. }), "{error}");
     assert_eq!(said(&host, hub, "said", "hi"), "Ear_1: hi", "and afterwards all is as before");
 }
@@ -289,11 +289,11 @@ fn leads(host: &Runtime, hub: ObjectHandle) -> String {
 fn hub_of_references(host: &Runtime) -> (ObjectHandle, ObjectHandle) {
     let (hub, shape, ear) = (born(host, HUB), born(host, SHAPESHIFTER), born(host, EAR));
     for property in ["soft", "lazy", "weak"] {
-        host.links().point(hub, property, shape).expect("it suits");
+        host.links().point(hub, property, shape).expect("the types match");
     }
-    host.links().point(hub, "listener", ear).expect("it suits");
-    host.links().point_at_class(hub, "kind", SHAPESHIFTER).expect("it suits");
-    host.links().point_at_class(hub, "later", "/Script/Game.NotYet").expect("it may come");
+    host.links().point(hub, "listener", ear).expect("the types match");
+    host.links().point_at_class(hub, "kind", SHAPESHIFTER).expect("the types match");
+    host.links().point_at_class(hub, "later", "/Script/Game.NotYet").expect("it may be loaded later");
     host.links().point_at_field(hub, "field", "/Script/Game.Shapeshifter:speed").expect("it is there");
     (hub, shape)
 }
@@ -304,7 +304,7 @@ const ALL_LEAD: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\n
 
 #[test]
 fn the_module_knows_the_interface_by_glue() {
-    let natives = Natives::in_package("Test").interface("Test", "Listens", "What hears a sound.");
+    let natives = Natives::in_package("Test").interface("Test", "Listens", "Receives a sound.");
     support::glue_is_written(natives, "Test", "values", "listens.rs");
 }
 
@@ -312,14 +312,14 @@ fn the_module_knows_the_interface_by_glue() {
 fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     let listening = support::plugin("values", &["listens"]);
     let stranger = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-    let refused = stranger.create_master(&[&listening]).expect_err("nobody declares what its bells are").to_string();
+    let refused = stranger.create_master(&[&listening]).expect_err("the interface is not declared").to_string();
     expect!["the types of values cannot be declared: /Script/Game.Bell implements /Script/Test.Listens, which is not declared: declare it in the same batch or load its module first"].assert_eq(&refused);
     assert!(!stranger.types().has("/Script/Game.Rings"), "nothing of it was declared");
 
     let host = host(&[]);
     host.create_master(&[&listening]).unwrap_or_else(|error| panic!("{error}"));
     let (hub, bell) = (born(&host, HUB), born(&host, "/Script/Game.Bell"));
-    host.links().point(hub, "listener", bell).expect("it suits");
+    host.links().point(hub, "listener", bell).expect("the types match");
     let reload = |features: &[&'static str]| {
         let report = host.reload(&[support::plugin("values", features)]).expect("a Master");
         report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -352,7 +352,7 @@ fn references_resolve_to_equal_objects_after_saving_and_loading() {
     let first = host(&["migration"]);
     let (hub, shape) = hub_of_references(&first);
     first.links().bind(hub, "shift", shape, "own").expect("it fits");
-    let id = first.links().lazy_id_of(shape).expect("it was pointed at");
+    let id = first.links().lazy_id_of(shape).expect("a reference was resolved");
     first.worlds().save(&path).expect("it is saved");
     let second = host(&["migration"]);
     // Makes the handles of the second host different.
@@ -383,6 +383,6 @@ fn weak_and_soft_references_keep_nothing_alive_and_become_none() {
         later None
         field Some("/Script/Game.Shapeshifter:speed")"#]]
     .assert_eq(&leads(&host, hub));
-    let wrong = host.links().point(hub, "soft", born(&host, EAR)).expect_err("an ear is no actor");
+    let wrong = host.links().point(hub, "soft", born(&host, EAR)).expect_err("an ear is not an actor");
     assert!(matches!(wrong, Error::Call(CallError::WrongClass { .. })), "{wrong}");
 }

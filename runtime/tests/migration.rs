@@ -18,7 +18,7 @@ struct Before {
 fn before() -> Before {
     let host = support::host(&[support::plugin("migration", &[])]);
     let (plain, changed) =
-        (host.objects().spawn(SHAPESHIFTER).expect("born"), host.objects().spawn(SHAPESHIFTER).expect("born"));
+        (host.objects().spawn(SHAPESHIFTER).expect("spawned"), host.objects().spawn(SHAPESHIFTER).expect("spawned"));
     let name = host.intern("proteus");
     let (x, y, z) = (Value::F64(3.0), Value::F64(4.0), Value::F64(5.0));
     for (property, value) in [
@@ -204,7 +204,7 @@ fn a_reference_to_a_removed_subobject_follows_the_new_default() {
 fn a_kept_field_is_carried_unless_it_fits_no_more() {
     let Before { host, plain, changed } = before();
     let report = reload(&host, &["v2"]);
-    let own = |object| host.objects().call(object, "own", &[]).expect("it tells");
+    let own = |object| host.objects().call(object, "own", &[]).expect("the call succeeds");
     assert_eq!(own(changed), Some(Value::Text("v2 shifts=1 mood=1 breath=0".to_owned())));
     assert_eq!(own(plain), Some(Value::Text("v2 shifts=0 mood=1 breath=0".to_owned())));
     assert_eq!(report.fields_kept, 2, "the shifts of two objects");
@@ -300,7 +300,7 @@ fn reloading_an_equal_declaration_changes_and_lists_nothing() {
 fn a_new_object_starts_with_the_new_defaults() {
     let Before { host, .. } = before();
     reload(&host, &["v2"]);
-    let born = host.objects().spawn(SHAPESHIFTER).expect("born");
+    let born = host.objects().spawn(SHAPESHIFTER).expect("spawned");
     check(
         &host,
         born,

@@ -52,7 +52,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "runtime/reflect/src",
         &["arguments", "function", "thunk"],
-        "a function carries its thunk, and a thunk is given a call of a function and steps through its arguments",
+        "a function has a thunk, and a thunk receives a call of a function and reads its arguments",
     ),
     (
         "runtime/reflect/src/values",
@@ -67,7 +67,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "runtime/src/bridge/tasks",
         &["code", "inbox", "waking"],
-        "a waker posts into the inbox, whose posts are code that wakers lead to",
+        "a waker posts into the inbox, whose posts run code that holds wakers",
     ),
     (
         "runtime/src/load/context",

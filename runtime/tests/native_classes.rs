@@ -1,6 +1,6 @@
 //! Host classes declared as Rust types, with Rust fields next to the properties: reloads of plugins that extend them, nested calls,
 //! destruction; and one source file compiled as a class of the host and of a plugin.
-#![expect(unsafe_code, reason = "looks at the types by the door that only the tests of this crate have")]
+#![expect(unsafe_code, reason = "reads the types through an entry point for tests of this crate")]
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ struct Sprite(Rc<str>);
 
 impl Drop for Sprite {
     fn drop(&mut self) {
-        note(format!("{} is given back", self.0));
+        note(format!("{} is dropped", self.0));
     }
 }
 
@@ -131,7 +131,10 @@ impl Lamp {
     /// Calls `hum` of another object twice.
     #[ufunction]
     fn hum_twice(&mut self, this: This<Self>, other: Obj<Object>, times: u32) -> Result<u32, CallError> {
-        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?.as_interface::<Hums>()?;
+        let other = this
+            .get(other)
+            .ok_or_else(|| CallError::returned("the other object is missing"))?
+            .as_interface::<Hums>()?;
         other.hum(times)?;
         other.hum(times)
     }
@@ -151,7 +154,7 @@ impl Lamp {
     /// Makes another lamp flicker twice, through its most-derived implementation.
     #[ufunction]
     fn flicker_twice(&self, this: This<Self>, other: Obj<Lamp>) -> Result<u32, CallError> {
-        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?;
+        let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
         other.flicker(1)?;
         other.flicker(1)
     }
@@ -278,15 +281,15 @@ fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
     // Counters of the plugin restart at each reload; counters of the host continue.
     assert_eq!([told(&host, lantern, "flickered", &[]), told(&host, lantern, "swings", &[])], ["U32(12)", "U32(1)"]);
     // Each reload replaces the class default object of the plugin's class.
-    let defaults = ["Default__Lantern ends at 2 after 0", "the sprite of Default__Lantern is given back"];
+    let defaults = ["Default__Lantern ends at 2 after 0", "the sprite of Default__Lantern is dropped"];
     assert_eq!(seen(), defaults.repeat(3));
 
     let name = host.objects().name_of(lantern).expect("it is alive");
     host.objects().destroy(lantern);
-    assert_eq!(seen(), [format!("{name} ends at 14 after 12"), format!("the sprite of {name} is given back")]);
+    assert_eq!(seen(), [format!("{name} ends at 14 after 12"), format!("the sprite of {name} is dropped")]);
     let left = host.objects().name_of(lamp).expect("it is alive");
     drop(host);
-    assert!(seen().contains(&format!("the sprite of {left} is given back")));
+    assert!(seen().contains(&format!("the sprite of {left} is dropped")));
 }
 
 #[test]
@@ -378,7 +381,7 @@ fn a_host_interface_is_called_on_host_and_plugin_objects() {
     host.objects().destroy(bell);
     let gone = hum(bell, 1);
     assert!(!gone.starts_with("U32"), "{gone}");
-    assert_eq!(hum(ObjectHandle::NONE, 1), "an error: there is no other");
+    assert_eq!(hum(ObjectHandle::NONE, 1), "an error: the other object is missing");
 }
 
 #[test]

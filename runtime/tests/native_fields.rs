@@ -97,7 +97,7 @@ fn an_object_that_ends_during_field_construction_has_no_fields() {
         WRONG.set(Wrong::Nothing);
         host.safe_point();
         assert_eq!(FIELDS.get(), before, "no fields are left");
-        let fuse = host.objects().spawn(FUSE).expect("born");
+        let fuse = host.objects().spawn(FUSE).expect("spawned");
         assert_eq!(host.objects().call(fuse, "look", &[]).expect("it looks"), Some(Value::I32(1)));
         host.objects().destroy(fuse);
         assert_eq!(FIELDS.get(), before);
@@ -108,7 +108,7 @@ fn an_object_that_ends_during_field_construction_has_no_fields() {
 fn fields_are_dropped_even_if_a_destruction_callback_panics() {
     let host = host();
     let before = FIELDS.get();
-    let fuse = host.objects().spawn(FUSE).expect("born");
+    let fuse = host.objects().spawn(FUSE).expect("spawned");
     assert_eq!(FIELDS.get(), before + 1);
     WRONG.set(Wrong::PanicsAtTheEnd);
     host.objects().destroy(fuse);

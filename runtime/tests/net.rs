@@ -55,7 +55,7 @@ fn constructors_start_with_the_struct_defaults() {
     let expected = "me Size { height: 6.0, width: -1, way: Air, weight: 0 } Size { height: 2.5, width: -1, way: Air, weight: 0 } | \
                     Size { height: 1.0, width: -1, way: Road, weight: 0 }";
     assert_eq!(made, Some(Value::Text(expected.to_owned())));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_module_struct_with_custom_serialization_keeps_fields_not_sent() {
     assert!(here.reload(&[support::tagged("parcels", &[], 2)]).expect("it is done").is_committed());
     assert_eq!(here.net_write(from, "large", &names).expect("by the new code"), bytes);
     for host in [here, there] {
-        host.shutdown().into_result().expect("all ends");
+        host.shutdown().into_result().expect("a clean shutdown");
     }
 }
 
@@ -112,7 +112,7 @@ fn structs_without_custom_serialization_are_sent_field_by_field() {
     there.net_read(to, "large", &bytes, &none).expect("it is read");
     assert_eq!(read(&there, to, "large"), flat);
     for host in [here, there] {
-        host.shutdown().into_result().expect("all ends");
+        host.shutdown().into_result().expect("a clean shutdown");
     }
 }
 
@@ -121,7 +121,7 @@ fn failed_or_broken_serialization_is_an_error_without_changes() {
     let host = parcels();
     let depot = born(&host);
     let none = Shared::default();
-    let empty = host.net_write(depot, "label", &none).expect_err("it has no words");
+    let empty = host.net_write(depot, "label", &none).expect_err("an empty label is refused");
     assert!(matches!(&empty, Error::Call(CallError::Returned { .. })), "{empty}");
     let size = host.objects().get(depot, "large").expect("it is there");
     for (weight, said) in [(99, "no success"), (77, "broken on purpose")] {
@@ -140,7 +140,7 @@ fn failed_or_broken_serialization_is_an_error_without_changes() {
     let other = host.net_write(depot, "sizes", &none).expect_err("an array").to_string();
     assert!(other.contains("a struct"), "{other}");
     host.net_write(ObjectHandle::NONE, "large", &none).expect_err("no object");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// Location of a walker.
@@ -195,7 +195,7 @@ fn a_host_struct_has_custom_serialization_too() {
     assert_eq!(host.objects().with(two, |walker| walker.place()).expect("alive"), Place { x: 3.0, local: 0 });
     set(one, Place { x: -1.0, local: 0 });
     host.net_write(one.handle(), "place", &none).expect_err("no success");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]

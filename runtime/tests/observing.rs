@@ -52,7 +52,7 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
         // The plugin calls the host by name, once without a signature.
         for by in ["add_by", "add_any"] {
             let arguments = [text("ex:/host.sum"), Value::I32(1), Value::I32(2)];
-            assert_eq!(host.objects().call(line, by, &arguments).expect("it tells"), Some(text("3")));
+            assert_eq!(host.objects().call(line, by, &arguments).expect("the call succeeds"), Some(text("3")));
         }
     };
     round();
@@ -136,10 +136,10 @@ fn each_observed_call_is_a_span_inside_its_callers_span() {
         let line = host.objects().spawn("/Script/Game.Line").expect("a line");
         let ask = || {
             let arguments = [Value::Object(line), text("ex:/host.sum"), Value::I32(1), Value::I32(2)];
-            host.calls().call("uf:/Script/Game.Line:add_by", &arguments).expect("it tells");
+            host.calls().call("uf:/Script/Game.Line:add_by", &arguments).expect("the call succeeds");
         };
         ask();
-        assert!(lines.lock().expect("no panic").is_empty(), "nobody wanted it");
+        assert!(lines.lock().expect("no panic").is_empty(), "no observer was set");
         host.calls().observe(Observed { counts: false, spans: true });
         ask();
         host.calls().observe(Observed::default());

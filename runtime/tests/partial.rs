@@ -39,12 +39,12 @@ struct Scene {
 fn scene() -> Scene {
     let host = support::host(&libraries(1, 1, 1));
     let [set, shielded, hero, cube] =
-        [SET, SHIELDED, HERO, CUBE].map(|class| host.objects().spawn(class).expect("born"));
+        [SET, SHIELDED, HERO, CUBE].map(|class| host.objects().spawn(class).expect("spawned"));
     for health in [set, shielded] {
         host.objects().call(health, "change_health", &[Value::F64(-60.0)]).expect("it changes");
     }
     host.objects().set(set, "regeneration", &Value::F64(0.5)).expect("a number");
-    host.objects().call(cube, "say_hello", &[]).expect("it says hello");
+    host.objects().call(cube, "say_hello", &[]).expect("the call succeeds");
     host.tick(Budget::seconds(0.25));
     Scene { host, set, shielded, hero, cube }
 }
@@ -121,7 +121,7 @@ fn a_module_that_changed_alone_is_replaced_alone() {
         "a tick healed it once"
     );
     assert_eq!(
-        host.objects().call(*shielded, "absorbed", &[]).expect("it tells"),
+        host.objects().call(*shielded, "absorbed", &[]).expect("the call succeeds"),
         Some(Value::F64(50.0)),
         "a kept field of the new"
     );
@@ -132,7 +132,7 @@ fn a_module_that_changed_alone_is_replaced_alone() {
     assert!(host.objects().is_alive(*hero));
     assert_eq!(scene.mapped(), 3);
     for class in [SET, SHIELDED, HERO, CUBE] {
-        host.objects().spawn(class).expect("born of old and new modules");
+        host.objects().spawn(class).expect("spawned from old and new modules");
     }
     host.tick(Budget::frame());
 }
@@ -159,7 +159,7 @@ fn inheriting_a_class_makes_a_module_dependent_without_a_declaration() {
     let libraries =
         |attributes| [support::tagged("glue-base", &[], attributes), support::plugin("glue-derived", &["undeclared"])];
     let host = support::host(&libraries(1));
-    let shielded = host.objects().spawn(SHIELDED).expect("born");
+    let shielded = host.objects().spawn(SHIELDED).expect("spawned");
     let report = host.reload_changed(&libraries(2)).expect("a Master").into_result().expect("a reload");
     assert_eq!(report.replaced_because, ["glue_base: its library has changed", "glue_derived: it uses glue_base"]);
     host.objects().call(shielded, "change_health", &[Value::F64(-60.0)]).expect("over two modules");
@@ -231,7 +231,8 @@ fn removing_a_base_module_fails_for_its_remaining_dependent() {
     assert!(error.contains("no module `glue_base` ^0.1, which `glue_derived` needs"), "{error}");
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
     let without = [support::tagged("glue-derived", &[], 1), support::tagged("glue-base", &[], 1)];
-    let report = scene.host.reload_changed(&without).expect("a Master").into_result().expect("nobody misses the cube");
+    let report =
+        scene.host.reload_changed(&without).expect("a Master").into_result().expect("no module depends on the cube");
     assert_eq!(report.replaced_because, ["magic_cube: its library was taken out"]);
     assert_eq!(scene.host.objects().dormant_class(scene.cube).as_deref(), Some(CUBE));
     assert_eq!((report.generation, scene.mapped()), (2, 2));

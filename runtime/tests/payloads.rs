@@ -74,12 +74,12 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let tells = Arc::clone(&heard);
     contexts.on_event(|_| throw());
-    contexts.on_event(move |notice| tells.lock().expect("nobody panics with it").push(notice.to_string()));
+    contexts.on_event(move |notice| tells.lock().expect("not poisoned").push(notice.to_string()));
     let slim = contexts.create_slim("thrown at").expect("the name is free");
     comes_back("a notice", || slim.load_path(reports())).expect("it is loaded");
     slim.on_unloading(0, |_| throw());
     let tells = Arc::clone(&heard);
-    slim.on_unloading(1, move |_| tells.lock().expect("nobody panics with it").push("the other".to_owned()));
+    slim.on_unloading(1, move |_| tells.lock().expect("not poisoned").push("the other".to_owned()));
     let ticket = comes_back("an unloading callback", || slim.begin_unload()).expect("it is collectible");
     let report = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     let once = |line: &str| report.problems.iter().filter(|problem| *problem == line).count();
@@ -87,7 +87,7 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     assert_eq!(once(&format!("a callback of priority 0 panicked: \"{SAID}\"")).min(2), 2, "{report}");
     assert_eq!(slim.state(), ContextState::Dead);
     let expected = ["Loaded Slim \"thrown at\" 1 reports", "Unloading Slim \"thrown at\" 1", "the other"];
-    assert_eq!(heard.lock().expect("nobody panics with it")[..3], expected);
+    assert_eq!(heard.lock().expect("not poisoned")[..3], expected);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_throwing_listener_does_not_end_a_slim_watch() {
     });
     for _ in 0..2 {
         std::fs::copy(support::tagged("reports", &[], 2), &library).expect("it can be copied");
-        tells.recv_timeout(LONG).expect("the watch goes on");
+        tells.recv_timeout(LONG).expect("the watch continues");
     }
     drop(watch.expect("it can be watched"));
 }
@@ -117,7 +117,7 @@ fn throwing_runtime_callbacks_stop_neither_each_other_nor_reloads() {
     let (counts, called) = (Rc::clone(&events), Rc::clone(&calls));
     let builder = support::builder().on_event(|_| throw()).on_event(move |_| counts.set(counts.get() + 1));
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    comes_back("a listener", || host.create_master(&lingering())).expect("it comes up");
+    comes_back("a listener", || host.create_master(&lingering())).expect("it starts");
     assert_eq!(events.get(), 4);
     host.unloads().on_unloading(0, |_, _| throw());
     host.unloads().on_unloading(1, move |_, _| called.set(called.get() + 1));
@@ -137,7 +137,7 @@ fn throwing_functions_and_posts_are_one_error_for_any_caller() {
         .expect("a free name");
     let error = comes_back("a function", || host.calls().call("ex:/host.bomb", &[])).expect_err("it panics");
     assert_eq!(error.to_string(), format!("panicked: \"{SAID}\""));
-    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
     let relayed = [Value::Text("ex:/host.bomb".to_owned())];
     let told =
         comes_back("a function", || host.objects().call(fragile, "relay", &relayed)).expect("the plugin catches it");
@@ -160,7 +160,7 @@ fn a_throwing_ticker_reaches_the_host_which_keeps_working() {
     };
     let host = Runtime::builder().ticker(throws).ticker(move |_, _| counts.set(counts.get() + 1)).build();
     let host = host.expect("a host");
-    let thrown = catch_unwind(AssertUnwindSafe(|| host.tick(Budget::frame()))).expect_err("it comes out of the tick");
+    let thrown = catch_unwind(AssertUnwindSafe(|| host.tick(Budget::frame()))).expect_err("the panic leaves the tick");
     assert!(thrown.is::<Bomb>(), "as it was thrown");
     std::mem::forget(thrown);
     host.tick(Budget::frame());

@@ -21,7 +21,7 @@ fn host(libraries: &[PathBuf]) -> Runtime {
     let say: Signature = "String -> String".parse().expect("a signature");
     let commands = move |name: &ZCallName| match name.rest() {
         "say" | "greet" => Ok(Answer::Function(Resolved::new(say.clone(), |mut call: Call<'_>| {
-            let said = format!("the host says {}", call.text(0)?);
+            let said = format!("hello from the host, {}", call.text(0)?);
             call.give_text(&said)
         }))),
         other => Ok(Answer::declined(format!("the host has no command {other}"))),
@@ -67,7 +67,7 @@ fn plugin_protocol_names_are_called_by_host_and_other_plugins() {
     let count: TypedFunction<(i64,), i64> = host.function("db:/users.count").expect("it is there");
     assert_eq!(count.call((1,)).expect("six"), 6);
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
-    let asked = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("it tells");
+    let asked = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("the call succeeds");
     assert_eq!(asked, Some(text("the ledger greets Ana")), "the smallest priority is first");
     check(&host, "db:/other.sum", &[Value::I32(20), Value::I32(22)], expect!["Some(I32(42))"]);
 }
@@ -141,9 +141,13 @@ fn plugin_registrations_end_with_their_generation() {
     "#]]
     .assert_eq(&record.take());
     reload(&host, &[ledger(&[], 2)]);
-    let dead = host.calls().call_handle(handle, &[Value::I64(1)]).expect_err("its generation is over");
+    let dead = host.calls().call_handle(handle, &[Value::I64(1)]).expect_err("its generation has ended");
     assert!(matches!(dead, Error::Call(CallError::DeadHandle { .. })), "{dead}");
-    assert_eq!((kept.call((1,)).expect("three"), build.call(()).expect("a tag")), (3, 2), "the new one, from anew");
+    assert_eq!(
+        (kept.call((1,)).expect("three"), build.call(()).expect("a tag")),
+        (3, 2),
+        "the new generation, counting from its start"
+    );
     expect![[r#"
         db: done
         console: done
@@ -157,7 +161,7 @@ fn plugin_registrations_end_with_their_generation() {
         exit
     "#]]
     .assert_eq(&record.take());
-    check(&host, "console:/greet", &[text("Ana")], expect![[r#"Some(Text("the host says Ana"))"#]]);
+    check(&host, "console:/greet", &[text("Ana")], expect![[r#"Some(Text("hello from the host, Ana"))"#]]);
     let gone = host.calls().resolve("db:/users.count").expect_err("the protocol is gone").to_string();
     assert!(gone.contains("no known protocol"), "{gone}");
     assert!(build.call(()).is_err() && kept.call((1,)).is_err());

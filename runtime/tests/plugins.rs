@@ -13,7 +13,7 @@ fn objects_live_through_a_reload_and_the_new_code_answers() {
     let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     host.objects().set(cube, "rotation_speed", &Value::F64(1234.5)).expect("a number");
     host.tick(Budget::frame());
-    host.objects().call(cube, "say_hello", &[]).expect("it says hello");
+    host.objects().call(cube, "say_hello", &[]).expect("the call succeeds");
 
     let report = host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
@@ -140,8 +140,8 @@ fn a_class_held_by_a_host_follows_its_path() {
     assert_eq!(made_by(&host), Some(Value::U64(2)));
 
     host.unload_master().expect("a Master");
-    let gone = host.objects().spawn_of(&walker).expect_err("nobody declares it").to_string();
-    assert_eq!(gone, host.objects().spawn(WALKER).expect_err("nobody declares it").to_string());
+    let gone = host.objects().spawn_of(&walker).expect_err("the class is not declared").to_string();
+    assert_eq!(gone, host.objects().spawn(WALKER).expect_err("the class is not declared").to_string());
     host.create_master(&[first]).expect("it loads again");
     assert_eq!(made_by(&host), Some(Value::U64(1)), "the class has returned");
     assert!(host.types().class("/Script/Game.Nobody").is_err());
@@ -158,7 +158,7 @@ fn an_object_of_a_held_class_is_kept_only_without_an_outer() {
     assert_eq!(
         (host.objects().is_alive(street), host.objects().is_alive(inside)),
         (true, false),
-        "nobody refers to the second"
+        "the second is unreferenced"
     );
     assert!(host.objects().spawn_of_in(&walker, inside).is_err(), "what it was to lie in is gone");
 }

@@ -79,7 +79,7 @@ impl Resolver for Commands {
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
         self.asked.set(self.asked.get() + 1);
         let text = || signature("String -> String");
-        let host = || self.host.upgrade().expect("it asks");
+        let host = || self.host.upgrade().expect("the host is alive");
         Ok(match name.rest() {
             "say" => Answer::Function(Resolved::new(text(), Say(self.who)).pure()),
             "add" => Answer::Function(Resolved::new(signature("i32, i32 -> i32"), |mut call: Call<'_>| {
@@ -95,7 +95,7 @@ impl Resolver for Commands {
                 Answer::declined(format!("{said:?}"))
             }
             "itself" => {
-                Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it asks itself").to_string())
+                Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it calls itself").to_string())
             }
             // Function that calls itself by name and counts down.
             "down" => {
@@ -118,7 +118,7 @@ impl Resolver for Commands {
             known if self.more.borrow().iter().any(|more| more == known) => {
                 Answer::Function(Resolved::new(text(), Say("more")))
             }
-            other => Answer::declined(format!("there is no command {other}")),
+            other => Answer::declined(format!("unknown command {other}")),
         })
     }
 }
@@ -199,7 +199,7 @@ fn a_declined_name_is_reported_with_its_reason_and_retried() {
             "console:/sing",
             &[text("a")],
             expect![
-                "refused: `console:/sing` leads nowhere: tried commands (declined: there is no command sing); `console:/help` lists the commands"
+                "refused: `console:/sing` leads nowhere: tried commands (declined: unknown command sing); `console:/help` lists the commands"
             ],
         );
     }
@@ -220,7 +220,7 @@ fn the_first_match_wins_and_all_reasons_are_reported() {
         "console:/sing",
         &[text("a")],
         expect![
-            "refused: `console:/sing` leads nowhere: tried early (declined: there is no command sing), then commands (declined: there is no command sing), then late (declined: there is no command sing); `console:/help` lists the commands"
+            "refused: `console:/sing` leads nowhere: tried early (declined: unknown command sing), then commands (declined: unknown command sing), then late (declined: unknown command sing); `console:/help` lists the commands"
         ],
     );
     check(&scene.host, "console:/fails", &[text("a")], expect!["refused: the console is shut"]);
@@ -314,7 +314,7 @@ fn two_protocols_are_independent() {
         &scene.host,
         "db:/Say",
         &[text("a")],
-        expect!["refused: `db:/Say` leads nowhere: tried tables (declined: there is no command Say)"],
+        expect!["refused: `db:/Say` leads nowhere: tried tables (declined: unknown command Say)"],
     );
 }
 
@@ -324,7 +324,7 @@ fn a_host_protocol_survives_rollback_reload_and_unload() {
     let Scene { host, more, .. } = scene(support::host(std::slice::from_ref(&library)));
     let handle = host.calls().resolve("console:/say").expect("it is there");
     let ask = |line, name: &str| {
-        host.objects().call(line, "ask", &[text(name), text("Ana")]).expect("it tells").expect("a text")
+        host.objects().call(line, "ask", &[text(name), text("Ana")]).expect("the call succeeds").expect("a text")
     };
     let line = host.objects().spawn(LINE).expect("a line");
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
@@ -336,7 +336,7 @@ fn a_host_protocol_survives_rollback_reload_and_unload() {
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
     // The module requested the name before and received an error, which is not cached past the load.
     let unknown = ask(line, "console:/sing");
-    assert!(matches!(&unknown, Value::Text(told) if told.contains("there is no command sing")), "{unknown:?}");
+    assert!(matches!(&unknown, Value::Text(told) if told.contains("unknown command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());
     assert_eq!(ask(line, "console:/sing"), text("more: Ana"));
     host.unload_master().expect("a Master");
@@ -370,7 +370,7 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
     let other = host.clone();
     host.shutdown();
     assert_eq!(gone.get(), 2, "the resolver and its function");
-    let error = other.calls().call_handle(handle, &[]).expect_err("it is over").to_string();
+    let error = other.calls().call_handle(handle, &[]).expect_err("expired").to_string();
     assert!(error.contains("is not available"), "{error}");
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Some of these cases once crashed the process, so each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "maps memory and looks at stacks, as a host's own code may")]
+#![expect(unsafe_code, reason = "maps memory and reads stacks, as a host's own code may")]
 
 use crate::alarms::{self, leave, told, unload};
 use crate::support;

@@ -26,7 +26,7 @@ fn changes(report: &Reload) -> String {
 /// Makes a merchant with all defaults, and a smuggler without any.
 fn people(host: &Runtime) -> [ObjectHandle; 2] {
     let objects = host.objects();
-    let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("born"));
+    let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("spawned"));
     let purse =
         |gold, silver| Value::Struct(vec![("gold".into(), Value::I32(gold)), ("silver".into(), Value::I32(silver))]);
     let mood = |name: &str| Value::Enum(EnumValue::named(name));
@@ -201,7 +201,7 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
 #[test]
 fn a_reload_hints_at_a_rename_that_nothing_lists() {
     let host = host(&[]);
-    let scale = host.objects().spawn("/Script/Game.Scale").expect("born");
+    let scale = host.objects().spawn("/Script/Game.Scale").expect("spawned");
     host.objects().set(scale, "weight", &Value::I32(5)).expect("a number");
     let report = reload(&host, &["unlisted"]);
     let hint = "Game.Scale.weight is removed and mass of its type is added; if that is a new name, write `was = \"weight\"` on mass";

@@ -205,7 +205,7 @@ impl Scene {
         assert_eq!((report.parked, self.mapped()), (vec![], mapped), "{fault:?}: {unloads:?}");
         assert_eq!(report.class_constructors_rerun, 0, "{fault:?}");
         for (name, handle) in handles.into_iter().filter(|_| self.scope == ReloadScope::All) {
-            assert!(self.host.calls().call_handle(handle, &[]).is_err(), "{name} died with its generation");
+            assert!(self.host.calls().call_handle(handle, &[]).is_err(), "{name} expired with its generation");
         }
     }
 }
@@ -373,7 +373,7 @@ fn a_rollback_undoes_registrations_of_a_new_module() {
     let report = host.reload(&next).expect("a Master");
     drop(armed);
     assert!(!report.is_committed(), "{report}");
-    assert!(host.calls().resolve("ex:/switchboard.add").is_err(), "nobody registered it");
+    assert!(host.calls().resolve("ex:/switchboard.add").is_err(), "the name is not registered");
     assert!(host.calls().resolve("nm:/switchboard:Line:office").is_err());
     assert!(host.objects().spawn("/Script/Game.Line").is_err());
     host.calls()

@@ -95,7 +95,7 @@ impl Stage {
     fn play(&self, band: ObjectHandle, who: ObjectHandle) -> String {
         match self.call(band, "Play", &[Value::Object(who)]) {
             Some(Value::Text(text)) => text.to_string(),
-            other => panic!("{other:?} is no text"),
+            other => panic!("{other:?} is not a string"),
         }
     }
 }

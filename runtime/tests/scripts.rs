@@ -539,7 +539,7 @@ fn a_script_error_lists_its_call_stack_and_later_calls_work() {
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     let fool = spawn(&host, "/Script/Tale.Fool");
     for (function, says) in [("Forever", "Fool.uc:"), ("Deeper", "Fool.uc:"), ("Outside", "Fool.uc:")] {
-        let error = host.objects().call(fool, function, &[]).expect_err("it cannot go well").to_string();
+        let error = host.objects().call(fool, function, &[]).expect_err("it must fail").to_string();
         assert!(error.contains(says) && error.contains(function), "{function}: {error}");
         assert_eq!(call(&host, fool, "Fine", &[]), Some(Value::I32(3)), "{function}");
     }
@@ -641,7 +641,7 @@ fn a_host_accepting_only_signed_modules_refuses_scripts() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let key = alcedo_runtime::SecretKey::generate().expect("a key").public();
     let host = builder().trust(key).build().expect("a host");
-    let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("nobody has signed it");
+    let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("it is not signed");
     assert!(refused.to_string().contains("nobody can sign"), "{refused}");
 }
 

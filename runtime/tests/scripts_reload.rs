@@ -199,7 +199,7 @@ fn a_kept_delegate_calls_the_new_body_or_fails_without_its_function() {
     );
     assert_eq!(get(&host, bell, "Rung"), Value::I32(22), "no other function was called");
     call(&host, bell, "Bind", &[]);
-    assert_eq!(run().expect("it is bound anew"), Some(Value::I32(42)));
+    assert_eq!(run().expect("it is bound again"), Some(Value::I32(42)));
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn a_retyped_reference_is_kept_only_for_objects_of_the_class() {
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(get(&host, holder, "One"), Value::Object(buddy), "an actor still");
     assert_eq!(get(&host, holder, "Many"), Value::Array(vec![Value::Object(buddy)]), "it is a Buddy");
-    assert_eq!(get(&host, holder, "Any"), Value::Object(ObjectHandle::NONE), "it is no component");
+    assert_eq!(get(&host, holder, "Any"), Value::Object(ObjectHandle::NONE), "its object is not a component");
     assert_eq!(get(&host, holder, "Both"), pair(ObjectHandle::NONE, 0), "a struct is kept whole or not");
     let told = report.to_string();
     assert!(told.contains("Tale.Holder.Any") && told.contains("1 got the default"), "{told}");
@@ -299,7 +299,7 @@ fn references_reset_while_their_objects_class_has_another_base() {
     assert!(told.contains(line), "{told}");
     package.edit("Holder.uc", "var int Count;", "var int Count; // the same");
     reload_of(&host, &package);
-    assert_eq!(get(&host, holder, "One"), Value::Object(none), "it is no Friend still");
+    assert_eq!(get(&host, holder, "One"), Value::Object(none), "its object is still not a Friend");
     package.edit("Buddy.uc", "extends Actor", "extends Friend");
     reload_of(&host, &package);
     assert_eq!(get(&host, holder, "One"), Value::Object(buddy));

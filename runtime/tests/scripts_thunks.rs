@@ -95,9 +95,9 @@ fn scripts_pass_any_struct_and_array_to_host_and_plugin_thunks() {
     assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))));
     assert_eq!(average("Weight"), Ok(Some(Value::F64(1.0))));
     assert_eq!(average("Grade"), Ok(Some(Value::F64(1.0))), "the number of an enum");
-    let error = average("Nothing").expect_err("there is no such field");
+    let error = average("Nothing").expect_err("the field does not exist");
     assert!(error.contains("Nothing") && error.contains("Stats.uc:"), "{error}");
-    let error = average("Name").expect_err("it is no number");
+    let error = average("Name").expect_err("it is not a number");
     assert!(error.contains("a number"), "{error}");
     assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))), "and the next call is as before");
     let Some(Value::Text(sample)) = call(&host, stats, "DescribeSample", &[]) else { panic!("a text") };

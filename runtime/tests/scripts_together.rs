@@ -95,7 +95,7 @@ fn packages_with_cyclic_uses_are_refused_and_comments_do_not_count() {
     let host = || builder().package("Saga").build().expect("a host");
     two_of(&host(), &[&saga, &tale]).unwrap_or_else(|error| panic!("{error}"));
     tale.edit("Hero.uc", "var int Ticks;", "var int Ticks;\nvar Elder Master;");
-    let told = two_of(&host(), &[&saga, &tale]).expect_err("a ring");
+    let told = two_of(&host(), &[&saga, &tale]).expect_err("a cycle");
     assert!(told.contains("modules need each other") && told.contains("Saga") && told.contains("Tale"), "{told}");
 }
 

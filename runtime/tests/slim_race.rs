@@ -35,7 +35,7 @@ fn build_tag(slim: &LoadContext) -> ContextFunction {
 fn number(answer: Option<Value>) -> u64 {
     match answer {
         Some(Value::U64(number)) => number,
-        other => panic!("{other:?} is no number"),
+        other => panic!("{other:?} is not a number"),
     }
 }
 
@@ -152,6 +152,6 @@ fn calls_racing_unloads_return_a_result_or_an_error() {
 
 /// Prints a line for manual runs with `--nocapture`.
 fn tell(line: &str) {
-    #![expect(clippy::print_stdout, reason = "a number for whoever runs the race by hand")]
+    #![expect(clippy::print_stdout, reason = "counters for manual runs of the race")]
     println!("{line}");
 }

@@ -3,7 +3,7 @@
 //!
 //! Each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "looks at limits and timers and holds mutexes, as a host's own code may")]
+#![expect(unsafe_code, reason = "reads limits and timers and holds mutexes, as a host's own code may")]
 
 use crate::alarms::{self, FOLDER, blocked, end, leave, told, unload};
 use crate::support;

@@ -60,7 +60,7 @@ fn a_struct_starts_with_its_defaults_everywhere() {
     let made = told(&host, depot, "made", &[]);
     assert_eq!(made, format!("{} | nobody {} {}", size(2.5, -1), size(3.0, -1), size(2.5, -1)));
     assert_eq!(told(&host, depot, "told", &[wide(5)]), size(2.5, 5));
-    assert_eq!(told(&host, depot, "told", &[]), size(2.5, -1), "an argument that is left out");
+    assert_eq!(told(&host, depot, "told", &[]), size(2.5, -1), "an omitted argument");
     let black = host.conjugates().make("/Script/Game.Size", &wide(4)).unwrap_or_else(|error| panic!("{error}"));
     let read = host.conjugates().read(black).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(in_words(&read), "2.5 4 Air 0");

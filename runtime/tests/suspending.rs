@@ -110,7 +110,7 @@ fn a_fixed_port_passes_from_generation_to_generation() {
     scene.assert_serves("2");
     assert_eq!(scene.record.take(), "harbor 1 main\nharbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
     let _unload = scene.host.unload_master().expect("there is one");
-    assert_eq!(scene.record.take(), "harbor 2 exit\n", "an unload suspends nobody");
+    assert_eq!(scene.record.take(), "harbor 2 exit\n", "an unload suspends no module");
     assert_eq!(scene.serving(), None);
 }
 
@@ -122,7 +122,7 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
         let reload = scene.reload(&[harbor(2)]);
         let (phase, error) = failure(&reload);
         assert_eq!(phase, Phase::Start);
-        assert!(!error.contains("suspend"), "it has given the port up: {error}");
+        assert!(!error.contains("suspend"), "the port was released: {error}");
         assert_eq!(
             (&reload.remainder.suspended, &reload.remainder.resumed),
             (&vec!["harbor".into()], &vec!["harbor".into()])
@@ -160,7 +160,7 @@ fn a_main_failing_next_to_a_live_generation_suggests_suspend() {
     let _unload = scene.host.unload_master().expect("there is one");
     scene.order("harbor 1 main panic");
     let error = scene.host.create_master(&[stubborn(1)]).expect_err("its main panics").to_string();
-    assert!(!error.contains("suspend"), "there is no old one: {error}");
+    assert!(!error.contains("suspend"), "no old generation exists: {error}");
 }
 
 #[test]
@@ -252,14 +252,14 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     assert_eq!(deeds.len(), 2, "{told}");
     for deed in deeds {
         assert!(deed.contains("Ok(1) Ok(Some(Text(\"1\")))"), "it makes objects and answers: {deed}");
-        assert_eq!(deed.matches("Err(\"").count(), 2, "neither a reload nor an unload begins meanwhile: {deed}");
+        assert_eq!(deed.matches("Err(\"").count(), 2, "neither a reload nor an unload begins during it: {deed}");
     }
     assert!(!told.contains("posted"), "{told}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
     // Posts belong to the old generation, which is alive; the requested reload follows them.
     assert_eq!(scene.host.take_reloads().len(), 1);
-    assert!(scene.record.take().starts_with("harbor 1 posted\n"), "it goes on where it was");
+    assert!(scene.record.take().starts_with("harbor 1 posted\n"), "the old generation continues");
     scene.assert_serves("2");
 }
 
@@ -280,7 +280,7 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     host.create_master(&[harbor(1)]).unwrap_or_else(|error| panic!("{error}"));
     fs::write(&orders, "harbor 1 suspend hang").expect("it can be written");
     committed(host.reload(&[harbor(2)]).expect("a Master"));
-    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is told");
+    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is reported");
     assert_eq!((&*hang.module, &*hang.function), ("harbor", "suspend of harbor"));
     assert_eq!(hang.phase, ["a reload", "quiesce"]);
 }

@@ -260,7 +260,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
         let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Never);
         leave(&host, "memory_stream");
         reload(&host, &library);
-        until(&host, "the old image is given up", || !host.unloads().parked().is_empty());
+        until(&host, "the old image is parked", || !host.unloads().parked().is_empty());
         assert!(host.unloads().parked()[0].contains("open_memstream"), "{:?}", host.unloads().parked());
         assert_eq!(mapped(&host), 2);
     });
@@ -273,7 +273,7 @@ fn is_kept(habit: &str, says: &[&str]) {
     for _ in 0..3 {
         leave(&host, habit);
         reload(&host, &library);
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let report = ticket.wait(Duration::from_millis(50)).expect_err("an address of it is left").to_string();
         assert!(says.iter().all(|words| report.contains(words)), "{report}");
         assert_eq!(mapped(&host), 2, "{report}");
@@ -488,7 +488,7 @@ fn an_image_with_a_remaining_callback_is_parked_with_its_name() {
         let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Always);
         leave(&host, "entry");
         reload(&host, &library);
-        until(&host, "the old image is given up", || !host.unloads().parked().is_empty());
+        until(&host, "the old image is parked", || !host.unloads().parked().is_empty());
         assert!(host.unloads().parked()[0].contains("libstaying.so: staying_table"), "{:?}", host.unloads().parked());
         // The target of the address is still mapped.
         assert_eq!(mapped(&host), 2);
@@ -499,7 +499,7 @@ fn an_image_with_a_remaining_callback_is_parked_with_its_name() {
 fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport {
     let lease = host.unloads().lease_master("the test").expect("there is a Master");
     reload(host, library);
-    let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+    let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
     drop(lease);
     until(host, "the old image is gone", || mapped(host) == 1);
     ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"))
@@ -540,7 +540,7 @@ fn possibly_shared_blocks_are_kept_and_reported_with_the_reason() {
         return blocks_are_kept(&["cpp"], "libstdc++.so.6 may have taken them over");
     }
     if Command::new("c++").arg("--version").output().is_err() {
-        eprintln!("{test} did not run: there is no C++ compiler");
+        eprintln!("{test} did not run: a C++ compiler is missing");
         return;
     }
     alone_with(&["cpp"], test);
@@ -644,7 +644,7 @@ fn in_cpp(test: &str, habit: &str, wanted: &str) {
         return goes_with(&["cpp"], habit, &[wanted; 3]);
     }
     if Command::new("c++").arg("--version").output().is_err() {
-        eprintln!("{test} did not run: there is no C++ compiler");
+        eprintln!("{test} did not run: a C++ compiler is missing");
         return;
     }
     let said = alone_with(&["cpp"], test).expect("it ran in a process of its own");

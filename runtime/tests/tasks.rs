@@ -20,7 +20,7 @@ pub(crate) fn chores(features: &[&str]) -> PathBuf {
 pub(crate) fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
     let host = support::hasty_host(&[chores(&[])]);
-    let robot = host.objects().spawn(ROBOT).expect("it is born");
+    let robot = host.objects().spawn(ROBOT).expect("spawned");
     (record, host, robot)
 }
 
@@ -164,7 +164,7 @@ fn tasks_that_wake_each_other_have_one_turn_in_each_tick() {
 #[test]
 fn tasks_and_timers_of_an_object_end_with_it() {
     let (record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     for robot in [robot, other] {
         call(&host, robot, "walk", &[]);
         call(&host, robot, "beat", &[Value::U32(10)]);
@@ -309,7 +309,7 @@ fn an_unload_ends_tasks_before_the_exit_hook() {
 #[test]
 fn work_canceled_by_an_unload_is_counted_by_kind_module_and_location() {
     let (_record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     call(&host, robot, "line_up", &[]);
     call(&host, other, "line_up", &[]);
     let ticket = host.unload_master().expect("there is one").ticket;
@@ -418,7 +418,7 @@ fn threads_of_the_host_post_too_in_one_order_with_modules() {
 #[test]
 fn off_the_game_thread_only_posting_is_allowed() {
     let (_record, host, robot) = playing("chores");
-    let Some(Value::Text(refusals)) = call(&host, robot, "refusals", &[]) else { panic!("it tells a text") };
+    let Some(Value::Text(refusals)) = call(&host, robot, "refusals", &[]) else { panic!("not a string") };
     expect![[r#"
         starting a task or a timer is for the game thread only: off it a module can finalize, post and log
         starting a task or a timer is for the game thread only: off it a module can finalize, post and log

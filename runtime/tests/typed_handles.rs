@@ -30,8 +30,8 @@ fn adders() -> [Natives; 2] {
             Ok(sum)
         });
     let adder = adder.member_docs(&[
-        ("total", "What it has added up."),
-        ("sum_up", "The sum, by code of the host or of whoever overrides it."),
+        ("total", "Sum of all additions."),
+        ("sum_up", "The sum, computed by the host or by an override."),
     ]);
     let mut teacher = NativeClass::new("School", "Teacher", OBJECT);
     let _sum_twice = teacher.add_function("sum_twice", &["by"], 0, move |world, _teacher, (by,): (Obj<Object>,)| {
@@ -75,7 +75,7 @@ fn a_body_accesses_properties_by_handle_in_subclasses_across_reloads() {
     host.objects().destroy(detour);
     let gone = ask(detour).expect_err("it is gone");
     assert!(matches!(gone, Error::Call(CallError::Stale { .. })), "{gone:?}");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// Values that function bodies report to the test.
@@ -142,7 +142,7 @@ fn hooks_read_properties_of_other_kinds_as_values_by_handle() {
     let crew = crew.post_init_properties(move |world, crew| {
         captain.set(world, crew, crew).map_err(|error| error.to_string())?;
         assert_eq!(captain.get::<ObjectHandle>(world, crew), Ok(crew));
-        let wrong = all.get::<f64>(world, crew).expect_err("it holds texts");
+        let wrong = all.get::<f64>(world, crew).expect_err("it holds strings");
         assert!(matches!(wrong, CallError::Signature { .. }), "{wrong:?}");
         seen.borrow_mut().push(read.read(world, crew).map_err(|error| error.to_string())?);
         Ok(())
@@ -180,5 +180,5 @@ fn a_body_implements_an_interface_function_and_its_panic_is_an_error() {
     assert_eq!(host.objects().get(door, "width").expect("it has one"), Value::F64(0.5));
     let slammed = host.objects().call(door, "slam", &[]).expect_err("it panics");
     assert!(slammed.to_string().contains("it is locked"), "{slammed}");
-    assert_eq!(host.objects().get(door, "width").expect("it lives"), Value::F64(0.5));
+    assert_eq!(host.objects().get(door, "width").expect("alive"), Value::F64(0.5));
 }

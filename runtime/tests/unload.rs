@@ -100,7 +100,7 @@ fn assert_nothing_mapped(host: &Runtime) {
 
 fn sleeper(host: &Runtime, alarm: &Value) -> ObjectHandle {
     ask(host, "set_alarm", std::slice::from_ref(alarm));
-    let sleeper = host.objects().spawn(SLEEPER).expect("born");
+    let sleeper = host.objects().spawn(SLEEPER).expect("spawned");
     host.objects().call(sleeper, "sleep", &[]).expect("it sleeps");
     sleeper
 }
@@ -108,7 +108,7 @@ fn sleeper(host: &Runtime, alarm: &Value) -> ObjectHandle {
 #[test]
 fn a_host_lease_blocks_the_unload_and_is_named() {
     let (_record, host, events) = stage(patient());
-    let lease = host.unloads().lease("lingering", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("lingering", "the inspector").expect("alive");
     let ticket = host.unload_master().expect("a Master").ticket;
     let report = until_blocked_by(&ticket, &[LeaseKind::Borrow], || host.safe_point());
     assert_eq!(owners(&report, LeaseKind::Borrow), ["the inspector"]);
@@ -123,7 +123,7 @@ fn a_host_lease_blocks_the_unload_and_is_named() {
     assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
     assert_eq!((host.unloads().generations(), host.unloads().tickets()), (vec![], vec![]));
     assert_nothing_mapped(&host);
-    let said = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("it was told");
+    let said = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("reported");
     assert!(said.contains("borrowed data    the inspector   thread "), "{said}");
     assert_eq!(unblocked(&events), ["Unloading 1", "Unloaded 1", "Dead 1"]);
 }
@@ -162,7 +162,7 @@ fn no_new_lease_starts_after_the_unload_began() {
     assert!(matches!(error, Error::Sealed(_)), "{error}");
     assert!(error.to_string().starts_with("lingering of generation 1 is unloading since "), "{error}");
     assert!(host.unloads().lease("lingering", "of the next").is_ok());
-    let error = host.unloads().lease("absent", "nobody").expect_err("no such module");
+    let error = host.unloads().lease("absent", "a test").expect_err("no such module");
     assert!(matches!(error, Error::Load(LoadError::NoModule { .. })), "{error}");
 }
 
@@ -189,7 +189,7 @@ fn threads_that_stop_on_request_end_with_their_module() {
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
     assert_nothing_mapped(&host);
-    assert_eq!(record.take(), "exit\njoined\n", "the exit hook may wait for a thread that is asked to stop");
+    assert_eq!(record.take(), "exit\njoined\n", "the exit hook may wait for a thread that was requested to stop");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_thread_that_never_stops_is_parked_by_name_and_budgeted() {
     assert_eq!(
         host.unloads().generations(),
         [GenerationInfo { number: 1, state: ContextState::Parked }],
-        "it is listed for ever"
+        "the parked generation stays listed"
     );
     assert!(events.borrow().last().is_some_and(|last| last.starts_with("Parked 1: lingering")), "{events:?}");
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
@@ -242,10 +242,10 @@ fn a_sleeping_thread_is_evicted_if_the_host_allows_it() {
 #[test]
 fn a_host_may_park_a_blocked_generation_immediately() {
     let (_record, host, _) = stage(patient());
-    let lease = host.unloads().lease("lingering", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("lingering", "the inspector").expect("alive");
     let ticket = host.unload_master().expect("a Master").ticket;
     until_blocked_by(&ticket, &[LeaseKind::Borrow], || host.safe_point());
-    host.unloads().park(1).expect("it is on its way out");
+    host.unloads().park(1).expect("it is unloading");
     let report = ticket.wait(LONG).expect_err("it is parked");
     assert_eq!((report.state, report.parked.len()), (ContextState::Parked, 1));
     assert!(report.parked[0].reason.starts_with("kept by borrowed data the inspector"), "{report}");
@@ -291,7 +291,7 @@ fn a_callback_failure_in_a_reload_is_reported_there_once() {
 #[test]
 fn any_thread_waits_on_a_ticket_and_events_follow_later() {
     let (_record, host, events) = stage(patient());
-    let lease = host.unloads().lease("lingering", "a worker").expect("it lives");
+    let lease = host.unloads().lease("lingering", "a worker").expect("alive");
     let ticket = host.unload_master().expect("a Master").ticket;
     until_blocked_by(&ticket, &[LeaseKind::Borrow], || assert_ne!(ticket.poll(), ContextState::Dead));
     let early = ticket.wait(Duration::from_millis(5)).expect_err("it is held");
@@ -323,7 +323,7 @@ fn an_unload_requested_inside_a_call_waits_for_the_safe_point() {
         Ok(Some(Value::Text(format!("generation {} still", host.generation()))))
     };
     host.calls().register("host.unload_later", " -> String".parse().expect("a signature"), later).expect("a free name");
-    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
     let told =
         host.objects().call(fragile, "relay", &[Value::Text("ex:/host.unload_later".to_owned())]).expect("it answers");
     assert_eq!(told, Some(Value::Text("generation 1 still".to_owned())));
@@ -383,7 +383,8 @@ fn a_hanging_finalizer_blocks_by_name_while_the_host_runs() {
     );
     // The new generation is alive and works.
     host.objects().call(sleeper, "sleep", &[]).expect("the new code answers");
-    let again = host.reload(&[lingering()]).expect("a Master").into_result().expect("the older one is in nobody's way");
+    let again =
+        host.reload(&[lingering()]).expect("a Master").into_result().expect("the older generation blocks nothing");
     assert_eq!((again.generation, host.unloads().generations().len()), (3, 3));
     fs::write(path, "").expect("the folder is ours");
     assert_gone(&host, &ticket);
@@ -403,7 +404,7 @@ fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     let behind = until_blocked_by(&second, &[LeaseKind::Finalizer], || host.safe_point());
     let finalizers = owners(&behind, LeaseKind::Finalizer);
     assert!(finalizers.len() == 1 && finalizers[0].contains("generation 1"), "who is in the way is named: {behind}");
-    host.unloads().park(1).expect("it is on its way out");
+    host.unloads().park(1).expect("it is unloading");
     assert!(host.unloads().parked()[0].contains("kept by finalizer Drop of Game.Sleeper (lingering, generation 1)"));
     host.unloads().wait(LONG).expect("a safe point");
     assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
@@ -450,7 +451,7 @@ fn a_module_unloads_after_its_dependents() {
     let libraries = [support::plugin("glue-base", &[]), support::plugin("glue-derived", &[])];
     let host = patient().build().expect("a host");
     host.create_master(&libraries).expect("a Master");
-    let lease = host.unloads().lease("glue_derived", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("glue_derived", "the inspector").expect("alive");
     let ticket = host.unload_master().expect("a Master").ticket;
     let both = [LeaseKind::Borrow, LeaseKind::Dependent];
     let report = until_blocked_by(&ticket, &both, || host.safe_point());

@@ -308,7 +308,7 @@ fn an_unnamed_thread_does_not_inherit_its_creators_name() {
         let own_name = std::fs::read_to_string("/proc/thread-self/comm").expect("the name of this thread");
         leave(&host, "nameless_threads");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         // A thread gets its name shortly after its start.
         eventually(&host, "the threads are named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the threads still run");
@@ -333,7 +333,7 @@ fn a_thread_ignoring_stop_requests_is_named_until_it_ends() {
         let host = support::hasty_host(std::slice::from_ref(&library));
         leave(&host, "stubborn_thread");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let report = ticket.wait(Duration::from_millis(100)).expect_err("the thread still runs").to_string();
         assert!(report.contains("stubborn"), "{report}");
         assert_eq!(mapped(&host).len(), 2);
@@ -350,7 +350,7 @@ fn a_thread_is_named_in_full_on_one_line() {
         let host = support::hasty_host(std::slice::from_ref(&library));
         leave(&host, "long_name");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let name = format!(r#""an \"exporter\"\nof everything, {}""#, "in many parts ".repeat(12));
         // A thread gets its name shortly after its start.
         eventually(&host, "it is named", || {

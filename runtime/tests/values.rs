@@ -19,7 +19,7 @@ fn cabinet(host: &Runtime) -> ObjectHandle {
 fn ask(host: &Runtime, cabinet: ObjectHandle, function: &str) -> String {
     match host.objects().call(cabinet, function, &[]) {
         Ok(Some(Value::Text(told))) => told,
-        Ok(other) => panic!("`{function}` tells a text, not {other:?}"),
+        Ok(other) => panic!("`{function}` returns a string, not {other:?}"),
         Err(error) => format!("refused: {error}"),
     }
 }
@@ -28,7 +28,7 @@ fn check(function: &str, expected: Expect) {
     let host = host();
     let cabinet = cabinet(&host);
     expected.assert_eq(&ask(&host, cabinet, function));
-    assert_eq!(host.conjugates().blacks().count(), 0, "whatever `{function}` made is given back");
+    assert_eq!(host.conjugates().blacks().count(), 0, "values made by `{function}` are released");
 }
 
 #[test]
@@ -187,10 +187,10 @@ fn an_interface_reference_resolves_to_any_implementing_class() {
         assert_eq!(host.types().implements(&class, "/Script/Game.Rings"), rings, "{class}");
     }
     // The owned value keeps the chime, and the property the bell.
-    host.objects().set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it is no object's");
+    host.objects().set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it refers to no object");
     let objects = host.counters().objects;
     host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(host.counters().objects, objects - 1, "nobody knows the bell any more");
+    assert_eq!(host.counters().objects, objects - 1, "the bell is unreferenced");
     drop(host.shutdown());
 }
 
@@ -207,7 +207,7 @@ fn a_class_dropping_an_interface_resets_references_by_it() {
         (ask(&host, ringer, "rings"), report.structure.join("\n"))
     };
     let rings = || ("/Script/Game.Bell".to_owned(), String::new());
-    assert_eq!(reload("second"), rings(), "it is the same interface, declared anew");
+    assert_eq!(reload("second"), rings(), "the interface was declared again, unchanged");
     let (rung, told) = reload("mute");
     assert_eq!(rung, "nobody");
     expect!["Game.Bell implements /Script/Game.Rings no more: references by that lead to none of its objects"]
@@ -217,7 +217,7 @@ fn a_class_dropping_an_interface_resets_references_by_it() {
     assert_eq!(host.links().resolve(ringer, "bell").expect("a reference"), ObjectHandle::NONE);
     let value = host.objects().get(ringer, "bell").expect("a value");
     assert_eq!(value, Value::ScriptInterface(ObjectHandle::NONE), "it is put aside");
-    assert_eq!(reload("second"), rings(), "and comes back with the interface");
+    assert_eq!(reload("second"), rings(), "it returns with the interface");
     drop(host.shutdown());
 }
 
@@ -226,7 +226,7 @@ fn shelf(function: &str, wanted: &str) {
     let shelf = host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(ask(&host, shelf, function), wanted);
     let kept = u64::from(function == "blacks");
-    support::until("what was made is given back", || {
+    support::until("the created values are released", || {
         host.tick(Budget::frame());
         host.conjugates().blacks().count() == kept
     });
@@ -234,7 +234,7 @@ fn shelf(function: &str, wanted: &str) {
         assert_eq!(ask(&host, shelf, "uses_kept"), "[1.0, 2.0, 3.0]");
     }
     host.objects().destroy(shelf);
-    support::until("the finalizer gives back what was kept", || {
+    support::until("the finalizer releases the kept values", || {
         host.tick(Budget::frame());
         host.conjugates().blacks().count() == 0
     });

@@ -39,7 +39,7 @@ impl Watched {
         });
         let host = builder.build().expect("a host");
         host.create_master(&[broken()]).expect("a healthy build");
-        let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+        let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
         Self { host, fragile, hangs, folder }
     }
 
@@ -48,14 +48,14 @@ impl Watched {
         let flag = self.folder.path().join("go on");
         assert!(!flag.exists(), "nothing hung so far: {:?}", self.hangs.try_recv());
         let arguments = [hook, flag.to_str().expect("UTF-8")].map(|text| Value::Text(text.to_owned()));
-        self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("it is told");
+        self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("the call succeeds");
     }
 
     fn told(&self) -> Hang {
-        let hang = self.hangs.recv_timeout(PATIENCE).expect("a hang is told");
+        let hang = self.hangs.recv_timeout(PATIENCE).expect("a hang is reported");
         assert_eq!(self.hangs.try_iter().collect::<Vec<_>>(), [], "once");
         assert!(hang.since >= LIMIT, "{hang:?}");
-        std::fs::remove_file(self.folder.path().join("go on")).expect("it was let go");
+        std::fs::remove_file(self.folder.path().join("go on")).expect("released");
         hang
     }
 }
@@ -68,7 +68,7 @@ fn broken() -> PathBuf {
 fn a_hanging_function_is_named_with_its_module() {
     let watched = Watched::new();
     watched.hangs_in("method");
-    assert_eq!(watched.host.objects().call(watched.fragile, "poke", &[]).expect("it was let go"), Some(Value::U32(1)));
+    assert_eq!(watched.host.objects().call(watched.fragile, "poke", &[]).expect("released"), Some(Value::U32(1)));
     let hang = watched.told();
     assert_eq!(
         (hang.thread, hang.module.as_str(), hang.function.as_str()),

@@ -153,7 +153,7 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     ]);
     let born = |class| first.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
     let (key, doors) = (born(KEY), [born(ACTOR), born(ACTOR), born(ACTOR)]);
-    let paths = doors.map(|door| first.objects().path_of(door).expect("it lives"));
+    let paths = doors.map(|door| first.objects().path_of(door).expect("alive"));
     for (property, value) in [
         ("one", Value::Object(doors[0])),
         ("two", Value::SoftObject(first.intern(&paths[1]))),
@@ -162,7 +162,7 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     ] {
         first.objects().set(key, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
     }
-    let key = first.objects().path_of(key).expect("it lives");
+    let key = first.objects().path_of(key).expect("alive");
     first.worlds().save(&path).expect("it is saved");
 
     let second = keys([
@@ -348,7 +348,7 @@ fn a_load_failing_halfway_leaves_the_world_unchanged() {
     first.worlds().save(&path).expect("it is saved");
     // The other build has an additional subobject, lacks a class, and moves another: every step occurs.
     let host = shapeshifters(&["v2"]);
-    let living = host.objects().spawn(SHAPESHIFTER).expect("born");
+    let living = host.objects().spawn(SHAPESHIFTER).expect("spawned");
     let before = host.worlds().digest();
     for step in [
         ReloadStep::CarryObject,
@@ -391,7 +391,7 @@ fn a_loaded_world_replaces_existing_objects() {
     assert!(objects.values().all(|object| !host.objects().is_alive(*object)), "each of them is another object now");
     assert_eq!(told(&host), before);
     let name = host.objects().spawn(GHOST).map(|ghost| host.objects().name_of(ghost));
-    assert!(!before.contains(&format!("/World/{} ", name.expect("born").expect("a name"))), "a new name is new");
+    assert!(!before.contains(&format!("/World/{} ", name.expect("spawned").expect("a name"))), "a new name is new");
 }
 
 #[test]
@@ -410,7 +410,10 @@ fn saving_and_loading_are_refused_inside_a_call() {
     };
     host.calls().register("test.tried", " -> String".parse().expect("a signature"), tried).expect("a free name");
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
-    let told = host.objects().call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())]).expect("it asks");
+    let told = host
+        .objects()
+        .call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())])
+        .expect("the call succeeds");
     let Some(Value::Text(told)) = told else { panic!("{told:?}") };
     expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`"].assert_eq(&told);
     assert!(host.objects().is_alive(line));
@@ -423,12 +426,12 @@ fn numbers_come_back_to_the_last_bit() {
     for bits in [0_u64, 1 << 63, 1, f64::NAN.to_bits() | 7, f64::NEG_INFINITY.to_bits(), 0.1_f64.to_bits()] {
         let actor = first.objects().spawn(ACTOR).expect("an actor");
         let place = Value::Struct(vec![("x".into(), Value::F64(f64::from_bits(bits)))]);
-        first.objects().set(actor, "location", &place).expect("an actor has a place");
+        first.objects().set(actor, "location", &place).expect("an actor has a location");
     }
     first.worlds().save(&path).expect("it is saved");
     load(&second, &path);
     let places = |host: &Runtime| {
-        let place = |object: &ObjectHandle| host.objects().get(*object, "location").expect("an actor has a place");
+        let place = |object: &ObjectHandle| host.objects().get(*object, "location").expect("an actor has a location");
         host.objects().all().iter().map(place).collect::<Vec<_>>()
     };
     assert_eq!(places(&second), places(&first));

@@ -338,7 +338,7 @@ fn a_file_cannot_take_the_place_of_a_class_default_object() {
         let refused = scene.refusal(&encoded(&body));
         assert!(matches!(refused, FormatError::ObjectName { .. }), "{name}: {refused}");
     }
-    let ghost = scene.host.objects().spawn("/Script/Game.Ghost").expect("born");
+    let ghost = scene.host.objects().spawn("/Script/Game.Ghost").expect("spawned");
     let error =
         scene.host.objects().rename(ghost, "Default__Later", ObjectHandle::NONE).expect_err("it is not its own");
     assert!(error.to_string().contains("class default objects"), "{error}");
@@ -387,9 +387,9 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
     let scene = Scene::new();
     let host = &scene.host;
     for _ in 0..3 {
-        let outer = host.objects().spawn("/Script/Engine.Actor").expect("born");
+        let outer = host.objects().spawn("/Script/Engine.Actor").expect("spawned");
         for name in ["orphan", "Default__Ghost"] {
-            let child = host.objects().spawn_in("/Script/Engine.Actor", outer).expect("born");
+            let child = host.objects().spawn_in("/Script/Engine.Actor", outer).expect("spawned");
             host.objects().rename(child, name, outer).expect("a free name in there");
         }
         host.objects().destroy(outer);
@@ -413,5 +413,5 @@ fn an_object_named_like_a_new_subobject_is_saved_under_another_name() {
         let Cbor::Map(entries) = record else { panic!("a record is a map") };
         entries.retain(|(key, value)| key.as_text() != Some("part") || value.as_text() != Some("tail"));
     }
-    assert!(scene.offer(&encoded(&body), &|| "tails that are no parts".to_owned()));
+    assert!(scene.offer(&encoded(&body), &|| "tails that are not subobjects".to_owned()));
 }

@@ -128,7 +128,7 @@ fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
             way(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
         }
         let before = host.worlds().hash();
-        let refused = way(&host, lock, wall).expect_err("a wall is no key");
+        let refused = way(&host, lock, wall).expect_err("a wall is not a key");
         let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = &refused else {
             panic!("door {at}: {refused}");
         };
@@ -172,8 +172,8 @@ fn a_world_with_mismatched_references_loads_without_them() {
     let path = support::test_dir().join("wrong_class.world");
     let old = host(true);
     let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| born(&old, class));
-    old.objects().set(lock, "key", &Value::Object(wall)).expect("anything goes");
-    old.objects().set(other, "key", &Value::Object(key)).expect("anything goes");
+    old.objects().set(lock, "key", &Value::Object(wall)).expect("any object is accepted");
+    old.objects().set(other, "key", &Value::Object(key)).expect("any object is accepted");
     old.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
     drop(old);
     let host = host(false);

@@ -34,7 +34,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
     match host.objects().call(line, by, arguments) {
         Ok(Some(Value::Text(told))) => expected.assert_eq(&told),
-        other => panic!("`{by}` tells a text: {other:?}"),
+        other => panic!("`{by}` returns a string, not {other:?}"),
     }
 }
 
@@ -90,7 +90,7 @@ fn dead_handles_unknown_names_and_missing_masters_are_distinct_errors() {
     };
     assert!(matches!(refused(&host, "nm:/switchboard:Line:cellar"), CallError::NotFound { .. }));
     host.unload_master().expect("there is one");
-    let dead = host.calls().call_handle(handle, &[]).expect_err("its module is over");
+    let dead = host.calls().call_handle(handle, &[]).expect_err("its module has ended");
     assert!(matches!(dead, Error::Call(CallError::DeadHandle { .. })), "{dead}");
     let missing = refused(&host, name);
     assert!(matches!(missing, CallError::NoMaster { .. }) && missing.to_string().contains("no Master"), "{missing}");
@@ -214,9 +214,9 @@ fn an_unknown_name_lists_the_resolvers_tried() {
     let line = host.objects().spawn(LINE).expect("a line");
     check(
         &host,
-        "ex:/nobody",
+        "ex:/missing",
         &[],
-        expect!["refused: `ex:/nobody` leads nowhere: tried ex; register a function of that name first"],
+        expect!["refused: `ex:/missing` leads nowhere: tried ex; register a function of that name first"],
     );
     check(
         &host,
@@ -262,8 +262,8 @@ fn an_unknown_name_lists_the_resolvers_tried() {
         &host,
         line,
         "ask_office",
-        &[text("ex:/nobody")],
-        expect!["refused: `ex:/nobody` leads nowhere: tried ex; register a function of that name first"],
+        &[text("ex:/missing")],
+        expect!["refused: `ex:/missing` leads nowhere: tried ex; register a function of that name first"],
     );
 }
 
@@ -363,7 +363,7 @@ fn a_call_handle_expires_with_its_generation_unlike_its_name() {
 
     host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
-    let dead = host.calls().call_handle(old, &[]).expect_err("its generation is over");
+    let dead = host.calls().call_handle(old, &[]).expect_err("its generation has ended");
     assert_eq!(dead.to_string(), format!("call handle {} is dead, its module is over: resolve the name again", old.0));
     let new = host.calls().resolve(name).expect("it is offered again");
     assert_ne!(new, old, "a handle is never another one");
@@ -429,7 +429,7 @@ fn with_db(host: &Runtime) -> (Words, Words) {
             table if known.borrow().iter().any(|known| known == table) => {
                 Ok(ZCallFunction::new("-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(7)))))
             }
-            table => Err(Declined::from(format!("there is no table {table}"))),
+            table => Err(Declined::from(format!("unknown table {table}"))),
         }
     };
     host.calls().add_value_resolver("db", resolver).expect("it is free");
@@ -468,7 +468,7 @@ fn a_host_protocol_is_called_by_host_and_plugin() {
 fn a_name_declined_by_the_host_is_reported_and_retried() {
     let host = host();
     let (tables, asked) = with_db(&host);
-    let reason = "`db:/users` leads nowhere: tried the host's `db` (declined: there is no table users)";
+    let reason = "`db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)";
     for _ in 0..2 {
         assert_eq!(host.calls().call("db:/users", &[]).expect_err("there is none").to_string(), reason);
     }
@@ -478,7 +478,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
         line,
         "ask_office",
         &[text("db:/users")],
-        expect!["refused: `db:/users` leads nowhere: tried the host's `db` (declined: there is no table users)"],
+        expect!["refused: `db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)"],
     );
     assert_eq!(asked.borrow().len(), 3);
     tables.borrow_mut().push("users".to_owned());

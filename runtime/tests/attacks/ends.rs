@@ -39,7 +39,7 @@ const PLACES: [&str; 9] = [
 fn told(record: &Record) -> BTreeMap<String, Vec<String>> {
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in record.take().lines() {
-        let (place, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("nobody says {line}"));
+        let (place, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("unexpected line: {line}"));
         if place.starts_with("a post of") && answers.ends_with("post taken") {
             // The post has run, as expected.
             continue;
@@ -67,7 +67,7 @@ fn assert_all_looked(record: &Record, by: &str, more: &[(&str, &str)]) {
         let said = told.remove(&place).unwrap_or_else(|| panic!("{place} was not dropped; left are {told:#?}"));
         assert!(said.iter().all(|said| said == answers), "{place}: {said:#?}");
     }
-    assert!(told.is_empty(), "nobody else was to be dropped: {told:#?}");
+    assert!(told.is_empty(), "unexpected drops: {told:#?}");
 }
 
 /// Drops of the exit hook, in addition to those of every end.
@@ -125,7 +125,7 @@ fn a_shutdown_drops_values_while_what_they_read_is_alive() {
     assert_eq!((end.left, end.plugin_parts), (vec![], 0));
     let mut statics: Vec<_> = end.blacks.iter().map(|left| (left.ty.as_str(), left.count)).collect();
     statics.sort_unstable();
-    assert_eq!(statics, [("Array(String)", 2), ("Map(String, u64)", 1)], "the static that nobody empties");
+    assert_eq!(statics, [("Array(String)", 2), ("Map(String, u64)", 1)], "the static that keeps its values");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn any_rollback_drops_values_while_what_they_read_is_alive() {
             for (place, answers) in &told {
                 let right = if place == "a plugin part" { ELSEWHERE } else { RIGHT };
                 let is_right = answers.iter().all(|said| said == right);
-                assert!(is_right, "{step} {kind:?}: {place} says {answers:#?}");
+                assert!(is_right, "{step} {kind:?}: {place} reports {answers:#?}");
             }
         }
     }
@@ -249,15 +249,17 @@ fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
         let said = host.objects().call(other, "grow_numbers", &[]);
         let said = said.map_or_else(|error| error.to_string(), |value| format!("{value:?}"));
         HEARD.with_borrow_mut(|heard| heard.push(said));
-        let born =
-            host.objects().spawn("/Script/Game.Hoarder").map_or_else(|error| error.to_string(), |_| "born".to_owned());
+        let born = host
+            .objects()
+            .spawn("/Script/Game.Hoarder")
+            .map_or_else(|error| error.to_string(), |_| "spawned".to_owned());
         HEARD.with_borrow_mut(|heard| heard.push(born));
     }
 }
 
 fn teller() -> Natives {
     let teller = NativeClass::new("Graph", "Teller", "/Script/Core.Object").begin_destroy(ask_another);
-    Natives::in_package("Graph").class(teller.doc("Its native part asks others when it ends."))
+    Natives::in_package("Graph").class(teller.doc("Its native part calls another object when it is destroyed."))
 }
 
 #[test]
@@ -302,7 +304,7 @@ fn objects_created_during_unloading_callbacks_are_destroyed_with_the_rest() {
     let (record, host) = armed();
     let hoarder = host.objects().all().into_iter().next_back().expect("the hoarder");
     host.unloads().on_unloading(0, move |host, _generation| {
-        let refused = host.objects().spawn("/Script/Game.Hoarder").expect_err("an unload is under way");
+        let refused = host.objects().spawn("/Script/Game.Hoarder").expect_err("an unload is in progress");
         assert!(refused.to_string().contains("for a safe point"), "{refused}");
         assert_eq!(ask(host, hoarder, "breed"), "Hoarder_2");
     });

@@ -49,7 +49,7 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     let library = attacker(&[]);
     let host = support::host(std::slice::from_ref(&library));
     let holder = spawn(&host, "Holder");
-    let black = host.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(1)])).expect("a black");
+    let black = host.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(1)])).expect("an owned value");
     let folder = tempfile::tempdir().expect("a folder");
     let world = folder.path().join("saved.world");
     host.worlds().save(&world).expect("saved");
@@ -127,7 +127,7 @@ fn a_logger_may_write_while_no_slice_is_borrowed() {
     logged(write, || {
         let (host, tools, _folder) = stage();
         *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
-        host.objects().call(tools.holder, "say", &[]).expect("it says a line");
+        host.objects().call(tools.holder, "say", &[]).expect("the call succeeds");
         *seat.borrow_mut() = None;
         assert_eq!(host.objects().get(tools.holder, "numbers").expect("there"), Value::Array(vec![Value::U64(9)]));
     });
@@ -152,17 +152,17 @@ fn a_host_releases_only_its_own_values() {
 #[test]
 fn a_redirect_that_would_close_a_cycle_is_refused() {
     let (host, _tools, _folder) = stage();
-    host.types().redirect("/Script/Game.Left", "/Script/Game.Middle").expect("a way");
-    host.types().redirect("/Script/Game.Middle", "/Script/Game.Right").expect("a way");
+    host.types().redirect("/Script/Game.Left", "/Script/Game.Middle").expect("a valid redirect");
+    host.types().redirect("/Script/Game.Middle", "/Script/Game.Right").expect("a valid redirect");
     for (old, new) in [
         ("/Script/Game.Right", "/Script/Game.Left"),
         ("/Script/Game.Middle", "/Script/Game.Left"),
         ("/Script/Game.Left", "/Script/Game.Left"),
     ] {
-        let refused = host.types().redirect(old, new).expect_err("a circle").to_string();
+        let refused = host.types().redirect(old, new).expect_err("a cycle").to_string();
         assert!(refused.contains("leads back to it"), "{refused}");
     }
-    assert!(host.objects().spawn("/Script/Game.Left").is_err(), "there is no such class, and that was found out");
+    assert!(host.objects().spawn("/Script/Game.Left").is_err(), "the class does not exist, as the error reports");
     assert_goes_on(&host);
 }
 

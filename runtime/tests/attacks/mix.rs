@@ -141,8 +141,10 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
         ask(&host, holder, "fill");
         host.links().bind(holder, "listeners", holder, "fill").expect("bound");
         host.post_handle().post(|host| host.safe_point());
-        let _black =
-            host.conjugates().make("Array(String)", &Value::Array(vec![Value::Text("kept".into())])).expect("a black");
+        let _black = host
+            .conjugates()
+            .make("Array(String)", &Value::Array(vec![Value::Text("kept".into())]))
+            .expect("an owned value");
         HOST.with(|slot| *slot.borrow_mut() = Some((host, holder)));
     });
     ended.join().expect("no panic");
@@ -154,13 +156,13 @@ fn objects_nested_100_000_deep_overflow_no_stack() {
     let mut outer = ObjectHandle::NONE;
     let mut all = Vec::new();
     for _ in 0..100_000 {
-        outer = host.objects().spawn_in("/Script/Game.Bystander", outer).expect("born");
+        outer = host.objects().spawn_in("/Script/Game.Bystander", outer).expect("spawned");
         all.push(outer);
     }
     let path = host.objects().path_of(outer);
     assert_eq!(path.and_then(|path| host.objects().at_path(&path)), Some(outer));
     let _renamed = host.objects().rename(all[50_000], "Middle", all[0]);
-    let _ring = host.objects().rename(all[0], "Ring", outer).expect_err("it would lie in itself");
+    let _ring = host.objects().rename(all[0], "Ring", outer).expect_err("it would contain itself");
     drop(host.worlds().digest());
     let folder = tempfile::tempdir().expect("a folder");
     let world = folder.path().join("deep.world");
@@ -184,7 +186,7 @@ fn names_and_handles_of_another_host_are_harmless() {
     let name = (0..5000).fold(Name::default(), |_, at| one.intern(&format!("name {at}")));
     let foreign = (0..100).fold(ObjectHandle::NONE, |_, _| spawn(&one, "Holder"));
     let holder = spawn(&other, "Holder");
-    let black = one.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(7)])).expect("a black");
+    let black = one.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(7)])).expect("an owned value");
     assert_eq!(other.text(name), "");
     assert!(other.objects().get(foreign, "numbers").is_err() && !other.objects().is_alive(foreign));
     for property in other.objects().properties_of(holder) {

@@ -80,7 +80,7 @@ fn end(how: &str, objects: usize) {
         };
         host.calls().add_value_resolver(name, resolver).expect("a free protocol");
     }
-    let all: Vec<_> = (0..objects).map(|_| host.objects().spawn("/Script/Test.Shell").expect("born")).collect();
+    let all: Vec<_> = (0..objects).map(|_| host.objects().spawn("/Script/Test.Shell").expect("spawned")).collect();
     for shell in &all {
         host.objects().call(*shell, "touch", &[]).expect("it is called");
     }

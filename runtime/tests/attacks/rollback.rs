@@ -155,14 +155,19 @@ fn new_code_using_every_entry_point_leaves_only_reported_effects() {
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
     assert_eq!((scene.known(), record.take()), (known, String::new()), "nothing that was left for later ran");
-    assert_eq!(scene.call(scene.greedy, "count"), Some(Value::U64(2)), "the old plugin part goes on");
+    assert_eq!(scene.call(scene.greedy, "count"), Some(Value::U64(2)), "the old plugin part keeps its state");
 }
 
 #[test]
 fn work_deferred_by_new_code_runs_after_the_commit() {
     let record = support::record("greedy");
     let scene = Scene::new();
-    scene.host.reload_changed(&libraries(&["grabs"])).expect("a Master").into_result().expect("refusals end nothing");
+    scene
+        .host
+        .reload_changed(&libraries(&["grabs"]))
+        .expect("a Master")
+        .into_result()
+        .expect("refusals do not stop the load");
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
     let told = record.take();
@@ -248,7 +253,7 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
     assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     let told = record.take();
     assert!(told.contains("post of the main: done") && !told.contains(" of the main ran"), "{told}");
-    host.create_master(&libraries(&["grabs"])).expect("refusals end nothing");
+    host.create_master(&libraries(&["grabs"])).expect("refusals do not stop the load");
     let told = record.take();
     assert!(told.contains("class constructor: a host function: "), "{told}");
     assert!(told.contains("class constructor: a birth: refused"), "{told}");
@@ -283,7 +288,7 @@ fn objects_created_in_unloading_callbacks_survive_the_reload() {
             };
             let Some(Value::Object(nested)) = nested else { panic!("{nested:?}") };
             for _ in 0..3 {
-                host.objects().call(nested, "count", &[]).expect("so does what it has made");
+                host.objects().call(nested, "count", &[]).expect("its object answers too");
             }
             host.objects().set(nested, "loot", &Value::U64(90)).expect("a property");
             kept.set(nested);
@@ -304,7 +309,7 @@ fn objects_created_in_unloading_callbacks_survive_the_reload() {
         );
         assert_eq!(scene.call(born, "count"), Some(Value::U64(count)), "{maker:?}, committed: {is_committed}");
         let rolled_back = scene.host.reload(&libraries(&[])).expect("a Master").into_result();
-        rolled_back.expect("it is carried along as all others are");
+        rolled_back.expect("it is migrated like all others");
         assert!(scene.host.objects().is_alive(born));
     }
 }

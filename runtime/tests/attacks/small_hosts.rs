@@ -94,7 +94,7 @@ fn recurse(how: &str) {
     let ends = move |_: &Runtime, _object| again(|host, object| host.objects().destroy(object));
     let natives = Natives::in_package("Test").class(class).before_destroy(ends);
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
-    let object = host.objects().spawn("/Script/Test.Again").expect("it makes no other yet");
+    let object = host.objects().spawn("/Script/Test.Again").expect("its constructor does not recurse yet");
     HOST.set(Some((host.downgrade(), object)));
     let plain = |host: &Runtime, _: &[Value]| {
         let again = host.calls().call("ex:/host.again", &[]);
@@ -125,7 +125,7 @@ fn recurse(how: &str) {
         other => {
             match other {
                 "a typed function" => drop(host.calls().call("ex:/host.typed", &[Value::U64(0)])),
-                "a resolver" => drop(host.calls().resolve("ring:/again").expect_err("it has no end")),
+                "a resolver" => drop(host.calls().resolve("ring:/again").expect_err("it is cyclic")),
                 "a method" => drop(host.objects().call(object, "again", &[])),
                 "a construction" => drop(host.objects().spawn("/Script/Test.Again")),
                 _ => host.objects().destroy(object),
@@ -134,7 +134,7 @@ fn recurse(how: &str) {
             Err(CallError::other("it calls itself by way of others").into())
         }
     };
-    let refused = refused.expect_err("it has no end").to_string();
+    let refused = refused.expect_err("it is cyclic").to_string();
     assert!(refused.contains("calls itself by way of others"), "{refused}");
     HOST.set(None);
     drop(host.shutdown());

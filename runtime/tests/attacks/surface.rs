@@ -24,7 +24,7 @@ impl Scene {
         host.calls()
             .register("of_the_host", "-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(0))))
             .expect("a free name");
-        let steady = host.objects().spawn("/Script/Game.Steady").expect("born");
+        let steady = host.objects().spawn("/Script/Game.Steady").expect("spawned");
         Self { host, steady, asked: 0 }
     }
 
@@ -144,7 +144,7 @@ fn a_default_with_control_characters_is_kept_unchanged() {
     let dir = TempDir::new().expect("a folder");
     let library = rewritten(&dir, "quince or quandary", "\0\n\u{1b}[2J or quandary".as_bytes());
     let host = support::host(&[library]);
-    let quilted = host.objects().spawn("/Script/Game.Quilted").expect("born");
+    let quilted = host.objects().spawn("/Script/Game.Quilted").expect("spawned");
     assert_eq!(host.objects().get(quilted, "quartz").expect("there"), Value::Text("\0\n\u{1b}[2J or quandary".into()));
 }
 
@@ -178,7 +178,7 @@ fn duplicates_are_reported_by_module_and_build_in_either_load_order() {
     ] {
         let libraries = [support::plugin("surface", &[feature]), support::plugin(other, &[])];
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-        let both = host.create_master(&libraries).expect_err("one of them is too many").to_string();
+        let both = host.create_master(&libraries).expect_err("duplicate declaration").to_string();
         // In a reload that keeps the other module, the two are loaded one after the other.
         let [surface, other] = &libraries;
         host.create_master(&[other]).unwrap_or_else(|error| panic!("{error}"));

@@ -53,7 +53,7 @@ fn keys_changed_in_place_never_cause_out_of_bounds_access() {
 #[test]
 fn a_hash_that_clears_the_set_being_copied_sees_the_copy_only() {
     let (host, holder) = holder();
-    host.objects().call(holder, "hash_that_clears", &[]).expect("it asks for a timer");
+    host.objects().call(holder, "hash_that_clears", &[]).expect("the call succeeds");
     host.tick(Budget::frame());
     assert_eq!(
         host.objects().get(holder, "texts").expect("there"),
@@ -150,7 +150,7 @@ fn objects_nested_20_000_deep_are_traversed_without_recursion() {
     host.objects().call(holder, "nest", &[Value::U32(20_000)]).expect("nested");
     host.tick(Budget::frame());
     let deepest = *host.objects().all().last().expect("one");
-    let path = host.objects().path_of(deepest).expect("it lives");
+    let path = host.objects().path_of(deepest).expect("alive");
     assert!(path.matches('/').count() > 20_000, "{}", path.len());
     assert_eq!(host.objects().at_path(&path), Some(deepest));
     assert_eq!(host.worlds().hash(), host.worlds().hash());
@@ -170,7 +170,7 @@ fn a_type_nested_100_000_deep_is_refused_when_parsed() {
     let (host, _holder) = holder();
     for (before, after) in [("Array(", ")"), ("Optional(", ")"), ("Map(u8, ", ")"), ("Delegate(", ")")] {
         let text = before.repeat(100_000) + "u8" + &after.repeat(100_000);
-        let refused = host.conjugates().make(&text, &Value::U8(0)).expect_err("nobody walks that deep");
+        let refused = host.conjugates().make(&text, &Value::U8(0)).expect_err("the type is too deep");
         assert!(refused.to_string().contains("deeper than"), "{}", &refused.to_string()[..80]);
         for half in [&text[..before.len() * 100_000], &text[before.len() * 100_000..]] {
             assert!(host.conjugates().make(half, &Value::U8(0)).is_err());

@@ -104,7 +104,7 @@ macro_rules! models {
                             on_value(state, red, other.map(|other| other.$name), &mut blacks.$name, op)
                         }
                     )*
-                    other => unreachable!("there is no field {other}"),
+                    other => unreachable!("unknown field {other}"),
                 }
             }
         }
@@ -401,7 +401,7 @@ impl Model {
         }
         let resolved =
             host.objects().call(self.yard, "resolved", &[]).unwrap_or_else(|error| panic!("references: {error}"));
-        assert_eq!(resolved, Some(Value::Array(expected)), "where soft, lazy and weak references lead to");
+        assert_eq!(resolved, Some(Value::Array(expected)), "targets of soft, lazy and weak references");
     }
 
     fn compare_thing(&self, host: &Runtime, thing: Id, what: &str) {

@@ -123,7 +123,7 @@ fn run_batch(at: &Path) -> ExitCode {
         }
     }));
     watch::start();
-    let number = |name| from_environment(name).expect("whoever starts a batch says so");
+    let number = |name| from_environment(name).expect("set by the process that starts a batch");
     let (seed, count) = (number("ALCEDO_MODEL_SEED"), number("ALCEDO_MODEL_PROGRAMS"));
     let (begun, limit) = (Instant::now(), Duration::from_secs(number("ALCEDO_MODEL_SECONDS")));
     let libraries = Arc::new(Libraries::new());

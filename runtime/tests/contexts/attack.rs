@@ -31,7 +31,7 @@ fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() 
         let _nobody_waits = inside.lock().expect("no panic").send(());
         let _late = may_go.lock().expect("no panic").recv_timeout(LONG);
     };
-    let reached = move || is_inside.recv_timeout(LONG).expect("it comes there");
+    let reached = move || is_inside.recv_timeout(LONG).expect("it reaches the stop point");
     let goes_on = move || go.send(()).expect("it is still there");
     (stops, reached, goes_on)
 }
@@ -134,7 +134,7 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&heard);
         contexts.on_event(move |event| told.lock().expect("no panic").push(event.to_string()));
-        let slim = contexts.create_slim("given up").expect("the name is free");
+        let slim = contexts.create_slim("parked").expect("the name is free");
         slim.set_canary(Canary::Off);
         let (stops, reached, goes_on) = stop();
         slim.set_resolver(move |_| {
@@ -150,7 +150,7 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
         let _ticket = slim.begin_unload().expect("it is collectible");
         slim.park();
         goes_on();
-        let refused = outcome.recv_timeout(LONG).expect("it comes back");
+        let refused = outcome.recv_timeout(LONG).expect("the call returns");
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
         let maps = fs::read_to_string("/proc/self/maps").expect("this is Linux");
         assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays");
@@ -180,9 +180,9 @@ fn an_unload_waits_for_a_running_replacement() {
     assert!(report.blockers.iter().any(|by| by.owner == "replacing it by reports"), "{report}");
     assert!(contexts.create_slim("replaced").is_err(), "the name is taken");
     goes_on();
-    let refused = outcome.recv_timeout(LONG).expect("it comes back");
+    let refused = outcome.recv_timeout(LONG).expect("the call returns");
     assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
-    ticket.wait(LONG).expect("nobody is inside");
+    ticket.wait(LONG).expect("no call is inside");
     support::until("nothing of it is left", || contexts.all().len() == 1);
 }
 
@@ -205,7 +205,7 @@ fn a_module_of_another_runtime_is_rejected_even_with_equal_ids() {
     let secret = ours.create_slim("secret").expect("the name is free");
     secret.load_path(figures(1)).expect("it is loaded");
     let foreign = theirs.create_slim("theirs").expect("the name is free").load_path(figures(1)).expect("it is loaded");
-    let asks = ours.create_slim("asks").expect("the name is free");
+    let asks = ours.create_slim("requests").expect("the name is free");
     asks.set_resolver(move |_| Ok(Some(FoundModule::Loaded(foreign.clone()))));
     let refused = asks.load_name("figures", &any());
     assert!(matches!(refused, Err(ContextError::ForeignModule { .. })), "{refused:?}");
@@ -231,13 +231,13 @@ fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     reached();
     drop(runtime.shutdown());
     goes_on();
-    support::until("the thread that tells goes on", || ticket.state() == ContextState::Dead);
+    support::until("the notifying thread continues", || ticket.state() == ContextState::Dead);
     // The contexts outlive their runtime.
     let two = slim(&contexts, "two");
     let lease = two.lease("a test").expect("it is alive");
     let ticket = two.begin_unload().expect("it is collectible");
     drop(lease);
-    support::until("nobody asks, and it ends", || ticket.state() == ContextState::Dead);
+    support::until("the context ends by itself", || ticket.state() == ContextState::Dead);
 }
 
 #[test]
@@ -257,13 +257,13 @@ fn an_unloading_callback_with_a_panicking_drop_does_not_interrupt_the_unload() {
     drop(runtime.shutdown());
     goes_on();
     let ticket = unloading.join().expect("the panic stays inside").expect("it is collectible");
-    ticket.wait(LONG).expect("nobody is inside");
+    ticket.wait(LONG).expect("no call is inside");
 }
 
 #[test]
 fn a_resolver_replaced_during_its_call_may_panic_in_drop() {
     let contexts = runtime().contexts();
-    let slim = contexts.create_slim("asks").expect("the name is free");
+    let slim = contexts.create_slim("requests").expect("the name is free");
     let (stops, reached, goes_on) = stop();
     let bomb = Bomb;
     slim.set_resolver(move |_| {
@@ -329,7 +329,7 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     assert!(report.to_string().contains("an exit hook, a destructor or a listener runs"), "{report}");
     let parks = slim.clone();
     let parked = apart(move || parks.park());
-    parked.recv_timeout(LONG).expect("it comes back");
+    parked.recv_timeout(LONG).expect("the call returns");
     goes_on();
     assert_eq!(unloading.recv_timeout(LONG).as_ref(), Ok(&ticket));
     support::until("it has ended", || matches!(ticket.state(), ContextState::Dead | ContextState::Parked));
@@ -354,7 +354,7 @@ fn a_hanging_listener_stops_no_other_unload() {
     drop(second);
     support::until("two has ended", || two.state() == ContextState::Dead);
     contexts.park_after(Some(Duration::from_millis(500)));
-    support::until("three was given up", || three.state() == ContextState::Parked);
+    support::until("three was parked", || three.state() == ContextState::Parked);
     goes_on();
     support::until("one has ended", || one.state() == ContextState::Dead);
 }

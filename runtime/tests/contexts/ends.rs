@@ -15,11 +15,11 @@ use super::{build_tag, gone, number, reports, runtime, slim, support};
 type Heard = Arc<Mutex<Vec<String>>>;
 
 fn say(heard: &Heard, line: impl Into<String>) {
-    heard.lock().expect("no panic while it is held").push(line.into());
+    heard.lock().expect("not poisoned").push(line.into());
 }
 
 fn take(heard: &Heard) -> Vec<String> {
-    std::mem::take(&mut *heard.lock().expect("no panic while it is held"))
+    std::mem::take(&mut *heard.lock().expect("not poisoned"))
 }
 
 /// Runtime with a Master and a Slim, and listeners for both and for the Default.
@@ -112,7 +112,7 @@ fn a_shutdown_report_lists_a_blocked_slim_once_with_its_blockers() {
     assert_eq!(leases, [(LeaseKind::Borrow, owner)]);
     assert_eq!(pointer.call(&[]).expect("its image is there"), Some(Value::U64(1)));
     drop(pointer);
-    gone(&slim.begin_unload().expect("it is under way"));
+    gone(&slim.begin_unload().expect("it has begun"));
     assert_eq!(contexts.all().len(), 1);
 }
 
@@ -155,8 +155,8 @@ fn process_exit_notifies_slims_and_the_default_if_the_host_opts_in() {
     assert_eq!(told("return"), (0, format!("{own}{heard}")), "`main` returns and the runtime is never dropped");
     let with_master = format!("{own}Unloading Master 1\n{heard}");
     assert_eq!(told("thread-local"), (0, with_master), "its thread ends, and drops it");
-    assert_eq!(told("unasked"), (7, own.to_owned()), "nobody asked for it");
-    assert_eq!(told("drop"), (7, format!("{own}{heard}")), "each is told once");
+    assert_eq!(told("unasked"), (7, own.to_owned()), "the host has not opted in");
+    assert_eq!(told("drop"), (7, format!("{own}{heard}")), "each is notified once");
 }
 
 thread_local! {
@@ -187,7 +187,7 @@ fn end_process(how: &str) {
         }
     });
     if how != "unasked" {
-        contexts.tell_at_exit().expect("it is to be had");
+        contexts.tell_at_exit().expect("it is available");
         contexts.tell_at_exit().expect("asking again changes nothing");
     }
     gone(&slim(&contexts, "gone").begin_unload().expect("it is collectible"));
@@ -195,7 +195,7 @@ fn end_process(how: &str) {
     match how {
         "return" => std::mem::forget((runtime, one)),
         "kept" => {
-            runtime.create_master(&[reports(1)]).expect("it comes up");
+            runtime.create_master(&[reports(1)]).expect("it starts");
             KEPT.set(Some((runtime, one)));
         }
         "drop" => {

@@ -26,9 +26,9 @@ fn a_listener_receives_equal_events_for_the_master_and_slims() {
             ContextEventKind::Dead => assert_eq!(state, None, "{line}"),
             _ => {}
         }
-        told.lock().expect("nobody panics with it").push(line);
+        told.lock().expect("not poisoned").push(line);
     });
-    let take = || std::mem::take(&mut *heard.lock().expect("nobody panics with it"));
+    let take = || std::mem::take(&mut *heard.lock().expect("not poisoned"));
     let coming_up = |generation: u64| {
         [
             format!("PreStartup Master {generation}"),
@@ -136,10 +136,10 @@ fn a_failed_master_reload_raises_no_loaded_event_and_the_old_resumes() {
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heard);
-    contexts.on_event(move |event| told.lock().expect("nobody panics with it").push(event.to_string()));
+    contexts.on_event(move |event| told.lock().expect("not poisoned").push(event.to_string()));
     let broken = support::plugin("reports", &["panic-in-main"]);
     assert!(runtime.reload(&[broken]).is_ok_and(|reload| format!("{reload:?}").contains("broken on purpose")));
-    let lines = heard.lock().expect("nobody panics with it").clone();
+    let lines = heard.lock().expect("not poisoned").clone();
     assert!(lines.contains(&"Resumed Master 1".to_owned()), "{lines:?}");
     assert!(!lines.iter().any(|line| line.starts_with("Loaded")), "{lines:?}");
 }

@@ -44,7 +44,7 @@ fn a6_a_context_prints_name_kind_id_generation_and_state() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "reports");
     assert_eq!(slim.to_string(), "Slim \"reports\" #2 generation 1: alive");
-    gone(&slim.replace(reports(2)).expect("it comes up"));
+    gone(&slim.replace(reports(2)).expect("it starts"));
     assert_eq!(slim.to_string(), "Slim \"reports\" #2 generation 2: alive");
     gone(&slim.begin_unload().expect("it is collectible"));
     assert_eq!(slim.to_string(), "Slim \"reports\" #2: dead");

@@ -58,7 +58,7 @@ fn a_lender_unloads_unused_modules_and_names_dependents_of_the_rest() {
     let images: Vec<_> = one.modules().iter().map(|module| (module.name.clone(), module.image.clone())).collect();
     let build = other.modules()[0].build_id;
     let ticket = begin(&one);
-    support::until("nobody depends on figurines", || {
+    support::until("figurines has no dependents", || {
         ticket.poll();
         images.iter().all(|(name, image)| image.exists() == (name == "figures"))
     });
@@ -101,7 +101,7 @@ fn a_replaced_generation_keeps_its_dependencies_only_until_it_is_unloaded() {
     let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
     // The new generation of the other context does not depend on the first.
-    gone_with(&other, &one, |other| other.replace(reports(1)).expect("it comes up"));
+    gone_with(&other, &one, |other| other.replace(reports(1)).expect("it starts"));
 }
 
 /// Checks that the old generation of `lender` is kept by `borrower` and ends with it.
@@ -138,7 +138,7 @@ fn a_parked_lender_stays_loaded_with_its_dependencies() {
     until_blocked(&second);
     other.park();
     assert_eq!(second.state(), ContextState::Parked);
-    assert!(first.wait(Duration::from_millis(100)).is_err(), "its figures are needed for ever");
+    assert!(first.wait(Duration::from_millis(100)).is_err(), "its figures are needed permanently");
     let report = first.report();
     assert!(report.blockers.iter().all(|by| by.owner.starts_with("reports 0.1.0 (build ")), "{report}");
     drop(pointer);
@@ -182,7 +182,7 @@ fn modules_of_two_contexts_with_mutual_dependencies_are_not_loaded() {
     let loads = other.clone();
     one.set_resolver(move |_| Ok(Some(FoundModule::Loaded(loads.load_path(needy())?))));
     assert!(one.load_path(&needs_reports).is_err());
-    assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "so there is no ring to end");
+    assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "no cycle is left to end");
     // Removes the resolvers, whose captures of each other's contexts would keep both.
     for slim in [&one, &other] {
         slim.set_resolver(|_| Ok(None));

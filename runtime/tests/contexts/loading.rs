@@ -30,8 +30,8 @@ fn b1_the_file_that_was_loaded_is_free_at_once() {
     let slim = contexts.create_slim("b1").expect("the name is free");
     let module = slim.load_path(&file).expect("it is loaded");
     assert_eq!(module.origin.as_deref(), Some(file.as_path()));
-    fs::write(&file, "overwritten").expect("nobody holds it");
-    fs::remove_file(&file).expect("nobody holds it");
+    fs::write(&file, "overwritten").expect("the file is not in use");
+    fs::remove_file(&file).expect("the file is not in use");
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
 }
 
@@ -67,7 +67,7 @@ fn b3_a_module_is_read_from_a_readers_position_to_its_end() {
     assert!(refused.starts_with("<used up> is no module:"), "{refused}");
 
     let file = fs::File::open(reports(2)).expect("it was built");
-    gone(&slim.replace_reader("a file", file, None).expect("it comes up"));
+    gone(&slim.replace_reader("a file", file, None).expect("it starts"));
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 2);
 }
 
@@ -101,9 +101,9 @@ fn b4_symbols_are_stored_next_to_the_image_in_their_own_file() {
         (slim, format!("{}.debug", module.image.display()))
     });
     assert_ne!(one.1, other.1);
-    assert_eq!(fs::read(&one.1).expect("it is beside the image"), b"what debuggers read");
+    assert_eq!(fs::read(&one.1).expect("it is next to the image"), b"what debuggers read");
     gone(&one.0.begin_unload().expect("it is collectible"));
-    assert!(!fs::exists(&one.1).expect("the folder is there"), "it goes with its image");
+    assert!(!fs::exists(&one.1).expect("the folder is there"), "the file is deleted with its image");
     assert!(fs::exists(&other.1).expect("the folder is there"));
 }
 
@@ -112,7 +112,7 @@ fn b5_an_unknown_name_is_not_found() {
     let slim = contexts().create_slim("b5").expect("the name is free");
     assert!(matches!(slim.load_name("reports", &any()), Err(ContextError::NotFound { .. })));
     slim.set_resolver(|request| Ok((request.name == "reports").then(|| FoundModule::File(reports(1)))));
-    assert_eq!(slim.load_name("reports", &any()).expect("the resolver knows it").name, "reports");
+    assert_eq!(slim.load_name("reports", &any()).expect("the resolver finds it").name, "reports");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn own_modules_of_a_context_come_before_the_defaults() {
         assert_eq!(number(&slim.function(ty, "build_tag", "-> u64").expect(ty)).expect("it answers"), 2);
     }
     assert_eq!(number(&shared).expect("it answers"), 1, "a handle means what it meant when it was made");
-    gone(&slim.replace(reports(1)).expect("it comes up"));
+    gone(&slim.replace(reports(1)).expect("it starts"));
     assert_eq!(number(&shared).expect("the Default has it"), 1);
     gone(&slim.begin_unload().expect("it is collectible"));
     assert!(matches!(number(&shared), Err(ContextError::ContextUnloading { .. })), "it was a function of the Slim");
@@ -63,23 +63,26 @@ fn own_modules_of_a_context_come_before_the_defaults() {
 fn a_missing_module_is_searched_in_resolver_default_and_handlers() {
     let contexts = runtime().contexts();
     let asked = Arc::new(Mutex::new(Vec::new()));
-    let slim = contexts.create_slim("asks").expect("the name is free");
+    let slim = contexts.create_slim("requests").expect("the name is free");
     let note = |who: &'static str, answers: bool| {
         let asked = Arc::clone(&asked);
         move |request: &alcedo_runtime::ModuleRequest| {
-            asked.lock().expect("nobody panics").push(format!("{who} {}", request.name));
+            asked.lock().expect("not poisoned").push(format!("{who} {}", request.name));
             Ok((answers && request.name == "figures").then(|| FoundModule::File(figures(2))))
         }
     };
     slim.set_resolver(note("resolver", false));
     slim.on_resolving(note("handler", true));
-    assert!(refusal(slim.resolve_type("Sum")).contains("knows no type Sum: it has none"), "nobody knows whose it is");
-    assert!(asked.lock().expect("nobody panics").is_empty());
+    assert!(
+        refusal(slim.resolve_type("Sum")).contains("knows no type Sum: it has none"),
+        "the module of the type is unknown"
+    );
+    assert!(asked.lock().expect("not poisoned").is_empty());
     assert_eq!(
         slim.resolve_type("figures::Sum").expect("the handler has it").module.context,
         slim.id().expect("alive")
     );
-    assert_eq!(*asked.lock().expect("nobody panics"), ["resolver figures", "handler figures"]);
+    assert_eq!(*asked.lock().expect("not poisoned"), ["resolver figures", "handler figures"]);
     assert_eq!(number(&slim.function("Sum", "build_tag", "-> u64").expect("it is there now")).expect("it answers"), 2);
     let refused = refusal(slim.function("nobody:Sum", "build_tag", "-> u64"));
     assert_eq!(
@@ -117,7 +120,7 @@ fn calling_a_function_of_another_context_keeps_it_loaded() {
     let module = base.modules().remove(0);
     let top = contexts.create_slim("top").expect("the name is free");
     top.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
-    top.load_name("reports", &any()).expect("it is lent");
+    top.load_name("reports", &any()).expect("it is borrowed");
     assert_eq!(top.resolve_type("Report").expect("it depends on it").module.context, base.id().expect("alive"));
     let wait = top.function("Report", "wait_for", "String -> bool").expect("it depends on it");
     let pointer = top.get_function_pointer("reports::Report", "build_tag", "-> u64").expect("it depends on it");
@@ -126,7 +129,7 @@ fn calling_a_function_of_another_context_keeps_it_loaded() {
     let path = text(&gate.display().to_string());
     let caller = thread::spawn({
         let wait = wait.clone();
-        move || wait.call(&[path]).expect("it was let in")
+        move || wait.call(&[path]).expect("the call was accepted")
     });
     support::until("the call is inside", || base.held_by().iter().any(|by| by.kind == LeaseKind::Call));
     let ticket = base.begin_unload().expect("it is collectible");
@@ -177,7 +180,8 @@ fn a_master_module_prefers_own_modules_then_default_and_its_resolver() {
 #[test]
 fn an_unresolved_master_dependency_is_reported_with_all_places_searched() {
     let runtime = runtime();
-    let refused = runtime.create_master(&[needy(), support::plugin("switchboard", &[])]).expect_err("nobody has it");
+    let refused =
+        runtime.create_master(&[needy(), support::plugin("switchboard", &[])]).expect_err("no module provides it");
     assert_eq!(
         refused.to_string(),
         "Master finds no module `figures` ^0.1, which `reports` needs: own modules did not have it, and only \

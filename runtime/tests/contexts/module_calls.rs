@@ -141,7 +141,7 @@ fn a_dependent_still_calls_its_unloading_or_replaced_lender() {
     type End = fn(LoadContext) -> Option<LoadContext>;
     let ends: [End; 4] = [
         |lender| lender.begin_unload().map(|_| Some(lender)).expect("it is collectible"),
-        |lender| lender.replace(reports(2)).map(|_| Some(lender)).expect("it comes up"),
+        |lender| lender.replace(reports(2)).map(|_| Some(lender)).expect("it starts"),
         |_lender| None,
         |lender| {
             let _ticket = lender.begin_unload().expect("it is collectible");
@@ -161,7 +161,7 @@ fn a_dependent_still_calls_its_unloading_or_replaced_lender() {
         let before = borrower.function("Report", "build_tag", "-> u64").expect("it is offered");
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1");
         let lender = end(lender);
-        let ticket = contexts.unloads_of("lender").into_iter().next().expect("it is on its way out");
+        let ticket = contexts.unloads_of("lender").into_iter().next().expect("it is unloading");
         // Calls with and without a cached lookup, of modules and of the host, on any thread.
         assert_eq!(render(&borrower), "Ada x2 by build 1", "{at}");
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1", "{at}");

@@ -28,7 +28,7 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
     let told = |name: &'static str| {
         let asked = Arc::clone(&asked);
         move |wanted: &str| {
-            asked.lock().expect("nobody panics").push(format!("{name} {wanted}"));
+            asked.lock().expect("not poisoned").push(format!("{name} {wanted}"));
             Ok(None)
         }
     };
@@ -38,7 +38,7 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
     slim.set_native_resolver_of("reports", told("module's"));
     let refused = refusal(slim.native_library("nowhere", Some("reports")));
     let order = ["module's nowhere", "resolver nowhere", "handler 1 nowhere", "handler 2 nowhere"];
-    assert_eq!(*asked.lock().expect("nobody panics"), order);
+    assert_eq!(*asked.lock().expect("not poisoned"), order);
     let folder = reports(1).parent().expect("a folder").display().to_string();
     assert_eq!(
         refused,
@@ -58,8 +58,8 @@ fn d1_system_and_module_folder_are_searched_before_the_handlers() {
     let file = native(dir.path(), "reports.so");
     let slim = contexts.create_slim("d1").expect("the name is free");
     slim.load_path(&file).expect("it is loaded");
-    slim.on_resolving_native(|name| panic!("nobody has to ask for {name}"));
-    let beside = slim.native_library("beside", Some("reports")).expect("it is beside the module");
+    slim.on_resolving_native(|name| panic!("unexpected request for {name}"));
+    let beside = slim.native_library("beside", Some("reports")).expect("it is next to the module");
     assert_eq!(beside.path(), dir.path().join("libbeside.so"));
     let system = slim.native_library("libm.so.6", None).expect("the system has it");
     assert!(!system.symbol("cos").expect("it has").is_null());
@@ -76,13 +76,13 @@ fn d2_the_first_result_wins_and_is_cached_per_context() {
     let (count, answer) = (Arc::clone(&asked), first.clone());
     slim.on_resolving_native(|_| Ok(None));
     slim.on_resolving_native(move |_| {
-        *count.lock().expect("nobody panics") += 1;
+        *count.lock().expect("not poisoned") += 1;
         Ok(Some(answer.clone()))
     });
     slim.on_resolving_native(move |_| Ok(Some(second.clone())));
     assert_eq!(slim.native_library("found", None).expect("it is found").path(), first);
     assert_eq!(slim.native_library("found", None).expect("it is found").path(), first);
-    assert_eq!(*asked.lock().expect("nobody panics"), 1);
+    assert_eq!(*asked.lock().expect("not poisoned"), 1);
 }
 
 #[test]
@@ -116,6 +116,6 @@ fn d4_native_libraries_outlive_their_context_unless_closing_is_allowed() {
     let listed = |path: &Path| contexts.natives().into_iter().any(|native| native.path == path);
     assert!(listed(&stays) && listed(&goes) && is_mapped(&goes));
     gone(&slim.begin_unload().expect("it is collectible"));
-    assert!(listed(&stays) && is_mapped(&stays), "nobody has said that it may go");
+    assert!(listed(&stays) && is_mapped(&stays), "closing was not permitted");
     assert!(!listed(&goes) && !is_mapped(&goes));
 }

@@ -19,13 +19,13 @@ fn knows(
 ) -> impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, alcedo_runtime::ResolverFailure> + Send + Sync + 'static {
     let (asked, name) = (Arc::clone(asked), name.to_owned());
     move |request| {
-        asked.lock().expect("nobody panics").push(format!("{name} {}", request.name));
+        asked.lock().expect("not poisoned").push(format!("{name} {}", request.name));
         Ok(library.filter(|_| request.name == "figures").map(|tag| FoundModule::File(figures(tag))))
     }
 }
 
 fn taken(asked: &Asked) -> Vec<String> {
-    std::mem::take(&mut *asked.lock().expect("nobody panics"))
+    std::mem::take(&mut *asked.lock().expect("not poisoned"))
 }
 
 /// The tag of the build of `figures` that a module of the context sees.
@@ -43,7 +43,7 @@ fn c1_a_context_searches_itself_first_and_stops_on_success() {
     let slim = contexts.create_slim("c1").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", Some(2)));
     slim.load_path(figures(1)).expect("it is loaded");
-    slim.load_path(needy()).expect("what it needs is there");
+    slim.load_path(needy()).expect("its dependency is available");
     assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
 }
 
@@ -66,7 +66,7 @@ fn c2_the_resolver_is_searched_before_the_default() {
     slim.set_resolver(knows(&asked, "resolver", Some(2)));
     slim.load_path(needy()).expect("it is loaded");
     assert_eq!(build_of_figures(&slim), id_of(2));
-    assert_eq!(taken(&asked), ["resolver figures"], "and is asked once: the answer is kept");
+    assert_eq!(taken(&asked), ["resolver figures"], "the resolver is called once: its result is cached");
 }
 
 #[test]
@@ -97,10 +97,13 @@ fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
 fn c2_a_resolver_may_return_another_version_unchecked() {
     let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
-    slim.load_path(support::plugin("reports", &["needs-newer-figures"])).expect("the resolver knows what it does");
+    slim.load_path(support::plugin("reports", &["needs-newer-figures"])).expect("a resolver may return any version");
     let range = ">=0.2".parse().expect("a range");
     assert_eq!(slim.load_name("figures", &range).expect("it was answered before").version.to_string(), "0.1.0");
-    assert!(slim.load_name("figures", &">=0.3".parse().expect("a range")).is_err(), "nobody has answered this one");
+    assert!(
+        slim.load_name("figures", &">=0.3".parse().expect("a range")).is_err(),
+        "no result is cached for this range"
+    );
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn c4_an_older_default_version_continues_the_search_in_handlers() {
          figures 0.1.0"
     );
     slim.on_resolving(knows(&asked, "handler", Some(2)));
-    slim.load_path(&newer).expect("the handler knows what it does");
+    slim.load_path(&newer).expect("a handler may return any version");
     assert_eq!((build_of_figures(&slim), taken(&asked)), (id_of(2), vec!["handler figures".to_owned()]));
 }
 
@@ -196,7 +199,7 @@ fn c5_handlers_run_in_order_and_the_first_result_is_cached() {
     for (name, library) in [("first", None), ("second", Some(1)), ("third", Some(2))] {
         slim.on_resolving(knows(&asked, name, library));
     }
-    slim.load_path(needy()).expect("the second knows it");
+    slim.load_path(needy()).expect("the second finds it");
     assert_eq!(taken(&asked), ["first figures", "second figures"]);
     assert_eq!(build_of_figures(&slim), id_of(1));
     assert!(taken(&asked).is_empty());
@@ -207,7 +210,7 @@ fn c5_a_replacement_uses_the_existing_handlers() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = slim(&contexts, "c5");
     slim.on_resolving(knows(&asked, "handler", Some(1)));
-    gone(&slim.replace(needy()).expect("it comes up"));
+    gone(&slim.replace(needy()).expect("it starts"));
     assert_eq!(taken(&asked), ["handler figures"]);
 }
 
@@ -251,7 +254,7 @@ fn c_a_dependency_stays_loaded_until_its_dependents_are_gone() {
     top.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
     top.load_path(needy()).expect("it is loaded");
     let ticket = base.begin_unload().expect("it is collectible");
-    let blocked = ticket.wait(std::time::Duration::ZERO).expect_err("somebody depends on it");
+    let blocked = ticket.wait(std::time::Duration::ZERO).expect_err("a module depends on it");
     let owners: Vec<_> = blocked.blockers.iter().map(|by| format!("{} {}", by.kind, by.owner)).collect();
     let build = top.modules()[0].build_id;
     let wanted = format!("reports 0.1.0 (build {build:032x}) of Slim \"top\" generation 1, which needs figures");
@@ -267,7 +270,7 @@ fn c_modules_start_after_all_they_need() {
     let heard = Arc::clone(&started);
     contexts.on_event(move |event| {
         if let ContextEventKind::Loaded(module) = &event.event {
-            heard.lock().expect("nobody panics").push(module.clone());
+            heard.lock().expect("not poisoned").push(module.clone());
         }
     });
     let slim = contexts.create_slim("order").expect("the name is free");
@@ -295,9 +298,9 @@ fn c_modules_with_cyclic_dependencies_are_refused_and_the_cycle_is_printed() {
 fn c_a_resolver_may_load_something_itself() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("nested").expect("the name is free");
-    let again = contexts.slim("nested").expect("it is living");
+    let again = contexts.slim("nested").expect("alive");
     slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(again.load_path(figures(1))?))));
-    slim.load_path(needy()).expect("what it needs was loaded meanwhile");
+    slim.load_path(needy()).expect("its dependency was loaded by the resolver");
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
     assert_eq!(names, ["figures", "reports"]);
     // The resolver holds a handle, so this is not the last one.

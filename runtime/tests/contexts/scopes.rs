@@ -61,7 +61,7 @@ fn f7_a_scope_left_out_of_order_restores_its_predecessor() {
     assert_eq!(current(), None, "what was before the outer one");
     drop(inner);
     assert_eq!(current().as_deref(), Some("one"), "what was before the inner one");
-    gone(&one.begin_unload().expect("nobody is in its scope any more"));
+    gone(&one.begin_unload().expect("its scope is left"));
     let _clean = Contexts::enter_none();
 }
 
@@ -130,7 +130,7 @@ fn f8_one_scope_resolves_types_and_functions_of_one_generation() {
     let scope = slim.enter().expect("it is alive");
     let before = contexts.function_here("Report", "build_tag", "-> u64").expect("it is offered");
     let entered = slim.id();
-    let old = slim.replace(reports(2)).expect("it comes up");
+    let old = slim.replace(reports(2)).expect("it starts");
     assert_ne!(slim.id(), entered);
     let after = contexts.function_here("Report", "build_tag", "-> u64").expect("it is offered");
     let ty = contexts.resolve_type("Report").expect("it is there");
@@ -174,6 +174,6 @@ fn f8_a_type_lookup_uses_the_scope_or_the_default() {
     let waker = Waker::from(Arc::new(Nobody));
     match pin!(sum).poll(&mut Context::from_waker(&waker)) {
         Poll::Ready(found) => assert_eq!(found.expect("it is there"), "Slim \"f8\""),
-        Poll::Pending => panic!("it waits for nobody"),
+        Poll::Pending => panic!("it never waits"),
     }
 }

@@ -47,7 +47,8 @@ fn slim_functions_take_slot_values_and_strings_and_lookup_refuses_others() {
         ("subclass", "SubclassOf(/Script/Core.Object)", "SubclassOf(/Script/Core.Object)"),
         ("numbers", "-> Array(f64)", "Array(f64)"),
     ] {
-        let refused = slim.function("Kinds", method, words).map(drop).expect_err("it lies in memory").to_string();
+        let refused =
+            slim.function("Kinds", method, words).map(drop).expect_err("it needs a memory layout").to_string();
         let says = format!(
             "`nm:/relay:Kinds:{method}` ({words}): a {which} lies in memory that the Master's types lay out, and they belong to \
              the game thread: pass numbers, `bool`, `String`, `Name` and `Object` instead"

@@ -53,7 +53,7 @@ fn asks(
 
 /// Returns the outcome of a thread; fails after a long timeout.
 fn within<T>(outcome: &Receiver<T>) -> T {
-    outcome.recv_timeout(LONG).expect("nobody waits for ever")
+    outcome.recv_timeout(LONG).expect("no thread waits permanently")
 }
 
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
@@ -95,7 +95,7 @@ fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
     let contexts = runtime().contexts();
     let (slim, asked) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
     slim.set_resolver(asks(&slim, "figures", &asked));
-    let error = slim.load_name("figures", &any()).expect_err("it asks itself");
+    let error = slim.load_name("figures", &any()).expect_err("it calls itself");
     let link = ("Slim \"own\"".to_owned(), Wanted::Module("figures".into()));
     let chain: Vec<_> =
         chain_of(&error).expect("a chain").into_iter().map(|link| (link.context, link.wanted)).collect();
@@ -136,7 +136,7 @@ fn a_cycle_over_names_or_contexts_is_refused_when_it_closes() {
     assert_eq!(
         ring(back.load_name("a", &any())),
         "a in Slim \"back\" → a in Default → a in Slim \"back\"",
-        "the Default is asked before the handlers"
+        "the Default is searched before the handlers"
     );
     default.set_resolver(|_| Ok(None));
     default.on_resolving(asks(&back, "a", &asked));
@@ -191,7 +191,7 @@ fn endless_nested_resolver_requests_are_refused_at_a_limit() {
     let slim = contexts.create_slim("deep").expect("the name is free");
     let again = slim.clone();
     slim.set_resolver(move |request| Ok(again.load_name(&format!("{}x", request.name), &any()).map(|_| None)?));
-    let mut error: Box<dyn Error> = Box::new(slim.load_name("x", &any()).expect_err("there is no end"));
+    let mut error: Box<dyn Error> = Box::new(slim.load_name("x", &any()).expect_err("the nesting is unlimited"));
     while let Ok(ContextError::ResolverError { source, .. }) = error.downcast::<ContextError>().map(|error| *error) {
         match source.downcast::<ContextError>() {
             Ok(source) if matches!(*source, ContextError::LoadTooDeep { limit: 16, .. }) => return,
@@ -234,7 +234,7 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     slim.set_resolver(move |_| {
         if is_first.swap(false, Ordering::SeqCst) {
             inside.send(()).expect("the test listens");
-            may_go.lock().expect("one thread").recv_timeout(LONG).expect("it is let go");
+            may_go.lock().expect("one thread").recv_timeout(LONG).expect("released");
         }
         Ok(Some(FoundModule::File(figures(1))))
     });
@@ -246,7 +246,7 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     within(&is_inside);
     let (other, file) = (slim.clone(), reports(1));
     within(&apart(move || other.load_path(file))).expect("another module");
-    let second = within(&load()).expect("the resolver is asked again, and has an answer");
+    let second = within(&load()).expect("the resolver is called again and succeeds");
     go.send(()).expect("it waits");
     assert_eq!(within(&first).expect("it is there"), second, "and it is that one, not another");
     assert_eq!(slim.modules().len(), 2);
@@ -263,7 +263,7 @@ fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()
             if line == "main reports" {
                 count.fetch_add(1, Ordering::SeqCst);
                 inside.send(()).expect("the test listens");
-                may_go.lock().expect("one thread at a time").recv_timeout(LONG).expect("it is let go");
+                may_go.lock().expect("one thread at a time").recv_timeout(LONG).expect("released");
             }
         };
         heard_by(hold, || slim.load_path(file)).expect("it is loaded");
@@ -293,7 +293,7 @@ fn a_module_is_hidden_during_its_main_and_others_load() {
 fn concurrent_requests_share_the_module_loaded_by_another_thread() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("shared").expect("the name is free");
-    slim.set_resolver(|_| panic!("nobody has to ask: it is coming"));
+    slim.set_resolver(|_| panic!("unexpected request: the module is being loaded"));
     let (outcome, is_inside, go) = held_in_main(&slim);
     within(&is_inside);
     let (by_path, by_name) = (slim.clone(), slim.clone());
@@ -372,7 +372,7 @@ fn one_of_two_mutually_waiting_loads_is_refused() {
         };
         (apart(move || heard_by(listen, || own.load_path(file))), news)
     });
-    let outcomes = outcomes.map(|(whole, inside)| (within(&whole).expect("it comes up"), within(&inside)));
+    let outcomes = outcomes.map(|(whole, inside)| (within(&whole).expect("it starts"), within(&inside)));
     let refused: Vec<_> = outcomes.iter().filter_map(|(_, inside)| inside.as_ref().err()).collect();
     let chains: Vec<_> = refused.iter().filter_map(|error| chain_of(error)).map(|chain| shown(&chain)).collect();
     let (one, other) = ("reports in Slim \"one\"", "reports in Slim \"other\"");
@@ -390,11 +390,11 @@ fn a_listener_may_load_more_modules_into_the_context() {
     contexts.on_event(move |event| {
         if event.event == ContextEventKind::Loaded("reports".into()) {
             let outcome = again.load_name("figures", &any()).map(|module| module.name);
-            news.lock().expect("nobody panics").push(outcome.map_err(|error| error.to_string()));
+            news.lock().expect("not poisoned").push(outcome.map_err(|error| error.to_string()));
         }
     });
     slim.load_path(reports(1)).expect("it is loaded");
-    assert_eq!(*told.lock().expect("nobody panics"), [Ok("figures".to_owned())]);
+    assert_eq!(*told.lock().expect("not poisoned"), [Ok("figures".to_owned())]);
 }
 
 #[test]
@@ -415,7 +415,7 @@ fn a_resolver_may_set_another_resolver_while_dropped() {
     });
     let changed = slim.clone();
     within(&apart(move || changed.set_resolver(|_| Ok(None))));
-    slim.load_name("figures", &any()).expect("the last one knows it");
+    slim.load_name("figures", &any()).expect("the last resolver finds it");
 }
 
 #[test]

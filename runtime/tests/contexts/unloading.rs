@@ -78,12 +78,12 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
     let (told, own) = (Arc::clone(&heard), contexts.clone());
     contexts.on_event(move |event| {
         let word = match &event.event {
-            ContextEventKind::Unloading => format!("unloading, and `slim` gives {:?}", own.slim("e3").is_some()),
+            ContextEventKind::Unloading => format!("unloading, and `slim` returns {:?}", own.slim("e3").is_some()),
             other => format!("{other:?}"),
         };
-        told.lock().expect("nobody panics").push(word);
+        told.lock().expect("not poisoned").push(word);
     });
-    let again = contexts.slim("e3").expect("it is living");
+    let again = contexts.slim("e3").expect("alive");
     let refused = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&refused);
     slim.on_unloading(0, move |_| {
@@ -93,7 +93,7 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
     let ticket = slim.begin_unload().expect("it is collectible");
     let _same = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert_eq!(*heard.lock().expect("nobody panics"), ["unloading, and `slim` gives false", "Dead"]);
+    assert_eq!(*heard.lock().expect("not poisoned"), ["unloading, and `slim` returns false", "Dead"]);
     assert_eq!(refused.load(Ordering::Relaxed), 1);
     assert!(ticket.report().problems.is_empty(), "{}", ticket.report());
 }
@@ -107,12 +107,12 @@ fn e4_a_panicking_callback_stops_nothing_and_is_on_the_ticket() {
         let heard = Arc::clone(&heard);
         slim.on_unloading(priority, move |_| {
             assert!(name != "panics", "on purpose");
-            heard.lock().expect("nobody panics while it is held").push(name);
+            heard.lock().expect("not poisoned").push(name);
         });
     }
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert_eq!(*heard.lock().expect("nobody panics while it is held"), ["first", "last"]);
+    assert_eq!(*heard.lock().expect("not poisoned"), ["first", "last"]);
     assert_eq!(ticket.report().problems, ["a callback of priority 3 panicked: \"on purpose\""]);
 }
 
@@ -236,7 +236,7 @@ fn e13_slim_thread_locals_drop_on_their_threads_and_may_log() {
     let thread = thread::Builder::new().name("keeper".into()).spawn(move || {
         let answer = inside.call(&arguments());
         count.fetch_add(u32::from(answer.is_ok()), Ordering::SeqCst);
-        wait.recv().expect("it is told");
+        wait.recv().expect("a message arrives");
     });
     let thread = thread.expect("a thread can be started");
     support::until("it has called", || called.load(Ordering::SeqCst) == 1);
@@ -281,10 +281,10 @@ fn e15_a_context_that_cannot_end_can_be_parked_and_stays_listed() {
         ticket.report()
     );
     assert_eq!(pointer.call(&[]).expect("its image stays"), Some(Value::U64(1)));
-    let listed = contexts.all().into_iter().find(|info| info.name == "e15").expect("it is listed for ever");
+    let listed = contexts.all().into_iter().find(|info| info.name == "e15").expect("it is listed permanently");
     assert_eq!(listed.state, ContextState::Parked);
     assert_eq!(runtime.unloads().parked().len(), 1);
-    contexts.create_slim("e15").expect("the name of one that was given up is free");
+    contexts.create_slim("e15").expect("the name of a parked context is free");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn e15_a_report_names_dependents_of_modules_and_holders_of_the_context() {
     let lent = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");
     borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
-    borrower.load_path(needy()).expect("it is lent what it needs");
+    borrower.load_path(needy()).expect("its dependencies are borrowed");
     let pointer = lender.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let ticket = lender.begin_unload().expect("it is collectible");
     let report = until_held(&ticket, LeaseKind::Borrow);
@@ -334,7 +334,7 @@ fn a_slim_without_handles_is_found_by_name_and_id_and_parked() {
     let taken = refusal(contexts.create_slim("out of reach"));
     assert!(taken.ends_with("one is alive under this name: take another, or `replace` what is in it"), "{taken}");
     let again = contexts.slim("out of reach").expect("it is alive");
-    gone(&again.replace(reports(2)).expect("the advice leads to something that works"));
+    gone(&again.replace(reports(2)).expect("the advice of the message works"));
     let id = slim.id().expect("it is alive");
     let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let held = contexts.report(id).expect("it is alive");
@@ -359,7 +359,7 @@ fn a_slim_without_handles_is_found_by_name_and_id_and_parked() {
     );
     contexts.park(id).expect("it is blocked");
     assert_eq!(tickets[0].state(), ContextState::Parked);
-    contexts.park(id).expect("it stays given up");
+    contexts.park(id).expect("it stays parked");
     contexts.create_slim("out of reach").expect("the name is free");
     assert_eq!(pointer.call(&[]).expect("its image stays"), Some(Value::U64(2)));
 }
@@ -389,7 +389,7 @@ fn every_thread_sees_the_master_unload_and_only_its_thread_parks_it() {
 /// Kind and source file of each lease, without line numbers.
 fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
     let of = |blocker: &Blocker| {
-        let place = blocker.place.as_deref().expect("it has a place");
+        let place = blocker.place.as_deref().expect("it has a location");
         (blocker.kind, place.rsplit_once(':').expect("file and line").0.to_owned())
     };
     blockers.iter().map(of).collect()
@@ -413,7 +413,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     assert_eq!(held, ["the lines", "all of it"]);
     assert!(runtime.unloads().lease_master("too late").is_err());
     drop((module, whole));
-    support::until("nobody holds it", || unload.ticket.poll() == ContextState::Dead);
+    support::until("no holder is left", || unload.ticket.poll() == ContextState::Dead);
 
     let slim = slim(&contexts, "places");
     for (context, name) in [(&contexts.default_context(), "tables"), (&slim, "reports")] {
@@ -440,16 +440,16 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     let (told, line) = (Arc::clone(&seen), contexts.clone());
     slim.set_resolver(move |request| {
         let here = line.slim("places").expect("it is alive");
-        told.lock().expect("nobody panics").extend(here.held_by());
+        told.lock().expect("not poisoned").extend(here.held_by());
         Ok((request.name == "figures").then(|| FoundModule::File(figures(1))))
     });
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
-    slim.load_name("figures", &any()).expect("the resolver knows it");
+    slim.load_name("figures", &any()).expect("the resolver finds it");
     let bytes = std::fs::read(figures(1)).expect("it was built");
     slim.load_bytes("again", &bytes, None).expect("it is there");
     slim.load_reader("again", bytes.as_slice(), None).expect("it is there");
-    gone(&slim.replace(needy()).expect("it comes up"));
-    let held = std::mem::take(&mut *seen.lock().expect("nobody panics"));
+    gone(&slim.replace(needy()).expect("it starts"));
+    let held = std::mem::take(&mut *seen.lock().expect("not poisoned"));
     assert!(!held.is_empty() && places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     let threads: Vec<_> = held.iter().map(|by| by.thread.clone()).collect();
     let own = process::this_thread_in_words();

@@ -136,7 +136,7 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
         let refused = strict.create_master(&[&scene.file]);
         assert!(matches!(refused, Err(Error::Load(LoadError::NotSealed { .. }))), "{refused:?}");
         scene.host = strict;
-        scene.host.create_master(&[env::var_os(OLD).expect("the parent says which")]).expect("it is sealed");
+        scene.host.create_master(&[env::var_os(OLD).expect("set by the parent process")]).expect("it is sealed");
         scene.object = scene.host.objects().spawn("/Script/Game.Fragile").expect("an object");
         scene.is_refused(
             "no seal",
@@ -628,7 +628,7 @@ fn a_non_file_or_an_oversized_file_is_refused_everywhere() {
 #[test]
 fn a_watch_loads_a_file_once_its_writer_has_finished() {
     scene("a_watch_loads_a_file_once_its_writer_has_finished", |scene| {
-        let first = PathBuf::from(env::var_os(OLD).expect("the parent says which"));
+        let first = PathBuf::from(env::var_os(OLD).expect("set by the parent process"));
         fs::copy(&first, &scene.file).expect("the test directory is writable");
         scene.host.reload(&[&scene.file]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         scene.host.watch().expect("the folder is there");

@@ -62,7 +62,7 @@ pub(super) fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
 
 impl Scene {
     fn new(witness: PathBuf) -> Self {
-        let path = |name| PathBuf::from(env::var_os(name).expect("the parent says which"));
+        let path = |name| PathBuf::from(env::var_os(name).expect("set by the parent process"));
         let host = support::host(&[path(OLD)]);
         let object = host.objects().spawn("/Script/Game.Fragile").expect("an object");
         let dir = TempDir::new().expect("a temporary directory");

@@ -92,7 +92,7 @@ impl Desk {
     #[ufunction(blueprint_native_event)]
     fn greet(&self, text: String) -> String;
     fn greet_implementation(&mut self, text: String) -> String {
-        format!("{text}, says the host")
+        format!("{text}, from the host")
     }
 
     #[ufunction]

@@ -7,7 +7,7 @@
 //!
 //! `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the start. Findings are added to
 //! `findings.rs` as the change that produces the file.
-#![expect(clippy::print_stdout, reason = "a child's answer, and a tally for whoever runs it by hand")]
+#![expect(clippy::print_stdout, reason = "answers of a child, and counters for manual runs")]
 #![expect(clippy::type_complexity, reason = "a table of tables is what it is")]
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
@@ -104,7 +104,7 @@ fn from_environment(name: &str) -> Option<u64> {
 /// Peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has one");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it says how much");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel reports it");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 

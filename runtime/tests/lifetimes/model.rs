@@ -71,7 +71,7 @@ impl Model {
                     }
                     news.gone.entry(place).or_default().push(held);
                 }
-                _ => panic!("nobody tells {line}"),
+                _ => panic!("unexpected line: {line}"),
             }
         }
         news

@@ -73,7 +73,7 @@ fn a_type_with_a_false_declaration_receives_no_foreign_slots() {
     let host = host();
     let horse = spawn(&host, HORSE);
     let name = "uf:/Script/Game.Horse:degrees";
-    let refused = host.batch::<(), Liar>(name).expect_err("it is no `f64`").to_string();
+    let refused = host.batch::<(), Liar>(name).expect_err("it is not an `f64`").to_string();
     assert!(refused.contains("degrees"), "{refused}");
     let degrees: TypedFunction<(Obj<Object>,), Liar> = host.function(name).expect("it says so");
     for _ in 0..3 {

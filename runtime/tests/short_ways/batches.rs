@@ -39,7 +39,8 @@ fn lists_that_were_filled_on_different_threads_are_different_lists() {
     let there = |object| std::thread::spawn(move || ObjectList::from(vec![object])).join().expect("a list");
     for (list, turned) in [(there(first), [1.0, 0.0]), (there(second), [1.0, 1.0])] {
         assert_eq!(kept.rounds.call_list(&list, ()).expect("called").called, 1);
-        let degrees = [first, second].map(|horse| host.objects().call(horse, "degrees", &[]).expect("it tells"));
+        let degrees =
+            [first, second].map(|horse| host.objects().call(horse, "degrees", &[]).expect("the call succeeds"));
         assert_eq!(degrees, turned.map(|degrees| Some(Value::F64(degrees))));
     }
 }
@@ -94,7 +95,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         // The last call has failed, so no further crossing follows.
         assert_eq!((report.called, report.crossings), (10, 3));
     }
-    let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("it tells");
+    let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("the call succeeds");
     assert!(horses.iter().all(|horse| turned(*horse) == Some(Value::F64(2.0))), "all have had their turn, twice");
     let (results, _report) = kept.rounds.collect(&horses, ()).expect("called");
     let gave: Vec<_> = results.iter().map(Option::is_some).collect();
@@ -182,7 +183,7 @@ fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
         IN_ITS_TICK.set(None);
         assert_eq!(kept.told(others[0]), of_build(build as i32));
         // The plugin parts are new; objects after the reloader were called after the reload.
-        let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("it tells");
+        let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("the call succeeds");
         let degrees = [horse, others[0], others[1], others[2]].map(turned);
         let [before, after] = [0.0, 90.0].map(|degrees| Some(Value::F64(degrees)));
         // Calls are grouped by class: all horses were called before the reload.

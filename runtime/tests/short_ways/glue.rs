@@ -133,7 +133,7 @@ fn glue_calls_in_the_middle_of_a_call_of_glue() {
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     pony.set_mood(&host, 4).expect("written");
-    (0..3).for_each(|_| assert_eq!(pony.round(&host).expect("it asks"), 104));
+    (0..3).for_each(|_| assert_eq!(pony.round(&host).expect("the call succeeds"), 104));
     host.calls().observe(Observed { counts: true, spans: false });
     assert_eq!(pony.add(&host, 1, 2).expect("it adds"), 3);
     let counted: Vec<_> = host.calls().times().into_iter().map(|times| (times.kind, times.calls)).collect();
@@ -201,7 +201,7 @@ fn native_accessors_use_the_object_of_the_given_host() {
                     gauge.set_next(gauge.as_obj());
                     (gauge.raise(10), gauge.level(), gauge.next() == gauge.as_obj())
                 });
-                assert_eq!(seen.expect("it lives"), (3 + 10 * round, 3 + 10 * round, true));
+                assert_eq!(seen.expect("alive"), (3 + 10 * round, 3 + 10 * round, true));
             }
         }
     }

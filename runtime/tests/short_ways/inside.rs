@@ -31,7 +31,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     // Deeper than the number of call slots.
-    assert_eq!(kept.ask.call((100,)).expect("it asks"), 100);
+    assert_eq!(kept.ask.call((100,)).expect("the call succeeds"), 100);
     assert_eq!(kept.told(horse), of_build(1));
     host.tick(Budget::frame());
     assert_eq!(kept.told(horse), of_build(2), "now it was done");
@@ -52,7 +52,7 @@ fn a_refused_safe_point_names_the_running_fast_call() {
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     for _ in 0..2 {
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 104);
-        assert_eq!(kept.ask.call((1,)).expect("it asks"), 1);
+        assert_eq!(kept.ask.call((1,)).expect("the call succeeds"), 1);
         let report = kept.rounds.call(&[horse], ()).expect("called");
         assert_eq!((report.called, report.failed.len()), (1, 0));
     }
@@ -79,7 +79,7 @@ fn a_host_losing_its_last_handle_in_a_call_ends_afterward() {
     assert_eq!(kept.told(horse), of_build(1));
     let weak = host.downgrade();
     *seat.borrow_mut() = Some(host);
-    assert_eq!(kept.ask.call((3,)).expect("it asks"), 3);
+    assert_eq!(kept.ask.call((3,)).expect("the call succeeds"), 3);
     assert!(weak.upgrade().is_none(), "it has ended now");
     assert!(kept.told(horse)[0].contains("runtime of"));
 }
@@ -139,7 +139,7 @@ fn an_object_destroyed_while_saving_kept_fields_is_finalized_afterward() {
         if !by_reload {
             let is_dropped = host.function::<(), bool>("nm:/carousel:Mare:is_foal_dropped").expect("it is there");
             let begun = Instant::now();
-            while !is_dropped.call(()).expect("it tells") {
+            while !is_dropped.call(()).expect("the call succeeds") {
                 assert!(begun.elapsed() < Duration::from_secs(30), "it is never dropped");
                 std::thread::sleep(Duration::from_millis(5));
             }

@@ -80,7 +80,7 @@ fn calls_and_writes_are_refused_while_a_slice_is_borrowed() {
         MEANWHILE.set(Some(Rc::new(move || lines.borrow_mut().push(inner.told(horse)))));
         let lend: TypedFunction<(Obj<Object>,), ()> = host.function("uf:/Script/Game.Horse:lend").expect("it is there");
         for _ in 0..2 {
-            lend.call((obj(horse),)).expect("it lends");
+            lend.call((obj(horse),)).expect("the call succeeds");
         }
         MEANWHILE.set(None);
         let heard = heard.borrow();
@@ -114,7 +114,7 @@ fn a_function_pointer_is_hot_while_its_frame_is_open() {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| kept.tag.hot(|_tag| panic!("the host's own"))));
     assert!(panicked.is_err());
     reload(&host, 2);
-    let refused = kept.answer.hot(|_| ()).expect_err("a method has none").to_string();
+    let refused = kept.answer.hot(|_| ()).expect_err("a method has no pointer").to_string();
     assert!(refused.contains("a pointer to `uf:/Script/Game.Horse:answer`"), "{refused}");
     host.unload_master().expect("there is one");
     assert!(kept.tag.hot(|_| ()).is_err());
@@ -126,7 +126,7 @@ fn a_host_with_a_watchdog_gets_equal_results_on_the_slow_path() {
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.told(horse), of_build(1));
-    assert!(kept.tag.hot(|_| ()).is_err(), "a watchdog hears of each call");
+    assert!(kept.tag.hot(|_| ()).is_err(), "a watchdog observes each call");
     reload(&host, 2);
     assert_eq!(kept.told(horse), of_build(2));
 }
@@ -136,10 +136,10 @@ fn observed_calls_use_the_slow_path_and_are_all_counted() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.told(horse), of_build(1));
-    assert!(host.calls().times().is_empty(), "nobody has asked for them");
+    assert!(host.calls().times().is_empty(), "no times were requested");
     host.calls().observe(Observed { counts: true, spans: false });
     assert_eq!(kept.told(horse), of_build(1));
-    assert!(kept.tag.hot(|_| ()).is_err(), "nobody would hear of the calls by a pointer");
+    assert!(kept.tag.hot(|_| ()).is_err(), "calls by a pointer would not be observed");
     host.calls().observe(Observed::default());
     assert_eq!(kept.told(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_ok());

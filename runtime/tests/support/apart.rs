@@ -5,7 +5,7 @@
 //! run at once as there are processors, since many tests wait; the output of a file is printed at its end. With `--nocapture` or
 //! `--test-threads` the files run one after the other and print immediately. If all tests are of one file, this process runs them
 //! itself, for debuggers. Before a run of all tests, `PREPARE` of the program runs.
-#![expect(unsafe_code, reason = "says to the linker what is to run before the main of the harness")]
+#![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a head for the answers of each file")]
 
 use std::collections::BTreeMap;

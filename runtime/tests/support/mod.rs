@@ -109,7 +109,7 @@ pub(crate) fn record(target: &'static str) -> Record {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     SUBSCRIBED.get_or_init(|| {
         let subscriber = tracing_subscriber::registry().with(Recorder);
-        tracing::subscriber::set_global_default(subscriber).expect("nobody else subscribes in this process");
+        tracing::subscriber::set_global_default(subscriber).expect("no other subscriber in this process");
     });
     lines().clear();
     Record { target, _alone: alone }

@@ -197,7 +197,7 @@ impl Model {
             Answer::LendKept(_) => resolver.kept.iter().copied().find(|found| found.lib.module() == module),
             Answer::Ask(name) => {
                 let Some(context) = self.living(name) else { return Ok(None) };
-                let current = self.contexts[context].current.expect("it is living");
+                let current = self.contexts[context].current.expect("alive");
                 let depth = chain.len();
                 let found = self.load_name(current, module, chain);
                 chain.truncate(depth);
