@@ -32,7 +32,7 @@ fn abstract_class_cannot_be_spawned_and_the_error_names_concrete_subclasses() {
     let count = host.objects().all().len();
     let refused = host.objects().call(cart, "plain", &[]).expect_err("it is abstract");
     expect![[r#"Game.Carrier was not born: class of Game.Carrier (a new object): "it is abstract: take a class that extends it (/Script/Game.Cart)""#]].assert_eq(&refused.to_string());
-    assert_eq!(host.objects().all().len(), count, "nothing is left of either");
+    assert_eq!(host.objects().all().len(), count, "neither leaves an object");
 }
 
 #[test]

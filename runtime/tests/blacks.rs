@@ -98,7 +98,7 @@ fn a_rollback_restores_owned_values() {
     let report = host.reload(&[hoard(&["failing"])]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!report.is_committed(), "{report}");
     until_flushed(&host);
-    assert_eq!(host.conjugates().blacks().count(), 0, "what was let go of before does not come back");
+    assert_eq!(host.conjugates().blacks().count(), 0, "released values are not restored");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_reload_frees_only_owned_values_of_the_old_generation() {
         assert_eq!(host.conjugates().blacks().count(), 15);
     }
     assert!(host.unloads().wait(LONG).expect("a safe point"));
-    assert_eq!(host.conjugates().blacks().undropped, [], "their finalizers let go of all");
+    assert_eq!(host.conjugates().blacks().undropped, [], "finalizers drop all values");
     let end = host.shutdown();
     assert_eq!((end.blacks.len(), end.plugin_parts, end.left), (0, 0, Vec::new()));
 }
@@ -129,7 +129,7 @@ fn an_unload_frees_all_values_and_reports_those_never_dropped() {
     ask(&host, cave, "gather", &[Value::U32(1)]);
     ask(&host, cave, "forget", &[]);
     ask(&host, cave, "scatter", &[Value::U32(2)]);
-    assert_eq!(host.conjugates().blacks().count(), 33, "nothing was released yet");
+    assert_eq!(host.conjugates().blacks().count(), 33, "no value was released yet");
     let told = host.console("blacks");
     assert!(told.contains("33 black conjugates · 32 drops wait") && told.contains("src/lib.rs:"), "{told}");
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
@@ -161,7 +161,7 @@ fn a_thread_may_drop_values_after_its_generation_ended() {
     assert_eq!(undropped(), 30, "they have ended with their generation");
     write(&file, "").expect("a writable folder");
     assert!(host.unloads().wait(LONG).expect("a safe point"));
-    assert_eq!((host.conjugates().blacks().count(), undropped()), (0, 0), "the thread was heard, and nothing more");
+    assert_eq!((host.conjugates().blacks().count(), undropped()), (0, 0), "drops of the thread have no further effect");
     assert_eq!(host.shutdown().blacks, []);
 }
 
@@ -240,12 +240,12 @@ fn a_conjugate_borrowed_by_number_expires_with_the_call_unlike_its_copy() {
     for _ in 0..3 {
         ask(&host, fence, "borrow", &[]);
     }
-    assert_eq!(host.conjugates().blacks().count(), 1, "each copy took the place of the one before");
+    assert_eq!(host.conjugates().blacks().count(), 1, "each copy replaced the previous one");
     ask(&host, fence, "let_go", &[]);
     assert_eq!(
         (host.conjugates().blacks().count(), host.conjugates().blacks().queued),
         (1, 1),
-        "it was let go of on a thread"
+        "it was dropped on another thread"
     );
     until_flushed(&host);
     assert_eq!(host.conjugates().blacks().count(), 0);

@@ -58,10 +58,10 @@ fn weak_handles_upgrade_while_alive_and_keep_nothing() {
     assert_eq!(weak.0.upgrade().expect("it is there").stage_dir(), runtime.stage_dir());
     assert!(weak.1.upgrade().expect("they are there").slim("weak").is_some());
     assert_eq!(weak.2.upgrade().expect("it is there").id(), slim.id());
-    assert_eq!(weak.3.upgrade().expect("it is always there").name(), "Default", "also without another handle to it");
+    assert_eq!(weak.3.upgrade().expect("it is always there").name(), "Default", "even without another handle");
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert!(weak.2.upgrade().is_some(), "its handle is there");
+    assert!(weak.2.upgrade().is_some(), "a strong handle exists");
     drop(slim);
     assert!(weak.2.upgrade().is_none());
     let folder = runtime.stage_dir();
@@ -130,7 +130,7 @@ fn callbacks_receive_a_handle_to_their_owner() {
     host.unload_master().expect("a Master");
     host.create_master(&[support::plugin("lingering", &[])]).expect("it starts");
     drop(host);
-    assert_eq!(*told.borrow(), [(1, true), (2, true)], "also when the last handle was dropped with a living Master");
+    assert_eq!(*told.borrow(), [(1, true), (2, true)], "also after dropping the last handle of a live Master");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
     });
     let folder = thread.join().expect("it does not panic");
     let told = RefCell::new(String::new());
-    support::until("it is said", || {
+    support::until("the log names the callbacks", || {
         *told.borrow_mut() += &record.take();
         !told.borrow().is_empty()
     });
@@ -241,11 +241,11 @@ fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
     record.take();
     let ticket = weak.0.upgrade().expect("it is there").begin_unload().expect("it is collectible");
     gone(&ticket);
-    support::until("the callbacks have gone", || weak.0.upgrade().is_none());
+    support::until("the callbacks are dropped", || weak.0.upgrade().is_none());
     assert_eq!(named(&record.take()), ["unloading callback: 1", "resolver: 1", "handler for modules: 1"]);
     let folder = runtime.stage_dir();
     drop((contexts, runtime));
-    support::until("the rest has gone", || weak.1.upgrade().is_none() && !there_is(&folder));
+    support::until("the runtime has ended", || weak.1.upgrade().is_none() && !there_is(&folder));
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn a_host_shut_down_by_a_ticker_has_no_tickers() {
     *seat.borrow_mut() = Some(host.clone());
     drop(seat);
     host.tick(Budget::frame());
-    assert!(owner.upgrade().is_none(), "the ticker has gone");
-    assert_eq!(named(&record.take()), Vec::<String>::new(), "it gave its handle up itself");
+    assert!(owner.upgrade().is_none(), "the ticker is dropped");
+    assert_eq!(named(&record.take()), Vec::<String>::new(), "the ticker has dropped its own handle");
     host.tick(Budget::frame());
 }
 

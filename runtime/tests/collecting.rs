@@ -20,7 +20,7 @@ thread_local! {
 
 fn host() -> Runtime {
     fn ends(world: &World, object: ObjectHandle) {
-        assert!(world.is_alive(object), "nothing of it has ended");
+        assert!(world.is_alive(object), "the object is still alive");
         ENDED.with_borrow_mut(|ended| ended.push(object));
     }
     fn keeps(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {

@@ -174,7 +174,7 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
         return;
     }
     let Some(version) = said(DEBIANS, &["-V"]) else {
-        return skip(test, "there is no /usr/bin/rustc; `apt-get install rustc-web` brings it");
+        return skip(test, "/usr/bin/rustc is missing; run `apt-get install rustc-web`");
     };
     let number = version.split_whitespace().nth(1).and_then(|number| Version::parse(number).ok());
     let wanted = Version::parse(&format!("{}.0", env!("CARGO_PKG_RUST_VERSION"))).expect("a version");

@@ -69,7 +69,7 @@ fn a_default_for_a_missing_member_refuses_the_load_with_its_path() {
     for part in ["BigCrate", "`lid.digits`", "Game.Lid has no property digits"] {
         assert!(said.contains(part), "{part} in {said}");
     }
-    assert!(!runtime.types().has("/Script/Game.Crate"), "nothing of the batch landed");
+    assert!(!runtime.types().has("/Script/Game.Crate"), "no type of the batch is registered");
 }
 
 #[test]

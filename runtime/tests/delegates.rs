@@ -191,7 +191,7 @@ fn a_reload_unbinds_and_reports_a_function_with_a_changed_signature() {
     assert_eq!(bound(&host, player, "on_scored"), 0);
     assert_eq!(earn(&host, player, 5), "I32(5)");
     assert_eq!(heard(&host, listener), "");
-    assert_eq!(bound(&host, player, "on_quiet"), 1, "this one fits as before");
+    assert_eq!(bound(&host, player, "on_quiet"), 1, "this binding still matches");
 }
 
 #[test]

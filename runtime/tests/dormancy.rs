@@ -183,7 +183,7 @@ fn a_class_that_returns_changed_restores_matching_values() {
             Some(Text("later moans=0"))
         "#]],
     );
-    assert!(!host.objects().is_alive(sheet), "the class has none any more");
+    assert!(!host.objects().is_alive(sheet), "the class no longer has this subobject");
     let chain = subobject(&host, changed, "chain");
     assert_eq!((host.objects().is_alive(chain), host.objects().outer_of(chain)), (true, Some(changed)));
     assert_eq!(subobject(&host, changed, "root_component"), chain);
@@ -356,7 +356,7 @@ fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
     );
     for (diver, suit) in [plain, changed].into_iter().zip(suits) {
         assert!(host.objects().is_a(diver, "/Script/Engine.SceneComponent"));
-        assert_eq!(subobject(&host, diver, "suit"), suit, "what it has on both bases stays");
+        assert_eq!(subobject(&host, diver, "suit"), suit, "subobjects of both bases are kept");
         assert_eq!(host.objects().outer_of(suit), Some(diver));
     }
     host.tick(Budget::frame());

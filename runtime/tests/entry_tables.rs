@@ -375,7 +375,7 @@ fn entries_race_replacements_and_each_table_answers_from_its_generation_alone() 
         callers.into_iter().for_each(|caller| caller.join().expect("no panic"));
         ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
     });
-    assert!(ended.load(Ordering::SeqCst) > 3, "callers have called until their generation was over");
+    assert!(ended.load(Ordering::SeqCst) > 3, "callers called until their generation ended");
 }
 
 #[test]

@@ -74,8 +74,7 @@ fn no_module_uses_a_higher_floor() {
         if module == "lib" {
             continue;
         }
-        let own =
-            *floors.get(module).unwrap_or_else(|| panic!("{module} has no floor: give it one in ARCHITECTURE.md"));
+        let own = *floors.get(module).unwrap_or_else(|| panic!("{module} has no floor: add it to ARCHITECTURE.md"));
         let source = fs::read_to_string(&file).expect("a source");
         let up = used(&source, &floors).into_iter().filter(|name| floors[name] > own);
         wrong.extend(up.map(|name| format!("{} (floor {own}) uses crate::{name}", path.display())));
@@ -126,7 +125,7 @@ fn files_that_the_map_names_exist() {
         let starts_at_root =
             |file: &&String| file.split_once('/').is_some_and(|(folder, _)| root.join(folder).is_dir());
         let named: Vec<_> = named.iter().filter(starts_at_root).filter(|file| !file.contains('<')).collect();
-        assert!(named.len() > 20, "{page}: the paths have another form now: {named:?}");
+        assert!(named.len() > 20, "{page}: too few paths recognized: {named:?}");
         let missing: Vec<_> = named.iter().filter(|file| !root.join(file).is_file()).collect();
         assert!(missing.is_empty(), "{page}: {missing:?}");
     }

@@ -201,7 +201,7 @@ fn actors_spawned_in_a_tick_are_ticked_from_the_next_frame() {
         all.iter().filter(|object| !roans.contains(object)).filter_map(|one| stable.ticks(*one)).collect();
     begun.retain(|ticks| *ticks > 0);
     begun.sort_unstable();
-    assert_eq!(begun, [1, 2, 3, 4], "each has one less than the one before it, and the last has none");
+    assert_eq!(begun, [1, 2, 3, 4], "each has one tick less than its predecessor, and the last has none");
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn a_rolled_back_reload_keeps_ticking_the_old_code() {
     let report = stable.host.reload(&libraries(&[], 13)).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     assert_eq!(stable.frame(), [1, 2, 3]);
-    assert_eq!(roans.map(|roan| stable.ticks(roan)), [2, 2, 2].map(Some), "what they had is still there");
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [2, 2, 2].map(Some), "earlier ticks are still counted");
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn an_observer_added_during_a_frame_sees_each_tick() {
     let roans: [ObjectHandle; 4] = stable.roans();
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
     stable.on(2, |host| host.calls().observe(Observed { counts: true, spans: false }));
-    assert_eq!(stable.frame(), [1, 2, 3, 4], "who watches changes nothing of what is done");
+    assert_eq!(stable.frame(), [1, 2, 3, 4], "observers do not change the frame");
     stable.deeds.take();
     let heard = |host: &Runtime| {
         let times = host.calls().times();

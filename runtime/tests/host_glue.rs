@@ -40,7 +40,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     assert_eq!(lamp.brightness(&host).expect("it is there"), 2.5);
     assert_eq!(lamp.flicker(&host, 3).expect("it flickers"), 3);
     assert_eq!(lamp.label(&host, "A".to_owned()).expect("it returns a string"), "lamp A");
-    let too_often = call_error(lamp.flicker(&host, 11).expect_err("it says so"));
+    let too_often = call_error(lamp.flicker(&host, 11).expect_err("too often"));
     assert!(matches!(too_often, CallError::Returned { .. }), "{too_often}");
     let other = Lamp::create(&host).expect("it is declared");
     other.set_brightness(&host, 1.0).expect("it is there");
@@ -97,7 +97,7 @@ fn stale_glue_fails_at_its_member_while_other_members_work() {
     let report = host.reload(&[support::plugin("migration", &["v2"])]).expect("it is done");
     assert!(report.is_committed(), "{report}");
     assert_eq!(shape.same(&host).expect("as it was"), 1.5);
-    assert_eq!(shape.speed(&host).expect("as it was"), 240.0, "the default is another");
+    assert_eq!(shape.speed(&host).expect("as it was"), 240.0, "the default has changed");
     let wrong = call_error(shape.widened(&host).expect_err("an i64 now"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
     assert!(wrong.to_string().contains("i64") && wrong.to_string().contains("i32"), "{wrong}");
@@ -193,7 +193,7 @@ fn a_host_closure_answers_a_delegate_across_reloads_until_dropped() {
     assert_eq!(lamp.before().call(&host, (1,)).expect("it answers"), 10);
     assert_eq!(seen.borrow().iter().map(|(times, _)| *times).collect::<Vec<_>>(), [4, 2, 7, 1]);
     drop(listener);
-    assert_eq!(Rc::strong_count(&seen), 1, "the closure went with it");
+    assert_eq!(Rc::strong_count(&seen), 1, "the closure is dropped with its listener");
     lamp.before().call(&host, (1,)).expect_err("it is bound to nothing");
     host.shutdown().into_result().expect("a clean shutdown");
 }
@@ -225,7 +225,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     });
     *own.borrow_mut() = Some(listener.expect("it is bound"));
     lamp.before().call(&host, (5,)).expect("the call completed");
-    assert_ne!(found.get(), usize::MAX, "it went");
+    assert_ne!(found.get(), usize::MAX, "the value was dropped");
     lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
 
     // Listener that is bound when the host ends and owns a handle to the host.
@@ -234,7 +234,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     let listener = listener.expect("it is bound");
     let weak = host.downgrade();
     host.shutdown().into_result().expect("a clean shutdown");
-    assert!(weak.upgrade().is_none(), "the closure went with the host");
+    assert!(weak.upgrade().is_none(), "the closure is dropped with the host");
     assert!(!listener.is_bound());
     drop(listener);
 }
@@ -296,7 +296,7 @@ fn a_world_is_saved_without_the_closures() {
     let file = folder.path().join("world");
     host.worlds().save(&file).expect("it is saved");
     host.worlds().load(&file).expect("it is loaded");
-    assert!(!listener.is_bound(), "another world");
+    assert!(!listener.is_bound(), "loading a world unbinds it");
     let objects = host.objects();
     let all: Vec<ObjectHandle> = objects.all();
     assert_eq!(all.iter().filter_map(|object| objects.class_of(*object)).collect::<Vec<_>>(), [Lamp::PATH]);

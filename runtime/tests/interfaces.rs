@@ -185,7 +185,9 @@ fn native_classes_and_those_of_modules_implement_an_interface_of_the_host() {
 
 #[test]
 fn a_native_class_that_has_another_function_than_its_interface_is_refused() {
-    let Err(error) = support::builder().natives(natives(PropertyKind::U32)).build() else { panic!("it has another") };
+    let Err(error) = support::builder().natives(natives(PropertyKind::U32)).build() else {
+        panic!("the signatures differ")
+    };
     let wanted = "/Script/Test.Bulb implements /Script/Test.Switches, which declares switch(bool -> u32); /Script/Test.Bulb has \
                   switch(bool -> String)";
     assert!(error.to_string().contains(wanted), "{error}");

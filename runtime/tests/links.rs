@@ -181,7 +181,7 @@ fn nested_broadcasts_end_with_an_error_before_a_stack_overflow() {
     assert_eq!(heard.split(", ").count(), 64);
     let error = deepest.take().expect("one call was refused");
     assert!(matches!(error, CallError::TooDeep { limit: 64, .. }), "{error}");
-    assert_eq!(said(&host, hub, "said", "hi"), "Ear_1: hi", "and afterwards all is as before");
+    assert_eq!(said(&host, hub, "said", "hi"), "Ear_1: hi", "later broadcasts work");
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
         Value::Delegate(alcedo_runtime::Binding::default()),
         bound(ghost, "own"),
     ]);
-    assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "what sleeps stays bound");
+    assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "bindings to dormant objects are kept");
 }
 
 fn leads(host: &Runtime, hub: ObjectHandle) -> String {
@@ -314,7 +314,7 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     let stranger = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = stranger.create_master(&[&listening]).expect_err("the interface is not declared").to_string();
     expect!["the types of values cannot be declared: /Script/Game.Bell implements /Script/Test.Listens, which is not declared: declare it in the same batch or load its module first"].assert_eq(&refused);
-    assert!(!stranger.types().has("/Script/Game.Rings"), "nothing of it was declared");
+    assert!(!stranger.types().has("/Script/Game.Rings"), "none of its types was declared");
 
     let host = host(&[]);
     host.create_master(&[&listening]).unwrap_or_else(|error| panic!("{error}"));
@@ -331,7 +331,7 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     assert_eq!((&**found, &**wanted), ("/Script/Game.Bell", "class that implements /Script/Test.Listens"));
     assert_eq!(reload(&["listens"]), bell);
     host.unload_master().expect("a Master");
-    assert!(!host.types().has("/Script/Game.Rings"), "it went with its module");
+    assert!(!host.types().has("/Script/Game.Rings"), "the interface is unloaded with its module");
     assert!(host.types().has("/Script/Test.Listens"), "a native class declares it");
 }
 

@@ -195,7 +195,7 @@ fn a_reload_adds_and_removes_subobjects_of_living_objects() {
 fn a_reference_to_a_removed_subobject_follows_the_new_default() {
     let Before { host, plain, .. } = before();
     let root = |property| host.objects().get(plain, property).expect("a subobject");
-    assert_eq!(root("root_component"), root("tail"), "the engine made it the root at birth");
+    assert_eq!(root("root_component"), root("tail"), "the engine made it the root at construction");
     reload(&host, &["v2"]);
     assert_eq!(root("root_component"), root("wings"));
 }

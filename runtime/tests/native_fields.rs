@@ -113,7 +113,7 @@ fn fields_are_dropped_even_if_a_destruction_callback_panics() {
     WRONG.set(Wrong::PanicsAtTheEnd);
     host.objects().destroy(fuse);
     WRONG.set(Wrong::Nothing);
-    assert_eq!(FIELDS.get(), before, "they went with the object");
+    assert_eq!(FIELDS.get(), before, "the fields were dropped with the object");
     let error = host.objects().call(fuse, "look", &[]).expect_err("it is gone");
     assert!(matches!(error, Error::Call(CallError::Stale { handle }) if handle == fuse), "{error}");
 }

@@ -126,7 +126,7 @@ fn failed_or_broken_serialization_is_an_error_without_changes() {
     let size = host.objects().get(depot, "large").expect("it is there");
     for (weight, said) in [(99, "no success"), (77, "broken on purpose")] {
         host.objects().set(depot, "large", &with(&size, "weight", Value::U8(weight))).expect("it is there");
-        let error = host.net_write(depot, "large", &none).expect_err("it says so").to_string();
+        let error = host.net_write(depot, "large", &none).expect_err("serialization fails").to_string();
         assert!(error.contains(said), "{error}");
     }
     host.objects().set(depot, "large", &size).expect("it is there");

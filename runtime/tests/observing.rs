@@ -46,7 +46,7 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
             assert_eq!(sum.call((number, 1)).expect("a sum"), number + 1);
         }
         own.call((1, 2)).expect("a sum");
-        host.calls().call("ex:/host.fail", &[Value::I32(-1)]).expect_err("it says so");
+        host.calls().call("ex:/host.fail", &[Value::I32(-1)]).expect_err("the function fails");
         host.calls().call("uf:/Script/Game.Line:answer", &[Value::Object(line), text("Ana")]).expect("an answer");
         host.calls().call("up:/Script/Game.Line:number", &[Value::Object(line)]).expect("a number");
         // The plugin calls the host by name, once without a signature.

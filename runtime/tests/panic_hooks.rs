@@ -44,7 +44,7 @@ fn the_first_panic_after_setting_a_hook_has_its_location() {
         assert_eq!(heard(&host), 2, "{what}: once for each panic");
         change(&host, "set");
         assert_place(&host, what);
-        assert_eq!(heard(&host), 2, "{what}: the one that came last, and only that");
+        assert_eq!(heard(&host), 2, "{what}: only the latest hook runs");
     }
 }
 
@@ -70,7 +70,7 @@ fn a_panic_hook_taken_and_dropped_keeps_the_location() {
     change(&host, "set");
     change(&host, "take");
     assert_place(&host, "taken again");
-    assert_eq!(heard(&host), 0, "the author has taken it away");
+    assert_eq!(heard(&host), 0, "the author has removed the hook");
 }
 
 /// Covers the only case detected late: our hook is taken and kept, but not called.

@@ -150,7 +150,7 @@ fn dependents_of_a_module_are_reloaded_with_it() {
     assert_eq!(
         scene.host.objects().call(scene.set, "change_count", &[]).expect("it counts"),
         Some(Value::U32(2)),
-        "kept over it"
+        "kept across the reload"
     );
 }
 
@@ -189,7 +189,7 @@ fn when_no_library_has_changed_nothing_happens() {
     assert_eq!((report.generation, report.modules.len()), (1, 0));
     assert!(report.to_string().contains("no library has changed"), "{report}");
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
-    assert_eq!(scene.reload(1, 2, 1).generation, 2, "and no number was lost");
+    assert_eq!(scene.reload(1, 2, 1).generation, 2, "no generation number was skipped");
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn a_watch_can_replace_only_changed_modules() {
         host.tick(Budget::frame());
         match host.take_reloads().pop().filter(Reload::is_committed) {
             Some(report) if !report.modules.is_empty() => break report,
-            _ => assert!(Instant::now() < until, "nothing was reloaded"),
+            _ => assert!(Instant::now() < until, "no module was reloaded"),
         }
         std::thread::yield_now();
     };

@@ -161,7 +161,7 @@ fn a_throwing_ticker_reaches_the_host_which_keeps_working() {
     let host = Runtime::builder().ticker(throws).ticker(move |_, _| counts.set(counts.get() + 1)).build();
     let host = host.expect("a host");
     let thrown = catch_unwind(AssertUnwindSafe(|| host.tick(Budget::frame()))).expect_err("the panic leaves the tick");
-    assert!(thrown.is::<Bomb>(), "as it was thrown");
+    assert!(thrown.is::<Bomb>(), "the original payload");
     std::mem::forget(thrown);
     host.tick(Budget::frame());
     assert_eq!(ticked.get(), 1);

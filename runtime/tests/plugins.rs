@@ -136,7 +136,7 @@ fn a_class_held_by_a_host_follows_its_path() {
     assert_eq!(made_by(&host), Some(Value::U64(2)), "the class of the new code");
 
     let other = support::host(std::slice::from_ref(&first));
-    assert_eq!(made_by(&other), Some(Value::U64(1)), "another host's own class of that path");
+    assert_eq!(made_by(&other), Some(Value::U64(1)), "the class of another host by that path");
     assert_eq!(made_by(&host), Some(Value::U64(2)));
 
     host.unload_master().expect("a Master");
@@ -160,5 +160,5 @@ fn an_object_of_a_held_class_is_kept_only_without_an_outer() {
         (true, false),
         "the second is unreferenced"
     );
-    assert!(host.objects().spawn_of_in(&walker, inside).is_err(), "what it was to lie in is gone");
+    assert!(host.objects().spawn_of_in(&walker, inside).is_err(), "its outer no longer exists");
 }

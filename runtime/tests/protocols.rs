@@ -214,7 +214,7 @@ fn the_first_match_wins_and_all_reasons_are_reported() {
     scene.add("console", -1, "early").expect("another label");
     scene.add("console", 1, "late").expect("another label");
     check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("early: a")"#]]);
-    assert_eq!(scene.asked.get(), 1, "the others are not asked");
+    assert_eq!(scene.asked.get(), 1, "the other resolvers are not called");
     check(
         &scene.host,
         "console:/sing",

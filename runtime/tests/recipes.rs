@@ -109,7 +109,7 @@ fn a_running_c_thread_keeps_the_image_mapped_and_is_named() {
     assert_eq!(
         host.unloads().parked().len(),
         1,
-        "the image stays, and so its thread may run on: {:?}",
+        "the image stays mapped, so its thread may continue: {:?}",
         host.unloads().parked()
     );
 }

@@ -77,13 +77,13 @@ fn a_ticker_removes_itself_and_the_next_during_its_call() {
         noted.note("once");
         remove(host, "once");
         remove(host, "next");
-        assert!(!owned.0.get(), "what it owns is there while it runs");
+        assert!(!owned.0.get(), "its captures live while it runs");
     };
     let builder = Runtime::builder().ticker(calls.ticker("first")).ticker(once).named("once");
     let host = build(builder.ticker(calls.ticker("next")).named("next").ticker(calls.ticker("last")));
     host.tick(Budget::frame());
     assert_eq!(calls.take(), ["first", "once", "last"]);
-    assert!(dropped.get(), "what a callback owns goes when its last call has returned");
+    assert!(dropped.get(), "captures are dropped after the last call returns");
     host.tick(Budget::frame());
     assert_eq!(calls.take(), ["first", "last"]);
 }

@@ -208,5 +208,5 @@ fn a_reload_hints_at_a_rename_that_nothing_lists() {
     assert!(report.structure.iter().any(|line| line == hint), "{report}");
     assert_eq!(host.objects().get(scale, "mass").expect("a number"), Value::I32(70));
     reload(&host, &[]);
-    assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses nothing");
+    assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses no value");
 }

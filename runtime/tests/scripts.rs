@@ -172,7 +172,7 @@ fn a_script_edit_keeps_own_values_and_updates_defaults() {
     let report = reload(&host, &package);
 
     assert_eq!((report.generation, report.modules.len()), (2, 2));
-    assert_eq!(get(&host, hurt, "Health"), Value::I32(70), "a changed value stays");
+    assert_eq!(get(&host, hurt, "Health"), Value::I32(70), "a changed value is kept");
     assert_eq!(get(&host, whole, "Health"), Value::I32(150), "a default follows");
     assert_eq!(get(&host, hurt, "Luck"), Value::I32(7), "a new property has its default");
     assert_eq!(call(&host, hurt, "Hurt", &[Value::I32(10)]), Some(Value::I32(50)), "the new code runs");
@@ -247,7 +247,7 @@ fn objects_of_a_removed_class_become_dormant_and_wake_with_values() {
     assert_eq!(
         get(&host, fancy, "label"),
         Value::Text(String::new()),
-        "it is read as its nearest base, whose default it follows"
+        "it is read as its nearest base and follows that default"
     );
     assert_eq!(get(&host, hero, "Health"), Value::I32(70));
     package.write("FancyCube.uc", FANCY_TEXT);
@@ -420,10 +420,10 @@ fn the_console_evaluates_expressions_and_statements_and_completes_names() {
     }
     assert_eq!(get(&host, hero, "Title"), Value::Text("Queen".into()));
     let wrong = host.console(&format!("eval Hero'{name}'.Healht"));
-    assert!(wrong.contains(&format!("1 | Hero'{name}'.Healht")), "what was written, and nothing around it: {wrong}");
+    assert!(wrong.contains(&format!("1 | Hero'{name}'.Healht")), "only the input is shown: {wrong}");
     let wrong = host.console("eval Hero'Hero_1'.Hurt(");
     assert!(wrong.contains("eval:1:") && !wrong.contains("return"), "{wrong}");
-    assert_eq!(host.types().dynamic_classes(), classes, "nothing of it is left");
+    assert_eq!(host.types().dynamic_classes(), classes, "evaluation leaves no class");
     assert_eq!(host.complete(&format!("eval Hero'{name}'.Heal")), [format!("eval Hero'{name}'.Health")]);
     assert!(host.complete("eval Hero'Her").contains(&format!("eval Hero'{name}")));
     let completed = host.complete("eval Mi");
@@ -612,7 +612,7 @@ defaultproperties
     assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(true));
     host.objects().set(shade(one), "can_tick", &Value::Bool(false)).expect("a switch");
     reload_of(&host, &package);
-    assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(false), "its values stay");
+    assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(false), "its values are kept");
     assert_eq!(get(&host, shade(other), "can_tick"), Value::Bool(true));
 }
 

@@ -325,7 +325,7 @@ fn a_fixed_array_always_has_the_length_of_the_new_source() {
     package.edit("Row.uc", "var array<int> a;", "var int a[3];");
     package.edit("Row.uc", "    a.AddItem(8);\n", "");
     reload_of(&host, &package);
-    assert_eq!(get(&host, row, "x"), numbers(&[7, 3, 0, 4, 0]), "the rest is as the default has it");
+    assert_eq!(get(&host, row, "x"), numbers(&[7, 3, 0, 4, 0]), "the other elements have the default");
     assert_eq!(get(&host, row, "a"), numbers(&[8, 0, 0]));
     assert_eq!(get(&host, row, "r"), rows(&[0, 5, 0, 0]));
     package.edit("Row.uc", "var int x[5];", "var int x[2];");

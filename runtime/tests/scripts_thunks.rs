@@ -90,7 +90,7 @@ fn scripts_pass_any_struct_and_array_to_host_and_plugin_thunks() {
         let field = Value::Name(host.intern(field));
         host.objects().call(stats, "AverageOf", &[field]).map_err(|error| error.to_string())
     };
-    assert_eq!(average("Value"), Ok(Some(Value::F64(0.0))), "of nothing");
+    assert_eq!(average("Value"), Ok(Some(Value::F64(0.0))), "average of an empty array");
     call(&host, stats, "Fill", &[]);
     assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))));
     assert_eq!(average("Weight"), Ok(Some(Value::F64(1.0))));
@@ -99,7 +99,7 @@ fn scripts_pass_any_struct_and_array_to_host_and_plugin_thunks() {
     assert!(error.contains("Nothing") && error.contains("Stats.uc:"), "{error}");
     let error = average("Name").expect_err("it is not a number");
     assert!(error.contains("a number"), "{error}");
-    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))), "and the next call is as before");
+    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))), "the next call works");
     let Some(Value::Text(sample)) = call(&host, stats, "DescribeSample", &[]) else { panic!("a text") };
     assert!(sample.starts_with("/Script/Tale.Sample (Name=\"one\", Value=1"), "{sample}");
     let Some(Value::Text(vector)) = call(&host, stats, "DescribeVector", &[]) else { panic!("a text") };
@@ -245,7 +245,7 @@ fn a_script_makes_nothing_inside_an_object_that_is_gone() {
     host.objects().destroy(other);
     let error = host.objects().call(crowd, "Make", &[]).expect_err("its owner is gone").to_string();
     assert!(error.contains("stale") || error.contains("gone"), "{error}");
-    assert_eq!(host.objects().all().len(), before - 1, "the owner is gone, and nothing is new");
+    assert_eq!(host.objects().all().len(), before - 1, "only the owner was destroyed, and no object was created");
 }
 
 #[test]

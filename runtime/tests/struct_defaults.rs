@@ -75,7 +75,7 @@ fn changed_struct_values_survive_a_reload_and_others_follow_defaults() {
     let report = host.reload(&[parcels(&["later"])]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(shown(&host, follows, "large"), "4 -1 Road 9", "{report:?}");
     assert_eq!(shown(&host, follows, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
-    assert_eq!(shown(&host, kept, "large"), "2.5 7 Air 9", "a value of its own is kept whole");
+    assert_eq!(shown(&host, kept, "large"), "2.5 7 Air 9", "an own value is kept completely");
     assert_eq!(shown(&host, kept, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
 }
 

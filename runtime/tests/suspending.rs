@@ -198,7 +198,7 @@ fn a_failed_suspend_refuses_the_reload_and_suspended_modules_resume() {
     assert_eq!(
         scene.record.take(),
         format!("{dependent_first}harbor 2 main\ntug 2 main\ntug 1 exit\nharbor 1 exit\n"),
-        "dependents first, as with exit hooks; mains the other way round"
+        "dependents first, as for exit hooks; mains in reverse order"
     );
     // Only replaced modules are suspended.
     committed(scene.host.reload_changed(&[harbor(2), tug(1)]).expect("a Master"));
@@ -245,7 +245,7 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     scene.order("harbor 2 main panic\nharbor 1 suspend deed\nharbor 1 resume deed\nharbor 1 resume post");
     let count = scene.host.counters().objects;
     assert_eq!(failure(&scene.reload(&[harbor(2)])).0, Phase::Start);
-    assert_eq!(scene.host.counters().objects, count + 2, "what it makes is there for good");
+    assert_eq!(scene.host.counters().objects, count + 2, "its objects are kept");
     scene.assert_serves("1");
     let told = scene.record.take();
     let deeds: Vec<_> = told.lines().filter(|line| line.contains(" did ")).collect();
@@ -368,7 +368,7 @@ fn a_slim_passes_its_port_to_its_replacement_or_reopens_it() {
     serves("2");
     assert_eq!(scene.record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
     let stubborn = scene.host.contexts().create_slim("stubborn").expect("a free name");
-    let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("nobody holds it");
+    let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("no holder is left");
     stubborn.load_path(support::tagged("harbor", &["stubborn"], 1)).unwrap_or_else(|error| panic!("{error}"));
     let error = stubborn.replace(harbor(2)).expect_err("the port is taken").to_string();
     assert!(error.contains("generation 1 of it is live meanwhile"), "{error}");

@@ -237,7 +237,7 @@ fn a_failed_reload_suspends_tasks_and_then_continues_them() {
     assert_eq!(others(record.take()), "main of the failing build (build 0)");
     assert_eq!(world.differences(&host.worlds().digest()), Vec::<String>::new());
     let after: Vec<_> = host.jobs().into_iter().filter(|job| job.kind != LeaseKind::Posted).collect();
-    assert_eq!(after, before, "no job is lost, none has come, and each is due when it was");
+    assert_eq!(after, before, "the jobs and their due times are unchanged");
     tick(&host, 90);
     tick(&host, 10);
     expect![[r#"
@@ -251,7 +251,7 @@ fn a_failed_reload_suspends_tasks_and_then_continues_them() {
         task of the task, a tick later (build 0)"#]]
     .assert_eq(&others(record.take()));
     assert_eq!(posted, ["posted first (build 0)", "posted second (build 0)"], "once, by the code that posted it");
-    assert_eq!(call(&host, robot, "steps", &[]), Some(Value::U32(2)), "the very plugin part that the task had");
+    assert_eq!(call(&host, robot, "steps", &[]), Some(Value::U32(2)), "the original plugin part of the task");
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn a_host_lease_blocks_the_unload_and_is_named() {
     assert_eq!(host.unloads().generations(), [GenerationInfo { number: 1, state: ContextState::Blocked }]);
     assert_eq!(host.unloads().tickets(), std::slice::from_ref(&ticket));
     host.safe_point();
-    assert_eq!(ticket.state(), ContextState::Blocked, "it is looked at again");
+    assert_eq!(ticket.state(), ContextState::Blocked, "the unload is polled again");
     drop(lease);
     host.safe_point();
     assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
@@ -403,7 +403,7 @@ fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     let second = host.unloads().tickets().remove(1);
     let behind = until_blocked_by(&second, &[LeaseKind::Finalizer], || host.safe_point());
     let finalizers = owners(&behind, LeaseKind::Finalizer);
-    assert!(finalizers.len() == 1 && finalizers[0].contains("generation 1"), "who is in the way is named: {behind}");
+    assert!(finalizers.len() == 1 && finalizers[0].contains("generation 1"), "the report names the blocker: {behind}");
     host.unloads().park(1).expect("it is unloading");
     assert!(host.unloads().parked()[0].contains("kept by finalizer Drop of Game.Sleeper (lingering, generation 1)"));
     host.unloads().wait(LONG).expect("a safe point");

@@ -131,13 +131,13 @@ fn values_kept_by_a_plugin_survive_rollbacks_but_not_reloads() {
     let report = host.reload(&[support::plugin("values", &["failing"])]).expect("there is a Master");
     assert_ne!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9, 9)"));
-    assert_eq!(host.conjugates().blacks().count(), 4, "they were set aside, and came back");
+    assert_eq!(host.conjugates().blacks().count(), 4, "the values were set aside and restored");
 
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(host.objects().call(cabinet, "build", &[]).expect("it answers"), Some(Value::U32(2)));
     assert_eq!(ask(&host, cabinet, "kept"), "nothing");
-    assert_eq!(host.conjugates().blacks().count(), 0, "they went with their generation");
+    assert_eq!(host.conjugates().blacks().count(), 0, "the values were dropped with their generation");
     assert_eq!(host.objects().get(cabinet, "numbers").expect("carried over"), numbers);
     assert_eq!(ask(&host, cabinet, "structs"), "1.5 | onwards | (\"first\", \"second\")");
     drop(host.shutdown());

@@ -46,7 +46,7 @@ impl Watched {
     /// Makes the next run of the hook hang until the watchdog has reported it.
     fn hangs_in(&self, hook: &str) {
         let flag = self.folder.path().join("go on");
-        assert!(!flag.exists(), "nothing hung so far: {:?}", self.hangs.try_recv());
+        assert!(!flag.exists(), "unexpected hang: {:?}", self.hangs.try_recv());
         let arguments = [hook, flag.to_str().expect("UTF-8")].map(|text| Value::Text(text.to_owned()));
         self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("the call succeeds");
     }

@@ -104,7 +104,7 @@ fn told(host: &Runtime) -> String {
 }
 
 fn check(host: &Runtime, path: &str, properties: &str, expected: Expect) {
-    let object = host.objects().at_path(path).unwrap_or_else(|| panic!("nothing is at {path}"));
+    let object = host.objects().at_path(path).unwrap_or_else(|| panic!("no object at {path}"));
     let line = |property: &str| match host.objects().get(object, property) {
         Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
         Ok(value) => format!("{property} = {value:?}\n"),
@@ -388,7 +388,7 @@ fn a_loaded_world_replaces_existing_objects() {
     let count = host.objects().all().len() as u64;
     let report = load(&host, &path);
     assert_eq!(report.replaced, count);
-    assert!(objects.values().all(|object| !host.objects().is_alive(*object)), "each of them is another object now");
+    assert!(objects.values().all(|object| !host.objects().is_alive(*object)), "each object was replaced");
     assert_eq!(told(&host), before);
     let name = host.objects().spawn(GHOST).map(|ghost| host.objects().name_of(ghost));
     assert!(!before.contains(&format!("/World/{} ", name.expect("spawned").expect("a name"))), "a new name is new");

@@ -99,8 +99,8 @@ impl Scene {
                 };
                 let first = saved(&self.path);
                 let again = self.host.worlds().load(&self.path);
-                again.unwrap_or_else(|error| panic!("{}, taken and saved: {error}", what()));
-                assert!(saved(&self.path) == first, "{}: it is another world when it is loaded again", what());
+                again.unwrap_or_else(|error| panic!("{}, accepted and saved: {error}", what()));
+                assert!(saved(&self.path) == first, "{}: loading again changes the world", what());
                 fs::write(&self.path, &self.whole).expect("a file");
                 self.host.worlds().load(&self.path).expect("the saved world");
                 true

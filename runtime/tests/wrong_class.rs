@@ -178,8 +178,7 @@ fn a_world_with_mismatched_references_loads_without_them() {
     drop(old);
     let host = host(false);
     let report = host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
-    let at =
-        |name: &str| host.objects().at_path(&format!("/World/{name}")).unwrap_or_else(|| panic!("{name} is there"));
+    let at = |name: &str| host.objects().at_path(&format!("/World/{name}")).unwrap_or_else(|| panic!("{name} exists"));
     assert_eq!(host.objects().get(at("Lock_1"), "key").expect("a property"), Value::Object(ObjectHandle::NONE));
     assert_eq!(host.objects().get(at("Lock_2"), "key").expect("a property"), Value::Object(at("Key_1")));
     let expected = format!("Lock_1.key: {LOCK}:key: object {} is a {WALL}, not a {KEY}", at("Wall_1"));

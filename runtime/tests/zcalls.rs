@@ -137,7 +137,7 @@ fn a_virtual_call_reaches_the_override_and_a_final_call_does_not() {
     assert_eq!(
         host.objects().call(direct, "rings", &[]).expect("it counts"),
         Some(Value::U32(3)),
-        "each came to the base"
+        "each call reached the base"
     );
 }
 
@@ -366,7 +366,7 @@ fn a_call_handle_expires_with_its_generation_unlike_its_name() {
     let dead = host.calls().call_handle(old, &[]).expect_err("its generation has ended");
     assert_eq!(dead.to_string(), format!("call handle {} is dead, its module is over: resolve the name again", old.0));
     let new = host.calls().resolve(name).expect("it is offered again");
-    assert_ne!(new, old, "a handle is never another one");
+    assert_ne!(new, old, "handles are not reused");
     assert_eq!(host.calls().call_handle(new, &[]).expect("it answers"), Some(Value::U64(2)));
 
     host.unload_master().expect("a Master");

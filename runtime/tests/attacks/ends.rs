@@ -89,7 +89,7 @@ fn armed() -> (Record, Runtime) {
     let hoarder = spawn(&host, "Hoarder");
     host.objects().call(hoarder, "hold", &[]).expect("it holds");
     assert_eq!(host.objects().call(hoarder, "is_whole", &[]).ok().flatten(), Some(Value::Bool(true)));
-    assert_eq!(record.take(), "", "nothing is dropped before its end");
+    assert_eq!(record.take(), "", "no value is dropped before its end");
     (record, host)
 }
 
@@ -169,7 +169,7 @@ fn fails(features: &[&str]) -> (Record, Runtime) {
     assert_eq!(
         host.objects().call(hoarder, "is_whole", &[]).ok().flatten(),
         Some(Value::Bool(true)),
-        "the old generation has all it had"
+        "the old generation keeps all its values"
     );
     (record, host)
 }

@@ -304,6 +304,6 @@ fn a_collection_during_construction_keeps_the_object_under_construction() {
     let inner = host.objects().spawn_in("/Script/Fickle.Collector", root).unwrap_or_else(|error| panic!("{error}"));
     COLLECTING.set(None);
     assert!(host.objects().is_alive(root) && host.objects().is_alive(inner));
-    assert_eq!(host.collection().collect().expect("a safe point"), 1, "nothing is held for longer than its birth");
+    assert_eq!(host.collection().collect().expect("a safe point"), 1, "the construction holds no object after its end");
     assert!(host.objects().is_alive(root) && !host.objects().is_alive(inner));
 }

@@ -154,7 +154,7 @@ fn new_code_using_every_entry_point_leaves_only_reported_effects() {
           looked up, and known from now on: ex:/host.now, ex:/host.other, ex:/host.tally, ex:/host.victim, nm:/magic_cube:MagicCube:build_tag, nm:/magic_cube:MagicCube:say_hello, uf!:/Script/Game.MagicCube:say_hello, up:/Script/Engine.Actor:can_tick"#]].assert_eq(&without_leftovers(&report));
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
-    assert_eq!((scene.known(), record.take()), (known, String::new()), "nothing that was left for later ran");
+    assert_eq!((scene.known(), record.take()), (known, String::new()), "no deferred work ran");
     assert_eq!(scene.call(scene.greedy, "count"), Some(Value::U64(2)), "the old plugin part keeps its state");
 }
 
@@ -351,7 +351,7 @@ fn work_deferred_during_a_world_load_runs_afterward_or_never() {
     assert!(armed.has_fired(), "{failed}");
     drop(armed);
     host.tick(Budget::frame());
-    assert_eq!(record.take(), "an announcement: done\n", "of a world that never came");
+    assert_eq!(record.take(), "an announcement: done\n", "deferred work of the failed load does not run");
 
     host.worlds().load(&path).expect("it is loaded");
     host.tick(Budget::frame());

@@ -112,7 +112,7 @@ fn recurse(how: &str) {
         other => Err(Declined::from(other)),
     };
     let resolves = |host: &Runtime, name: &str| match host.calls().resolve(&format!("ring:/{name}s")) {
-        Ok(_) => panic!("it leads nowhere"),
+        Ok(_) => panic!("the name must not resolve"),
         Err(error) => Err(Declined::from(error.to_string())),
     };
     host.calls().register("host.again", Signature::default(), plain).expect("a free name");

@@ -140,7 +140,7 @@ fn a_container_with_an_exhausted_epoch_counter_has_no_valid_stale_views() {
     for worn in [fresh, stale] {
         assert!(worn.contains("put the values into a new container"), "{told}");
     }
-    assert_eq!(rest, ["2 6", "2 copied"], "what needs no view is still there: {told}");
+    assert_eq!(rest, ["2 6", "2 copied"], "operations without a view still work: {told}");
     assert_goes_on(&host);
 }
 

@@ -200,7 +200,7 @@ impl Model {
     }
 
     fn add(&mut self, thing: Id, path: String) {
-        assert!(self.given.insert(thing), "the handle {thing} was another thing before");
+        assert!(self.given.insert(thing), "the handle {thing} was issued before");
         self.state.heard.insert(thing, 0);
         self.state.paths.insert(thing, path);
         self.things.insert(thing, ThingModel::default());
@@ -371,7 +371,7 @@ impl Model {
         for thing in all {
             let (lives, is_kept) = (host.objects().is_alive(thing), reachable.contains(&thing));
             assert!(lives || !is_kept, "{thing} was collected, but something keeps it");
-            assert!(!whole || is_kept || !lives, "{thing} is left, but nothing keeps it");
+            assert!(!whole || is_kept || !lives, "{thing} is alive but unreachable");
             if !lives {
                 self.remove(thing);
             }

@@ -153,7 +153,7 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
         let refused = outcome.recv_timeout(LONG).expect("the call returns");
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
         let maps = fs::read_to_string("/proc/self/maps").expect("this is Linux");
-        assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays");
+        assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays mapped");
         let heard = heard.lock().expect("no panic");
         assert!(!heard.iter().any(|event| event.starts_with("Loaded")), "{heard:?}");
     }

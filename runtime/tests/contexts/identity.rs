@@ -119,7 +119,7 @@ fn f4_objects_of_all_master_modules_belong_to_the_master() {
     let report = runtime.reload_changed(&libraries(2)).expect("there is a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(*during.borrow(), [generation(1); 3], "the old generation is alive during the notification");
-    assert_eq!(owners(&runtime), [generation(2); 3], "the two modules that stay belong to the new generation");
+    assert_eq!(owners(&runtime), [generation(2); 3], "the two kept modules belong to the new generation");
 
     runtime.unload_master().expect("there is one");
     assert_eq!(*ended.borrow(), [generation(2); 3], "the end of the Master ends them");

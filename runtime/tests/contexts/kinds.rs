@@ -58,8 +58,8 @@ fn a_name_is_unique_among_living_objects_and_reusable_afterward() {
     assert!(refused.contains("a Slim cannot be named \"taken\": one is alive under this name"), "{refused}");
     let scope = first.enter().expect("it is alive");
     let ticket = first.begin_unload().expect("it is collectible");
-    assert!(contexts.create_slim("taken").is_err(), "one that unloads is not dead");
-    assert!(contexts.slim("taken").is_none(), "and it is not living either");
+    assert!(contexts.create_slim("taken").is_err(), "an unloading context is not dead");
+    assert!(contexts.slim("taken").is_none(), "it is not alive either");
     drop(scope);
     gone(&ticket);
     let second = contexts.create_slim("taken").expect("the name is free");

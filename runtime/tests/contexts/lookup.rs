@@ -39,7 +39,7 @@ fn through_a_slim_types_and_functions_of_the_default_are_found() {
         let _scope = slim.enter().expect("it is alive");
         assert_eq!(contexts.resolve_type(ty).expect(ty).expect(&shared), Ok(()));
     }
-    assert_eq!(slim.modules().len(), 1, "what is shared stays in the Default");
+    assert_eq!(slim.modules().len(), 1, "shared modules stay in the Default");
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn a_missing_module_is_searched_in_resolver_default_and_handlers() {
     );
     assert_eq!(*asked.lock().expect("not poisoned"), ["resolver figures", "handler figures"]);
     assert_eq!(number(&slim.function("Sum", "build_tag", "-> u64").expect("it is there now")).expect("it answers"), 2);
-    let refused = refusal(slim.function("nobody:Sum", "build_tag", "-> u64"));
+    let refused = refusal(slim.function("missing:Sum", "build_tag", "-> u64"));
     assert_eq!(
         refused,
-        "Slim \"asks\" finds no module `nobody` *: own modules did not have it; the resolver did not have it; Default \
+        "Slim \"requests\" finds no module `missing` *: own modules did not have it; the resolver did not have it; Default \
          did not have it; handler 1 did not have it"
     );
-    assert!(matches!(slim.resolve_type("nobody::Sum"), Err(ContextError::NotFound { .. })));
+    assert!(matches!(slim.resolve_type("missing::Sum"), Err(ContextError::NotFound { .. })));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_function_lookup_uses_the_scope_or_the_default_context() {
     let scoped = here("Sum").expect("the Slim has it");
     assert_eq!(number(&here("reports:Report").expect("the Slim has it")).expect("it answers"), 1);
     drop(scope);
-    assert_eq!(number(&scoped).expect("it answers"), 2, "it stays a function of the Slim");
+    assert_eq!(number(&scoped).expect("it answers"), 2, "the function still belongs to the Slim");
     // A scope of another runtime's context does not affect this runtime.
     let other = runtime();
     let elsewhere = other.contexts().create_slim("elsewhere").expect("the name is free");
@@ -150,7 +150,7 @@ fn calling_a_function_of_another_context_keeps_it_loaded() {
 fn a_master_module_gets_its_dependencies_from_the_default() {
     let (runtime, contexts) = with_figures();
     runtime.create_master(&[needy()]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(runtime.modules().len(), 1, "what is shared stays in the Default");
+    assert_eq!(runtime.modules().len(), 1, "shared modules stay in the Default");
     let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
     let sum = contexts.resolve_type_in(master.id, "Sum").expect("the Default has it");
     assert_eq!(sum.module.context, ContextId::DEFAULT);
@@ -207,8 +207,8 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
     // A class with functions by name is a single type, not two of the same name.
     let line = contexts.resolve_type_in(master.id, "Line").expect("it is there");
     assert_eq!(line.path, "/Script/Game.Line");
-    let refused = refusal(contexts.resolve_type_in(master.id, "nobody::Report"));
-    assert!(refused.starts_with("Master finds no module `nobody` *: own modules did not have it"), "{refused}");
+    let refused = refusal(contexts.resolve_type_in(master.id, "missing::Report"));
+    assert!(refused.starts_with("Master finds no module `missing` *: own modules did not have it"), "{refused}");
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn a_dependent_still_calls_its_unloading_or_replaced_lender() {
         assert_eq!(pointer.call(&[]).expect("it answers"), Some(Value::U64(1)), "{at}");
         assert_ne!(ticket.poll(), ContextState::Dead, "{at}");
         let unload = borrower.begin_unload().expect("it is collectible");
-        assert!(unload.wait(std::time::Duration::ZERO).is_err(), "{at}: a pointer is there");
+        assert!(unload.wait(std::time::Duration::ZERO).is_err(), "{at}: a pointer exists");
         assert_eq!(pointer.call(&[]).expect("it answers"), Some(Value::U64(1)), "{at}");
         drop(pointer);
         gone(&unload);
@@ -268,7 +268,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     let said = |name: &str| of_slim.call(&[text(name)]);
     assert!(said("ex:/host.next").is_ok());
     drop(runtime);
-    assert!(owned.upgrade().is_none(), "what the body owned is gone with the host");
+    assert!(owned.upgrade().is_none(), "captures of the body are dropped with the host");
     let said = said("ex:/host.next");
     assert!(
         matches!(&said, Ok(Some(Value::Text(said))) if said.contains("is not available")) || said.is_err(),

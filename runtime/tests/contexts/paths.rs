@@ -12,7 +12,7 @@ fn relative() -> String {
     let library = support::plugin("reports", &[]).canonicalize().expect("it was built");
     let mut path = "../".repeat(here.components().count() - 1);
     path.push_str(library.strip_prefix("/").expect("it is absolute").to_str().expect("it is text"));
-    assert!(std::fs::exists(&path).expect("it can be asked"), "{path} leads nowhere");
+    assert!(std::fs::exists(&path).expect("it can be asked"), "{path} does not resolve");
     path
 }
 

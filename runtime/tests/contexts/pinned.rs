@@ -42,7 +42,7 @@ fn pinned_contexts_and_slims_share_their_names() {
     assert!(refusal(contexts.create_pinned("Default")).starts_with("a pinned context cannot be named \"Default\""));
     assert!(contexts.pinned("slim").is_none(), "it is not pinned");
     drop(pinned);
-    assert!(contexts.create_pinned("taken").is_err(), "it is still there");
+    assert!(contexts.create_pinned("taken").is_err(), "the context still exists");
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn c4_the_default_is_searched_before_the_handlers() {
     slim.load_path(needy()).expect("it is loaded");
     assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
-    assert_eq!(names, ["reports"], "what is shared stays in the Default");
+    assert_eq!(names, ["reports"], "shared modules stay in the Default");
 }
 
 #[test]

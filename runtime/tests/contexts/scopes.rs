@@ -74,7 +74,7 @@ fn f7_a_scope_is_a_lease() {
     let report = ticket.wait(std::time::Duration::ZERO).expect_err("a scope holds it");
     assert_eq!(report.blockers[0].kind, LeaseKind::Scope);
     assert!(report.blockers[0].place.as_deref().is_some_and(|place| place.contains("scopes.rs:")), "{report}");
-    assert_eq!(current().as_deref(), Some("f7"), "it is still there");
+    assert_eq!(current().as_deref(), Some("f7"), "the scope is still entered");
     drop(scope);
     gone(&ticket);
     assert!(matches!(slim.enter(), Err(ContextError::ContextUnloading { .. })));

@@ -102,7 +102,7 @@ fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
     assert_eq!(chain, [link.clone(), link]);
     assert!(
         error.to_string().contains("figures in Slim \"own\" → figures in Slim \"own\"; let resolvers"),
-        "the text has it as well: {error}"
+        "the message contains the chain: {error}"
     );
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     assert!(slim.modules().is_empty());
@@ -199,7 +199,7 @@ fn endless_nested_resolver_requests_are_refused_at_a_limit() {
             Err(source) => panic!("{source}"),
         }
     }
-    panic!("it has another reason");
+    panic!("unexpected reason");
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     within(&apart(move || other.load_path(file))).expect("another module");
     let second = within(&load()).expect("the resolver is called again and succeeds");
     go.send(()).expect("it waits");
-    assert_eq!(within(&first).expect("it is there"), second, "and it is that one, not another");
+    assert_eq!(within(&first).expect("it is there"), second, "both requests return one module");
     assert_eq!(slim.modules().len(), 2);
 }
 

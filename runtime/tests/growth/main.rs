@@ -140,7 +140,7 @@ fn a_library_that_is_refused_leaves_nothing() {
     let host = host(&[cube(1)]);
     let (folder, broken) = (support::test_dir(), support::plugin("broken", &["panic-in-main"]));
     check(ROUNDS, |round| {
-        let library = if round % 2 == 0 { broken.clone() } else { folder.join("there is no such file") };
+        let library = if round % 2 == 0 { broken.clone() } else { folder.join("missing file") };
         let report = host.reload(&[cube(1), library]).expect("a Master");
         assert!(!report.is_committed());
         settle(&host);
@@ -180,7 +180,7 @@ fn slims_that_come_and_go_between_reloads_leave_nothing() {
         assert_eq!(function.call(&[]).expect("it answers"), Some(Value::U64(1)));
         let old = slim.replace(&reports[1]).expect("it starts");
         assert_eq!(function.call(&[]).expect("it answers"), Some(Value::U64(2)));
-        assert!(slim.load_path(support::test_dir().join("there is no such file")).is_err());
+        assert!(slim.load_path(support::test_dir().join("missing file")).is_err());
         gone(&old);
         drop(function);
         gone(&slim.begin_unload().expect("it is collectible"));

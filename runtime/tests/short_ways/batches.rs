@@ -96,7 +96,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         assert_eq!((report.called, report.crossings), (10, 3));
     }
     let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("the call succeeds");
-    assert!(horses.iter().all(|horse| turned(*horse) == Some(Value::F64(2.0))), "all have had their turn, twice");
+    assert!(horses.iter().all(|horse| turned(*horse) == Some(Value::F64(2.0))), "every horse has turned twice");
     let (results, _report) = kept.rounds.collect(&horses, ()).expect("called");
     let gave: Vec<_> = results.iter().map(Option::is_some).collect();
     assert_eq!(gave, [true, true, true, false, false, true, true, true, true, false]);

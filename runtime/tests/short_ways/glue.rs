@@ -90,7 +90,7 @@ fn glue_works_in_two_hosts_across_reloads_and_unloads() {
     }
     hosts[0].unload_master().expect("there is one");
     for line in told(&hosts[0], spawned[0][0].0) {
-        assert!(line.parse::<f64>().is_err() && !line.contains("Some") && line.len() > 5, "nothing answers: {line}");
+        assert!(line.parse::<f64>().is_err() && !line.contains("Some") && line.len() > 5, "no call succeeds: {line}");
     }
     assert_eq!(told(&hosts[1], spawned[1][2].0), of_build(1, 507));
 }

@@ -46,7 +46,7 @@ fn a_direct_call_panic_is_an_error_and_releases_the_object() {
         let error = kept.round.call((obj(horse),)).expect_err("it panics").to_string();
         assert!(error.contains("throws its rider off") && error.contains(&place), "{error}, wanted {place}");
         kept.mood.set(horse, 0).expect("written");
-        assert_eq!(kept.round.call((obj(horse),)).expect("nobody holds it"), 100);
+        assert_eq!(kept.round.call((obj(horse),)).expect("not borrowed"), 100);
     }
     reload(&host, 2);
     assert_eq!(kept.round.call((obj(horse),)).expect("the frames are closed"), 200);
@@ -105,7 +105,7 @@ fn a_function_pointer_is_hot_while_its_frame_is_open() {
             assert!(host.reload(&libraries(2)).is_err(), "a frame is open");
             host.collection().begin_in_slices();
             host.tick(Budget::frame());
-            assert_eq!(kept.told(horse), of_build(build as i32), "other calls go on");
+            assert_eq!(kept.told(horse), of_build(build as i32), "other calls work");
             (0..100).map(|_| tag.call(()).expect("a number")).sum::<i32>()
         });
         assert_eq!(sum.expect("there is a pointer"), 100 * build as i32);

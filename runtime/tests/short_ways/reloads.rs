@@ -19,7 +19,7 @@ fn calls_reach_the_new_build_and_fail_after_an_unload() {
     }
     host.unload_master().expect("there is one");
     for line in kept.told(horse) {
-        assert!(line.parse::<f64>().is_err() && !line.contains("Some"), "nothing answers: {line}");
+        assert!(line.parse::<f64>().is_err() && !line.contains("Some"), "no call succeeds: {line}");
     }
     drop(host.shutdown());
     for line in kept.told(horse) {

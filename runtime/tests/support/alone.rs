@@ -14,7 +14,7 @@ pub(crate) fn passes(command: &mut Command) -> Output {
     let output = command.output().expect("this program starts");
     let said = said(&output);
     assert!(output.status.success(), "{}: {said}", output.status);
-    assert!(said.contains("1 passed"), "it ran nothing: {said}");
+    assert!(said.contains("1 passed"), "no test ran: {said}");
     output
 }
 

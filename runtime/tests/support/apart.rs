@@ -257,6 +257,6 @@ fn every_file_of_tests_is_in_a_program() {
         let module = if path.ends_with("main.rs") { path.parent().expect("its folder") } else { &path };
         let name = module.file_stem().expect("it has a name").to_string_lossy().into_owned();
         let is_module = modules.lines().any(|line| line == format!("mod {name};"));
-        assert!(is_module, "{} is compiled by nothing: add it to tests/all.rs", path.display());
+        assert!(is_module, "no program compiles {}: add it to tests/all.rs", path.display());
     }
 }

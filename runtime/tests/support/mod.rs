@@ -70,7 +70,7 @@ pub(crate) fn full_name(module: &str, test: &str) -> String {
 pub(crate) fn asks_other_compilers(test: &str) -> bool {
     let does = std::env::var_os("ALCEDO_COMPILERS").is_some();
     if !does {
-        skip(test, "it takes minutes of another compiler; ALCEDO_COMPILERS=1 runs it");
+        skip(test, "another compiler takes minutes; ALCEDO_COMPILERS=1 runs it");
     }
     does
 }

@@ -25,7 +25,7 @@ pub fn no_call_is_inside_a_gate_that_was_shut_and_seen_empty() {
                 let mut calls: Vec<_> = (0..open).map(|_| elsewhere.enter(CALLING, || name(0))).collect();
                 for _ in 0..3 {
                     let Some(_inside) = gate.enter(CALLING, || name(1)) else { break };
-                    assert!(!is_gone.load(Ordering::SeqCst), "inside, and the image is gone");
+                    assert!(!is_gone.load(Ordering::SeqCst), "inside after the image was unmapped");
                 }
                 while calls.pop().is_some() {}
             })

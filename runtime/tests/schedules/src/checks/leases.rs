@@ -28,7 +28,7 @@ pub fn a_sealed_and_empty_row_of_leases_stays_empty() {
                     let Ok(lease) = leases.take(LeaseKind::Call, "f") else { return };
                     let more = lease.again(LeaseKind::Borrow, "f", None);
                     drop(lease);
-                    assert!(!is_gone.load(Ordering::SeqCst), "held, and the image is gone");
+                    assert!(!is_gone.load(Ordering::SeqCst), "held after the image was unmapped");
                     drop(more);
                 }
             })
