@@ -127,15 +127,15 @@ extern "C" fn ours(_signal: c_int) {
 }
 
 fn alternate_stack() -> libc::stack_t {
-    // SAFETY: all zeroes are a stack.
+    // SAFETY: all zeroes are a valid `stack_t`.
     let mut stack: libc::stack_t = unsafe { mem::zeroed() };
-    // SAFETY: nothing is set, and the place is one for a stack.
+    // SAFETY: sets no stack, and the pointer is valid for writing a `stack_t`.
     assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);
     stack
 }
 
 fn handle(signal: c_int, flags: c_int) {
-    // SAFETY: all zeroes are an action.
+    // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = ours as *const () as usize;
     action.sa_flags = flags;
@@ -144,7 +144,7 @@ fn handle(signal: c_int, flags: c_int) {
 }
 
 fn raise(signal: c_int) {
-    // SAFETY: a handler is there, or the test fails.
+    // SAFETY: a handler is installed, or the test fails.
     assert_eq!(unsafe { libc::raise(signal) }, 0);
 }
 
@@ -213,9 +213,9 @@ fn a_thread_gets_back_the_alternate_stack_that_it_had() {
 
 fn is_running() -> bool {
     let mut now = mem::MaybeUninit::<libc::itimerval>::zeroed();
-    // SAFETY: the place is one for a timer's state.
+    // SAFETY: the pointer is valid for writing an `itimerval`.
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
-    // SAFETY: the call has written all of it.
+    // SAFETY: the call has written the whole struct.
     let now = unsafe { now.assume_init() };
     // An expired timer with a pending signal has no time left but still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
@@ -322,7 +322,7 @@ fn a_descriptor_that_is_left_open_raises_no_signals() {
 fn send() {
     let name = std::env::var("ALARMS_QUEUE").expect("a name");
     let name = CString::new(name).expect("a name without zeroes");
-    // SAFETY: the name is a C string, and the module has made the queue.
+    // SAFETY: the name is a C string, and the module has created the queue.
     let queue = unsafe { libc::mq_open(name.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK) };
     assert!(queue >= 0);
     // SAFETY: the queue is open and the message a byte.

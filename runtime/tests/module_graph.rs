@@ -248,8 +248,8 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
         } else if source.items.contains(first) {
             return Some(at);
         } else if let Some(path) = source.exports.get(first).filter(|_| depth < 8) {
-            // A path that begins with an imported name was counted at the import. A path that is followed for another module may begin
-            // with one: `pub use chosen::*`, where only that module imports `chosen`.
+            // A path that begins with an imported name was counted at the import. A path followed for another module may begin with
+            // such a name: `pub use chosen::*`, if only that module imports `chosen`.
             let is_followed = is_begun || depth > 0;
             return if is_followed { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
         } else if !is_begun {

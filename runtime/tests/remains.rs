@@ -33,7 +33,7 @@ fn leaves(library: &Path, what: &str) -> UnloadReport {
 /// Maps two pages, at this address if it is free.
 fn two_pages(at: usize) -> *mut u8 {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a fresh mapping wherever there is room.
+    // SAFETY: creates a new mapping without replacing another.
     let pages = unsafe { libc::mmap(ptr::without_provenance_mut(at), TWO_PAGES, protection, flags, -1, 0) };
     assert_ne!(pages, libc::MAP_FAILED);
     pages.cast()
@@ -47,7 +47,7 @@ fn a_hole_in_an_image_is_not_reused_by_other_mappings() {
             let host = host(library);
             leave(&host, what);
             let mine = two_pages(told().parse().expect("an address"));
-            // SAFETY: mapped just now.
+            // SAFETY: the range was mapped just now.
             unsafe { mine.write_bytes(7, TWO_PAGES) };
             unload(&host);
             // SAFETY: the mapping is ours, so no other code has unmapped it.
@@ -68,7 +68,7 @@ fn pages_mapped_over_an_image_are_unmapped_once_with_it() {
 
 fn alternate_stack() -> (usize, usize) {
     let mut stack = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
-    // SAFETY: nothing is set, and the place is one for a stack.
+    // SAFETY: sets no stack, and the pointer is valid for writing a `stack_t`.
     assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);
     if stack.ss_flags & libc::SS_DISABLE != 0 { (0, 0) } else { (stack.ss_sp.addr(), stack.ss_size) }
 }
@@ -174,9 +174,9 @@ fn a_host_may_call_a_found_handler_with_only_the_signal() {
     alone("a_host_may_call_a_found_handler_with_only_the_signal", |library| {
         let host = host(library);
         leave(&host, "plain_handler");
-        // SAFETY: all zeroes are an action.
+        // SAFETY: all zeroes are a valid `sigaction`.
         let mut found: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: nothing is set, and the place is one for an action.
+        // SAFETY: sets no action, and the pointer is valid for writing a `sigaction`.
         assert_eq!(unsafe { libc::sigaction(libc::SIGPROF, ptr::null(), &raw mut found) }, 0);
         for (at, (second, third)) in
             [(0, 0), (0x21, 0x10), (usize::MAX - 7, 8), (4096, usize::MAX)].into_iter().enumerate()

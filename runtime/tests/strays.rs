@@ -28,7 +28,7 @@ fn host(library: &Path) -> Runtime {
 
 fn limits(resource: c_uint) -> libc::rlimit {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the place is one for two limits.
+    // SAFETY: the pointer is valid for writing an `rlimit`.
     assert_eq!(unsafe { libc::getrlimit(resource, &raw mut limits) }, 0);
     limits
 }
@@ -104,9 +104,9 @@ fn an_untracked_process_timer_stops_before_its_handler_is_unmapped() {
         let host = host(library);
         leave(&host, "interval_past");
         let report = unload(&host);
-        // SAFETY: all zeroes are a timer that does not run.
+        // SAFETY: all zeroes are a valid, stopped timer.
         let mut now: libc::itimerval = unsafe { mem::zeroed() };
-        // SAFETY: the place is one for a timer's state.
+        // SAFETY: the pointer is valid for writing an `itimerval`.
         assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, &raw mut now) }, 0);
         assert_eq!((now.it_interval.tv_usec, now.it_value.tv_usec), (0, 0));
         assert!(report.to_string().contains("ITIMER_REAL"), "{report}");
@@ -196,13 +196,13 @@ extern "C" fn ours(_signal: c_int) {
 fn an_alternate_stack_that_a_finaliser_sets_is_not_set() {
     alone("an_alternate_stack_that_a_finaliser_sets_is_not_set", |library| {
         let _host = closed_with(library, "last_stack");
-        // SAFETY: all zeroes are an action.
+        // SAFETY: all zeroes are a valid `sigaction`.
         let mut action: libc::sigaction = unsafe { mem::zeroed() };
         action.sa_sigaction = ours as *const () as usize;
         action.sa_flags = libc::SA_ONSTACK;
         // SAFETY: the handler only counts.
         assert_eq!(unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, ptr::null_mut()) }, 0);
-        // SAFETY: it has a handler.
+        // SAFETY: the signal has a handler.
         assert_eq!(unsafe { libc::raise(libc::SIGUSR1) }, 0);
         assert_eq!(OURS.load(Ordering::SeqCst), 1);
     });

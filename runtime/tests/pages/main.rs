@@ -4,7 +4,7 @@
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
-/// A page that has an error fails its test with it.
+/// Declares a test for each page, which fails with the error of the page.
 macro_rules! runs {
     ($($module:ident)*) => {
         $(
