@@ -122,7 +122,7 @@ impl Drop for Looks {
 /// Host actor with Rust fields, one of which inspects the host in its drop.
 #[uclass(package = "Test", base = Actor)]
 struct Cart {
-    #[expect(dead_code, reason = "only its end is looked at")]
+    #[expect(dead_code, reason = "only its drop is used")]
     looks: Looks,
 }
 

@@ -9,12 +9,12 @@ use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
 
 use crate::support;
 
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 mod lamps;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 mod migration;
 
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 mod lamps_plus;
 
 use lamps::{Bulb, BulbMembers as _, Lamp, LampMembers as _, RoomMembers as _};

@@ -10,16 +10,16 @@ use alcedo_runtime::{CallError, Error, Runtime, Value};
 
 use crate::support;
 
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 #[path = "host_glue/chores.rs"]
 mod chores;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 #[path = "host_glue/delegates.rs"]
 mod delegates;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 #[path = "host_glue/moods.rs"]
 mod moods;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 #[path = "host_glue/parcels.rs"]
 mod parcels;
 

@@ -368,7 +368,7 @@ fn a_number_in_a_module_keeps_no_other_module() {
 }
 
 /// Stores an address in the resident library, as only the host could.
-#[expect(unsafe_code, reason = "calls a C function that is found by name")]
+#[expect(unsafe_code, reason = "calls a C function by name")]
 fn keep_for_the_host(address: usize) {
     // SAFETY: the name is a C string.
     let keep = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"staying_keep_data".as_ptr()) };
@@ -393,7 +393,7 @@ fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
 }
 
 /// Opens a library, as other code of the host may do, and stores an address in it.
-#[expect(unsafe_code, reason = "calls a C function that is found by name")]
+#[expect(unsafe_code, reason = "calls a C function by name")]
 fn opened_later_keeps(library: &Path, address: usize) {
     let name = std::ffi::CString::new(library.as_os_str().as_encoded_bytes()).expect("a name without zeroes");
     // SAFETY: the names are C strings, and the library has no initialisers.
@@ -428,7 +428,7 @@ fn a_library_opened_by_another_module_keeps_nothing() {
 }
 
 /// Starts a Python interpreter that has run some code; false if the machine lacks its library.
-#[expect(unsafe_code, reason = "opens Python, and calls what it has for that")]
+#[expect(unsafe_code, reason = "opens Python and calls its C functions")]
 fn python() -> bool {
     const CODE: &std::ffi::CStr = c"
 import json, re, gc, threading

@@ -1,6 +1,6 @@
 //! Unloads that do not end immediately: reports name the holders, the generation ends when they release it, and a permanently held
 //! generation is parked without blocking the host. The plugin is `lingering`, whose holders end when a file appears.
-#![expect(unsafe_code, reason = "one host leads threads out of their sleep by force")]
+#![expect(unsafe_code, reason = "one host evicts sleeping threads by force")]
 
 use crate::support;
 

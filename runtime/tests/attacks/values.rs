@@ -1,5 +1,5 @@
 //! Values that are changed while their parts are borrowed.
-#![expect(unsafe_code, reason = "ages a container by the door that only the tests of this crate have")]
+#![expect(unsafe_code, reason = "ages a container through an entry point for tests of this crate")]
 
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 

@@ -1,5 +1,5 @@
 //! Native libraries: table D.
-#![expect(unsafe_code, reason = "promises of a library of data that it may be closed")]
+#![expect(unsafe_code, reason = "promises that a library of data may be closed")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -509,7 +509,7 @@ fn every_protocol_takes_every_kind_of_value_and_reports_mismatches() {
     Rc::into_inner(host).expect("the only one").shutdown().into_result().unwrap_or_else(|error| panic!("{error}"));
 }
 
-#[expect(clippy::print_stdout, reason = "the grid is there to be read")]
+#[expect(clippy::print_stdout, reason = "the grid is printed for readers")]
 fn print(grid: &str) {
     println!("{grid}");
 }

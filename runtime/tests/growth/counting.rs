@@ -1,5 +1,5 @@
 //! Allocator that counts live allocations.
-#![expect(unsafe_code, reason = "an allocator is one")]
+#![expect(unsafe_code, reason = "`GlobalAlloc` is an unsafe trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::Sub;

@@ -8,7 +8,7 @@
 //! `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the start. Findings are added to
 //! `findings.rs` as the change that produces the file.
 #![expect(clippy::print_stdout, reason = "answers of a child, and counters for manual runs")]
-#![expect(clippy::type_complexity, reason = "a table of tables is what it is")]
+#![expect(clippy::type_complexity, reason = "a table of tables has a complex type")]
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
 mod anatomy;

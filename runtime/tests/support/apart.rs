@@ -6,7 +6,7 @@
 //! `--test-threads` the files run one after the other and print immediately. If all tests are of one file, this process runs them
 //! itself, for debuggers. Before a run of all tests, `PREPARE` of the program runs.
 #![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
-#![expect(clippy::print_stdout, reason = "a head for the answers of each file")]
+#![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 
 use std::collections::BTreeMap;
 use std::env;
@@ -37,7 +37,10 @@ const WITH_VALUE: [&str; 7] = ["--color", "--format", "--logfile", "--shuffle-se
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = run_apart;
 
-#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), expect(dead_code, reason = "elsewhere nothing calls it"))]
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu")),
+    expect(dead_code, reason = "not called on other platforms")
+)]
 extern "C" fn run_apart() {
     if env::var_os(PART).is_some() {
         return;

@@ -2,7 +2,7 @@
 //!
 //! Private files of `alcedo-runtime` are compiled here unchanged. For formats with a length and a checksum, the fuzzed bytes are the
 //! content between them.
-#![expect(dead_code, reason = "files of the runtime, of which the targets use a part")]
+#![expect(dead_code, reason = "the targets use a part of these files of the runtime")]
 
 use std::path::Path;
 
