@@ -14,7 +14,7 @@ fn name(function: u64) -> Arc<str> {
 }
 
 /// Checks that no call is inside after an unload has shut the gate, sealed the leases, and found neither calls nor leases.
-pub fn no_call_is_inside_a_gate_that_was_shut_and_seen_empty() {
+pub fn no_call_is_inside_a_shut_and_empty_gate() {
     explore(|| {
         let leases = Leases::new("m");
         let (gate, is_gone) = (Arc::new(EntryGate::new(Arc::clone(&leases))), Arc::new(AtomicBool::new(false)));
