@@ -153,8 +153,8 @@ fn was_on_alternate(host: &Runtime) -> bool {
 }
 
 #[test]
-fn a_handler_that_wants_no_alternate_stack_gets_none() {
-    alone("a_handler_that_wants_no_alternate_stack_gets_none", |library| {
+fn a_handler_requesting_no_alternate_stack_gets_none() {
+    alone("a_handler_requesting_no_alternate_stack_gets_none", |library| {
         let host = host(library, |_| ());
         leave(&host, "plain_handler");
         assert_eq!(alternate_stack().ss_flags & libc::SS_DISABLE, 0, "std has set a small one");
@@ -164,8 +164,8 @@ fn a_handler_that_wants_no_alternate_stack_gets_none() {
 }
 
 #[test]
-fn a_handler_that_wants_an_alternate_stack_gets_one() {
-    alone("a_handler_that_wants_an_alternate_stack_gets_one", |library| {
+fn a_handler_requesting_an_alternate_stack_gets_one() {
+    alone("a_handler_requesting_an_alternate_stack_gets_one", |library| {
         let host = host(library, |_| ());
         leave(&host, "alternate_handler");
         raise(libc::SIGPROF);
@@ -174,8 +174,8 @@ fn a_handler_that_wants_an_alternate_stack_gets_one() {
 }
 
 #[test]
-fn each_handler_of_a_signal_gets_the_stack_that_it_wants() {
-    alone("each_handler_of_a_signal_gets_the_stack_that_it_wants", |library| {
+fn each_signal_handler_gets_the_stack_it_requests() {
+    alone("each_signal_handler_gets_the_stack_it_requests", |library| {
         for (flags, of_module) in [(libc::SA_ONSTACK, "plain_handler"), (0, "alternate_handler")] {
             handle(libc::SIGPROF, flags);
             let host = host(library, |_| ());
@@ -236,12 +236,12 @@ macro_rules! left {
 }
 
 left! {
-    a_timer_of_the_process_does_not_strike_when_its_handler_is_gone: "interval";
-    a_timer_that_its_handler_sets_again_does_not_strike_either: "rearming";
-    a_timer_with_a_signal_of_its_own_goes_before_the_handler: "timer";
-    a_timer_with_a_function_goes_before_the_function: "timer_call";
-    a_look_up_of_a_name_that_is_done_leaves_nothing: "names";
-    a_handler_that_left_by_a_jump_is_over: "jump";
+    a_process_timer_does_not_fire_after_its_handler_is_unmapped: "interval";
+    a_timer_rearmed_by_its_handler_does_not_fire_afterward: "rearming";
+    a_timer_with_its_own_signal_is_deleted_before_its_handler: "timer";
+    a_timer_with_a_function_is_deleted_before_the_function: "timer_call";
+    a_completed_name_lookup_leaves_nothing: "names";
+    a_handler_left_by_a_jump_counts_as_ended: "jump";
 }
 
 #[test]
@@ -279,8 +279,8 @@ fn the_alarm_of_the_new_generation_outlives_the_old_one() {
 }
 
 #[test]
-fn a_generation_that_stops_its_timer_leaves_the_next_one_its_own() {
-    alone("a_generation_that_stops_its_timer_leaves_the_next_one_its_own", |library| {
+fn a_generation_stopping_its_timer_keeps_the_next_generations_timer() {
+    alone("a_generation_stopping_its_timer_keeps_the_next_generations_timer", |library| {
         // SAFETY: no other thread of this process reads or writes the environment.
         unsafe { std::env::set_var("ALARMS_TIMED", "") };
         let host = host(library, |_| ());

@@ -36,7 +36,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
+fn observed_calls_of_every_protocol_are_counted_by_name() {
     let host = host();
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
     let sum: TypedFunction<(i32, i32), i32> = host.function("nm:/switchboard:Line:sum").expect("it is there");

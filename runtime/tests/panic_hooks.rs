@@ -112,7 +112,7 @@ fn concurrent_hook_changes_and_panics_leave_a_working_chain() {
 }
 
 #[test]
-fn hooks_leave_with_their_module_and_cost_nothing() {
+fn panic_hooks_are_removed_with_their_module_at_no_cost() {
     let host = outcry(&["set with state"], &[]);
     for turn in 0..20 {
         for what in ["set", "chain", "keep", "set with state", "restore", "take", "chain", "set"] {

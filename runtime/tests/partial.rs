@@ -166,7 +166,7 @@ fn inheriting_a_class_makes_a_module_dependent_without_a_declaration() {
 }
 
 #[test]
-fn generations_add_up_and_end_when_their_last_module_goes() {
+fn generations_coexist_and_end_with_their_last_module() {
     let scene = scene();
     scene.reload(1, 2, 1);
     scene.reload(1, 2, 2);

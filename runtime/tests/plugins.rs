@@ -5,7 +5,7 @@ use crate::support;
 use alcedo_runtime::{Budget, GenerationInfo, Runtime, Value, process};
 
 #[test]
-fn objects_live_through_a_reload_and_the_new_code_answers() {
+fn objects_survive_a_reload_and_run_the_new_code() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(&[first]);
     let tag = || host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");

@@ -74,8 +74,8 @@ fn alternate_stack() -> (usize, usize) {
 }
 
 #[test]
-fn an_alternate_stack_set_by_number_is_put_back() {
-    alone("an_alternate_stack_set_by_number_is_put_back", |library| {
+fn an_alternate_stack_set_by_number_is_restored() {
+    alone("an_alternate_stack_set_by_number_is_restored", |library| {
         let (host, before) = (host(library), alternate_stack());
         leave(&host, "stack_by_number");
         assert_ne!(alternate_stack(), before);
@@ -137,8 +137,8 @@ fn attached_segments_are_reported_and_detached() {
 }
 
 #[test]
-fn the_environment_is_what_it_was_when_a_finaliser_has_replaced_it() {
-    alone("the_environment_is_what_it_was_when_a_finaliser_has_replaced_it", |library| {
+fn the_environment_is_restored_after_a_finaliser_replaced_it() {
+    alone("the_environment_is_restored_after_a_finaliser_replaced_it", |library| {
         for what in ["last_row", "last_row_in_heap"] {
             let before: Vec<_> = std::env::vars_os().collect();
             leaves(library, what);

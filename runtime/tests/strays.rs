@@ -40,8 +40,8 @@ fn write_much() -> std::io::Result<()> {
 }
 
 #[test]
-fn a_limit_of_time_is_put_back_before_its_handler_goes() {
-    alone("a_limit_of_time_is_put_back_before_its_handler_goes", |library| {
+fn a_time_limit_is_restored_before_its_handler_is_unmapped() {
+    alone("a_time_limit_is_restored_before_its_handler_is_unmapped", |library| {
         let host = host(library);
         let before = limits(libc::RLIMIT_CPU).rlim_cur;
         leave(&host, "cpu_limit");
@@ -53,8 +53,8 @@ fn a_limit_of_time_is_put_back_before_its_handler_goes() {
 }
 
 #[test]
-fn a_limit_of_size_is_put_back_before_its_handler_goes() {
-    alone("a_limit_of_size_is_put_back_before_its_handler_goes", |library| {
+fn a_size_limit_is_restored_before_its_handler_is_unmapped() {
+    alone("a_size_limit_is_restored_before_its_handler_is_unmapped", |library| {
         let host = host(library);
         let before = limits(libc::RLIMIT_FSIZE).rlim_cur;
         leave(&host, "size_limit");

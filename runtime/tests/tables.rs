@@ -217,16 +217,16 @@ macro_rules! traces {
 const NOTHING: [&str; 3] = ["nothing to see"; 3];
 
 traces! {
-    a_plugin_that_leaves_nothing_goes: "nothing" => NOTHING;
-    a_text_of_the_environment_outlives_the_plugin_that_put_it: "putenv" => ["put by a plugin"; 3];
-    a_row_of_the_environment_outlives_the_plugin_that_made_it: "environ" => ["put by a plugin"; 3];
-    a_stream_that_stays_has_no_buffer_of_a_plugin: "setvbuf" => ["flushed"; 3];
-    random_numbers_go_on_when_their_state_goes: "initstate" => ["846930886"; 3];
-    a_variable_of_the_c_library_leads_back_to_where_it_led: "name_of_the_program" => ["a name"; 3];
+    a_plugin_that_leaves_nothing_is_unmapped: "nothing" => NOTHING;
+    an_environment_string_outlives_its_plugin: "putenv" => ["put by a plugin"; 3];
+    an_environment_array_outlives_its_plugin: "environ" => ["put by a plugin"; 3];
+    a_remaining_stream_has_no_buffer_of_a_plugin: "setvbuf" => ["flushed"; 3];
+    random_numbers_continue_after_their_state_is_unmapped: "initstate" => ["846930886"; 3];
+    a_c_library_variable_gets_its_former_target_back: "name_of_the_program" => ["a name"; 3];
     a_stream_that_a_plugin_has_closed_leaves_nothing: "fopencookie_closed" => NOTHING;
     a_stream_into_memory_that_was_closed_leaves_nothing: "memory_stream_closed" => NOTHING;
-    an_unwind_table_is_taken_back_before_the_next_panic: "register_frame" => ["caught"; 3];
-    an_unwind_table_that_was_taken_back_leaves_nothing: "register_frame_closed" => NOTHING;
+    an_unwind_table_is_deregistered_before_the_next_panic: "register_frame" => ["caught"; 3];
+    a_deregistered_unwind_table_leaves_nothing: "register_frame_closed" => NOTHING;
 }
 
 #[test]
@@ -331,8 +331,8 @@ fn an_image_stays_when_the_search_for_callbacks_ends_at_a_limit() {
 }
 
 #[test]
-fn data_in_a_table_keeps_its_image_until_it_is_taken_out() {
-    alone("data_in_a_table_keeps_its_image_until_it_is_taken_out", || {
+fn data_in_a_table_keeps_its_image_until_removed() {
+    alone("data_in_a_table_keeps_its_image_until_removed", || {
         is_kept("data", &["libstaying.so: staying_table still leads to memory of the image"]);
     });
 }
@@ -578,12 +578,12 @@ fn blocks_are_kept(features: &[&str], why: &str) {
 
 // C library functions that the plugin looks up at run time.
 traces! {
-    a_thread_ends_without_the_destructor_of_a_key_whose_plugin_has_gone: "looked_up_key" => NOTHING;
-    a_thread_ends_without_a_destructor_that_was_looked_up_and_has_gone: "looked_up_thread_local" => NOTHING;
-    functions_around_a_fork_go_with_their_plugin: "looked_up_fork_handlers" => ["a child ended with 7"; 3];
-    a_timer_that_was_looked_up_does_not_strike: "looked_up_timer" => ["nothing strikes"; 3];
-    a_function_is_the_same_whichever_way_it_is_looked_up: "looked_up_alike" => NOTHING;
-    a_library_of_the_plugins_own_has_its_own_function_of_a_hooked_name: "looked_up_elsewhere" => NOTHING;
+    a_thread_ends_without_the_key_destructor_of_an_unloaded_plugin: "looked_up_key" => NOTHING;
+    a_thread_ends_without_a_looked_up_destructor_after_unload: "looked_up_thread_local" => NOTHING;
+    fork_handlers_are_removed_with_their_plugin: "looked_up_fork_handlers" => ["a child ended with 7"; 3];
+    a_looked_up_timer_does_not_fire_after_unload: "looked_up_timer" => ["nothing strikes"; 3];
+    every_lookup_of_a_function_returns_one_address: "looked_up_alike" => NOTHING;
+    a_plugins_own_library_keeps_its_function_of_a_hooked_name: "looked_up_elsewhere" => NOTHING;
 }
 
 #[test]
@@ -607,8 +607,8 @@ fn a_thread_whose_start_was_looked_up_is_waited_for() {
 }
 
 #[test]
-fn exit_handlers_that_were_looked_up_run_before_their_plugin_goes() {
-    let test = "exit_handlers_that_were_looked_up_run_before_their_plugin_goes";
+fn looked_up_exit_handlers_run_before_their_plugin_unloads() {
+    let test = "looked_up_exit_handlers_run_before_their_plugin_unloads";
     runs_thrice(test, "looked_up_exit_handler", "a function of a plugin ran");
 }
 
@@ -629,14 +629,14 @@ macro_rules! traces_in_cpp {
 }
 
 traces_in_cpp! {
-    a_new_handler_of_a_plugin_is_not_called_when_that_has_gone: "cpp_new_handler" => "no memory";
-    a_terminate_handler_of_a_plugin_goes_with_it: "cpp_terminate" => "as before";
-    an_unexpected_handler_of_a_plugin_goes_with_it: "cpp_unexpected" => "as before";
-    a_default_memory_resource_of_a_plugin_goes_with_it: "cpp_resource" => "allocated";
-    a_buffer_of_a_plugin_in_a_stream_of_cpp_goes_with_it: "cpp_buffer" => "written";
-    a_buffer_whose_code_is_a_plugins_goes_with_it: "cpp_buffer_on_the_heap" => "written";
-    a_stream_of_a_plugin_is_not_flushed_when_that_has_gone: "cpp_tie" => "written";
-    a_handler_that_was_put_back_after_its_plugin_had_gone_is_not_left: "cpp_stale" => "as before";
+    a_new_handler_is_not_called_after_its_plugin_unloads: "cpp_new_handler" => "no memory";
+    a_terminate_handler_is_removed_with_its_plugin: "cpp_terminate" => "as before";
+    an_unexpected_handler_is_removed_with_its_plugin: "cpp_unexpected" => "as before";
+    a_default_memory_resource_is_removed_with_its_plugin: "cpp_resource" => "allocated";
+    a_stream_buffer_is_removed_with_its_plugin: "cpp_buffer" => "written";
+    a_heap_buffer_with_plugin_code_is_removed_with_it: "cpp_buffer_on_the_heap" => "written";
+    a_tied_stream_is_not_flushed_after_its_plugin_unloads: "cpp_tie" => "written";
+    a_handler_restored_after_its_plugin_unloaded_is_removed: "cpp_stale" => "as before";
 }
 
 fn in_cpp(test: &str, habit: &str, wanted: &str) {

@@ -456,7 +456,7 @@ fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
 }
 
 #[test]
-fn posted_closures_go_on_while_the_host_waits_for_an_unload() {
+fn posted_closures_run_while_the_host_waits_for_an_unload() {
     let (record, host, robot) = playing("chores");
     let dir = tempfile::tempdir().expect("a folder");
     let let_go = dir.path().join("let go");

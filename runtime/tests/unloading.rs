@@ -116,24 +116,24 @@ macro_rules! habits {
 }
 
 habits! {
-    a_plugin_that_leaves_nothing_goes: ["nothing"] => [];
-    a_thread_local_of_the_game_thread_ends_on_it: ["thread_local"] => ["began", "ended at home"];
-    a_thread_local_of_another_thread_ends_there: ["thread_local_there"] => ["began", "ended at home"];
+    a_plugin_that_leaves_nothing_is_unmapped: ["nothing"] => [];
+    a_game_thread_local_is_dropped_on_the_game_thread: ["thread_local"] => ["began", "ended at home"];
+    a_thread_local_of_another_thread_is_dropped_there: ["thread_local_there"] => ["began", "ended at home"];
     printed_lines_leave_nothing: ["print_line"] => [];
     logs_and_spans_leave_nothing: ["tracing"] => [];
     random_numbers_leave_nothing: ["rand"] => ["a number"];
-    a_megabyte_in_a_static_goes_with_the_image: ["megabyte"] => [];
-    texts_in_a_static_go_with_the_image: ["once_lock"] => [];
+    a_megabyte_in_a_static_is_freed_with_the_image: ["megabyte"] => [];
+    strings_in_a_static_are_freed_with_the_image: ["once_lock"] => [];
     a_joined_thread_leaves_nothing: ["joined_thread"] => ["a thread ran"];
-    a_finished_thread_that_nobody_joined_leaves_nothing: ["finished_thread"] => ["a thread ran"];
+    a_finished_unjoined_thread_leaves_nothing: ["finished_thread"] => ["a thread ran"];
     a_detached_thread_is_waited_for: ["detached_thread"] => ["began", "ended at home"];
-    a_thread_that_listens_is_asked_to_stop: ["polite_thread"] => ["was asked to stop"];
-    an_exit_handler_runs_before_its_code_goes: ["at_exit"] => ["the exit handler ran"];
-    a_mapping_that_nobody_unmapped_goes: ["mapping"] => [];
-    a_mapping_by_the_number_of_the_call_goes_too: ["mapping_by_number"] => [];
-    blocks_of_the_c_heap_go: ["c_heap"] => [];
-    a_key_is_deleted_and_its_value_ended: ["key"] => ["the value of a key ended"];
-    a_leaked_box_goes_with_the_image: ["leaked_box"] => [];
+    a_cooperative_thread_is_requested_to_stop: ["polite_thread"] => ["was asked to stop"];
+    an_exit_handler_runs_before_its_code_is_unmapped: ["at_exit"] => ["the exit handler ran"];
+    a_leaked_mapping_is_unmapped: ["mapping"] => [];
+    a_mapping_by_syscall_number_is_unmapped_too: ["mapping_by_number"] => [];
+    blocks_of_the_c_heap_are_freed: ["c_heap"] => [];
+    a_key_is_deleted_and_its_value_dropped: ["key"] => ["the value of a key ended"];
+    a_leaked_box_is_freed_with_the_image: ["leaked_box"] => [];
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn a_library_that_is_refused_leaves_nothing() {
 }
 
 #[test]
-fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
+fn kept_modules_cost_nothing_per_reload_of_another() {
     let libraries = |plus| {
         let attributes = support::tagged("glue-base", &[], 1);
         vec![support::tagged("glue-derived", &[], plus), attributes, cube(1)]
@@ -166,7 +166,7 @@ fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
 }
 
 #[test]
-fn slims_that_come_and_go_between_reloads_leave_nothing() {
+fn slims_created_and_unloaded_between_reloads_leave_nothing() {
     let host = host(&[cube(1)]);
     let contexts = host.contexts();
     let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
