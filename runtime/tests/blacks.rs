@@ -14,7 +14,6 @@ const CAVE: &str = "/Script/Game.Cave";
 
 type Body = Box<dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>>;
 
-/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn hoard(features: &[&str]) -> PathBuf {
@@ -33,7 +32,7 @@ fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]
     host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
-/// Spawns a cave with this many treasures of each of three kinds.
+/// Spawns a cave with this number of owned values of each of three kinds.
 fn cave(host: &Runtime, count: u32) -> ObjectHandle {
     let cave = spawn(host, CAVE);
     ask(host, cave, "gather", &[Value::U32(count)]);

@@ -310,7 +310,6 @@ pub(crate) fn witness(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Game.Witness").expect("spawned")
 }
 
-/// Checks the beginning of each line.
 fn begins(lines: &str, wanted: [&str; 5]) {
     let found: Vec<_> = lines.lines().collect();
     assert_eq!(found.len(), wanted.len(), "{lines}");

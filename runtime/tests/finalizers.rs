@@ -11,7 +11,6 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 const CAVE: &str = "/Script/Game.Cave";
 const LAIR: &str = "/Script/Game.Lair";
 
-/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn host() -> Runtime {

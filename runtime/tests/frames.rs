@@ -66,7 +66,6 @@ impl Stable {
         }
     }
 
-    /// Spawns roans numbered from one.
     fn roans<const N: usize>(&self) -> [ObjectHandle; N] {
         std::array::from_fn(|at| {
             let roan = self.host.objects().spawn(ROAN).expect("it is declared");

@@ -11,8 +11,8 @@ use alcedo_runtime::{Budget, Canary};
 
 /// Library that the host under gdb watches; its directory belongs to the test.
 const WATCHED: &str = "ALCEDO_GDB_WATCHED";
-/// Function of the plugin. Builds with full debug information also contain its full path; the usual builds of the examples have line
-/// tables only and this name.
+/// Function of the plugin. The usual builds of the examples have only line tables and this name; builds with full debug information
+/// also contain its full path.
 const FUNCTION: &str = "say_hello_implementation";
 
 /// Checks that gdb is installed; otherwise prints that the test is skipped.

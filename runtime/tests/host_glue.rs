@@ -108,7 +108,7 @@ fn stale_glue_fails_at_its_member_while_other_members_work() {
     let form = call_error(shape.form(&host).map(drop).expect_err("its fields are others"));
     assert!(matches!(form, CallError::Signature { .. }), "{form}");
     assert_eq!(host.objects().get(shape.handle(), "widened").expect("there"), Value::I64(6));
-    // And back.
+    // Reloads the first declaration.
     assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
     assert_eq!(shape.widened(&host).expect("an i32 again"), 6);
     host.shutdown().into_result().expect("a clean shutdown");

@@ -198,7 +198,6 @@ pub(crate) fn is_left_out(name: &str) -> bool {
     name.ends_with("tests") || ["testing", "templates"].contains(&name)
 }
 
-/// All modules below a folder of sources.
 fn modules(root: &Path) -> Crate {
     fn add(dir: &Path, module: &Module, reader: &mut Reader) {
         let mut entries: Vec<PathBuf> =
@@ -266,7 +265,6 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
     is_begun.then_some(at)
 }
 
-/// Dependencies of each module.
 fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
     let of = |(module, source): (&Module, &Source)| {
         let used = source.paths.iter().filter_map(|path| resolve(all, module, path, 0));

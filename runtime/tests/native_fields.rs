@@ -19,10 +19,8 @@ thread_local! {
 #[derive(Clone, Copy, PartialEq)]
 enum Wrong {
     Nothing,
-    /// The object is destroyed while its fields are created.
     EndsEarly,
     Panics,
-    /// The destruction hook panics.
     PanicsAtTheEnd,
 }
 

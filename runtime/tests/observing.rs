@@ -99,7 +99,6 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     assert_eq!(of_names(&host), [row("ex", "ex:/host.sum", 2, 0)]);
 }
 
-/// Records the spans of calls with their parents.
 struct Spans(Arc<Mutex<Vec<String>>>);
 
 #[derive(Default)]

@@ -15,7 +15,7 @@ use alcedo_runtime::{Budget, ContextError, ContextState, FoundModule, Runtime, S
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Message of the runtime for a payload without a text.
+/// Message of the runtime for a payload without a string.
 const SAID: &str = "a panic without a message";
 
 struct Bomb;

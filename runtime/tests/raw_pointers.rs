@@ -116,7 +116,6 @@ impl<'ast> Visit<'ast> for Body {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
-/// Safe functions of one file that dereference their arguments.
 #[derive(Default)]
 struct Finder {
     found: Vec<String>,

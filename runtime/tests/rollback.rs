@@ -127,7 +127,6 @@ impl Scene {
         call("Game.Greedy", "count", &[]);
     }
 
-    /// Reloads all modules, or the changed ones.
     fn reload(&self, libraries: &[PathBuf]) -> Reload {
         let report = match self.scope {
             ReloadScope::All => self.host.reload(libraries),

@@ -473,7 +473,6 @@ fn a_check_reports_errors_of_all_files_in_a_broken_package() {
     );
 }
 
-/// Class with this number of errors, each on a line.
 fn lines_with_errors(count: usize) -> String {
     let lines = (0..count).map(|at| format!("\tUnknown{at} = 1;\n"));
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())

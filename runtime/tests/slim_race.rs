@@ -39,7 +39,6 @@ fn number(answer: Option<Value>) -> u64 {
     }
 }
 
-/// Counters of a thread.
 #[derive(Debug, Default)]
 struct Seen {
     answered: u64,

@@ -43,7 +43,6 @@ fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
     in_words(&told.expect("a text"))
 }
 
-/// Size with an explicit width only.
 fn wide(width: i32) -> Value {
     Value::Struct(vec![("width".into(), Value::I32(width))])
 }

@@ -17,7 +17,6 @@ use alcedo_runtime::{
 use support::Record;
 use tempfile::TempDir;
 
-/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 const SLEEPER: &str = "/Script/Game.Sleeper";

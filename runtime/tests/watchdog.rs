@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 /// Duration that counts as a hang.
 const LIMIT: Duration = Duration::from_millis(700);
-/// Timeout for the report of a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Watched host with one object and the reported hangs.

@@ -141,7 +141,7 @@ impl Dice {
     }
 }
 
-/// Number of values in this one, itself included.
+/// Number of nested values, including `value` itself.
 fn count(value: &Cbor) -> usize {
     1 + match value {
         Cbor::Array(values) => values.iter().map(count).sum(),
@@ -151,7 +151,7 @@ fn count(value: &Cbor) -> usize {
     }
 }
 
-/// Value with this index, in pre-order.
+/// Returns the value with this index in pre-order.
 fn nth<'a>(value: &'a mut Cbor, left: &mut usize) -> Option<&'a mut Cbor> {
     if *left == 0 {
         return Some(value);
@@ -302,7 +302,6 @@ fn field<'a>(record: &'a mut Cbor, name: &str) -> &'a mut Cbor {
     &mut found.expect("the record has it").1
 }
 
-/// Record of an object without values.
 fn object(class: u64, name: &str, outer: Option<u64>, part: Option<&str>) -> Cbor {
     let entry = |key: &str, value: Cbor| (Cbor::Text(key.to_owned()), value);
     let mut entries = vec![entry("class", class.into()), entry("name", name.into())];

@@ -38,7 +38,7 @@ fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value],
     }
 }
 
-/// Registers a host function that doubles, and one that greets.
+/// Registers two host functions: one doubles a number, one greets.
 fn register(host: &Runtime) {
     let double = |_: &Runtime, values: &[Value]| match values {
         [Value::I32(one), Value::I32(other)] => Ok(Some(Value::I32(2 * (one + other)))),

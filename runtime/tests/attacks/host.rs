@@ -24,7 +24,6 @@ thread_local! {
     static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
 }
 
-/// Log subscriber that runs the action of the test.
 struct Logger;
 
 impl<S: Subscriber> Layer<S> for Logger {

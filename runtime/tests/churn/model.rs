@@ -177,7 +177,6 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Returns the model of a new yard.
     pub(crate) fn new(host: &Runtime, yard: Id) -> Self {
         let Ok(Value::Object(mirror)) = host.objects().get(yard, "mirror") else { panic!("the yard has a mirror") };
         let path = host.objects().path_of(mirror).expect("it is there");

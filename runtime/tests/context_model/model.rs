@@ -65,12 +65,13 @@ struct Context {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// Scope, with the previous scope of the thread.
-    Scope { before: Option<Gen> },
+    Scope {
+        before: Option<Gen>,
+    },
     /// Future in a scope.
     Task,
     /// Address of a function of this library.
     Pointer(Lib),
-    /// Running call.
     Call,
 }
 

@@ -76,7 +76,6 @@ impl Scene {
         &self.whole[..self.whole.len() - SEAL]
     }
 
-    /// Replaces the content of the candidate file.
     pub(super) fn put(&self, bytes: &[u8]) {
         fs::write(&self.file, bytes).expect("the test directory is writable");
     }

@@ -70,7 +70,7 @@ fn host(libraries: &[PathBuf]) -> Runtime {
     host
 }
 
-/// Waits until every generation but the living one has ended, with its plugin parts.
+/// Waits until all generations except the living one have ended, with their plugin parts.
 fn settle(host: &Runtime) {
     assert!(host.unloads().wait(LONG).expect("a safe point"), "{:?}", host.unloads().tickets());
     host.drain_finalizers(LONG).expect("a safe point");

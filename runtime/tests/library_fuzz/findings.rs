@@ -26,7 +26,6 @@ mod tag {
     pub(super) const VERDEF: u64 = 0x6fff_fffc;
 }
 
-/// Checks the refusal of a changed library.
 fn check(base: &str, change: impl FnOnce(&mut Vec<u8>), says: &str) {
     let whole = library(base);
     let mut bytes = whole.clone();
@@ -53,7 +52,6 @@ fn seal(file: &Path) {
     seal_file(file).expect("the test directory is writable");
 }
 
-/// Changes a field of an entry.
 fn set(bytes: &mut [u8], name: &str, entry: usize, field: &str, value: impl FnOnce(u64) -> u64) {
     let field = table(bytes, name).field(entry, field);
     let value = value(get(bytes, field.at, field.size));
@@ -88,7 +86,6 @@ fn segment(bytes: &mut [u8], kind: u64, field: &str, value: impl FnOnce(u64) -> 
     set(bytes, "segments", at, field, value);
 }
 
-/// Address of a section in memory.
 fn address(bytes: &[u8], name: &str) -> u64 {
     let start = super::support::elf::section(bytes, name).start as u64;
     let sections = table(bytes, "sections");

@@ -28,7 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) enum Verdict {
     /// The library was mapped and unmapped.
     Mapped,
-    /// The loader returned an error.
     Refused,
     /// The child crashed or did not finish.
     Died(String),

@@ -18,7 +18,6 @@ pub(crate) fn passes(command: &mut Command) -> Output {
     output
 }
 
-/// Returns stdout and stderr of the process.
 pub(crate) fn said(output: &Output) -> String {
     format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }

@@ -80,7 +80,7 @@ pub(crate) fn skip(test: &str, reason: &str) {
     writeln!(std::io::stderr(), "skipped: {test}: {reason}").expect("there is an error stream");
 }
 
-/// Waits until `is_so`, with a timeout for shared machines.
+/// Waits until `is_so` returns true, with a timeout for shared machines.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     until_or(is_so, || what.to_owned());
 }

@@ -95,7 +95,7 @@ pub fn world(bytes: &[u8]) {
     assert_eq!(written, again.encode().expect("it was written before"), "writing again changes it");
 }
 
-/// Reads a file of classes, prints it, checks it, and draws the messages.
+/// Reads a file of classes, prints it, checks it, and renders the messages.
 pub fn uc(bytes: &[u8]) {
     let source = Source::decode("Fuzzed.uc", bytes);
     let sources = std::slice::from_ref(&source);
