@@ -206,7 +206,7 @@ fn a_missing_host_table_is_refused_with_the_available_tables() {
     assert_names(&error, &names);
     assert_names(&error, &["this host offers Sound"]);
     assert_names(&refused(host.tables().offer(Sound { play: |_| {} })), &["the table Sound is offered already"]);
-    assert!(host.tables().of_module::<Scores>("exchange").is_err(), "there is no Master");
+    assert!(host.tables().of_module::<Scores>("exchange").is_err(), "no Master exists");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn a_class_held_by_a_host_follows_its_path() {
     assert_eq!(gone, host.objects().spawn(WALKER).expect_err("the class is not declared").to_string());
     host.create_master(&[first]).expect("it loads again");
     assert_eq!(made_by(&host), Some(Value::U64(1)), "the class has returned");
-    assert!(host.types().class("/Script/Game.Nobody").is_err());
+    assert!(host.types().class("/Script/Game.Missing").is_err());
 }
 
 #[test]

@@ -383,7 +383,7 @@ fn one_of_two_mutually_waiting_loads_is_refused() {
 #[test]
 fn a_listener_may_load_more_modules_into_the_context() {
     let contexts = runtime().contexts();
-    let slim = contexts.create_slim("told").expect("the name is free");
+    let slim = contexts.create_slim("notified").expect("the name is free");
     slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
     let (again, told) = (slim.clone(), Arc::new(Mutex::new(Vec::new())));
     let news = Arc::clone(&told);
