@@ -22,7 +22,7 @@ fn price(host: &Runtime, cart: ObjectHandle) -> Option<Value> {
 }
 
 #[test]
-fn none_is_made_of_it_by_a_host_or_a_plugin_and_the_error_names_what_can_be_made() {
+fn abstract_class_cannot_be_spawned_and_the_error_names_concrete_subclasses() {
     let host = support::host(&[parcels(&[])]);
     let refused = host.objects().spawn(CARRIER).expect_err("it is abstract");
     expect![[r#"Game.Carrier was not created: class of Game.Carrier (a new object): "it is abstract: use a derived class (/Script/Game.Cart)""#]].assert_eq(&refused.to_string());
@@ -32,11 +32,11 @@ fn none_is_made_of_it_by_a_host_or_a_plugin_and_the_error_names_what_can_be_made
     let count = host.objects().all().len();
     let refused = host.objects().call(cart, "plain", &[]).expect_err("it is abstract");
     expect![[r#"Game.Carrier was not created: class of Game.Carrier (a new object): "it is abstract: use a derived class (/Script/Game.Cart)""#]].assert_eq(&refused.to_string());
-    assert_eq!(host.objects().all().len(), count, "nothing is left of either");
+    assert_eq!(host.objects().all().len(), count, "neither leaves an object");
 }
 
 #[test]
-fn it_has_its_default_object_whose_values_others_begin_with() {
+fn subclasses_start_from_the_defaults_of_an_abstract_class() {
     let host = support::host(&[parcels(&[])]);
     let cart = host.objects().spawn(CART).expect("it is not abstract");
     assert_eq!(host.objects().get(cart, "room").expect("it has it"), Value::U32(10));

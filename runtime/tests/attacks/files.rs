@@ -40,7 +40,7 @@ fn end(elf: &[u8]) -> u64 {
 }
 
 #[test]
-fn a_root_module_that_would_lie_behind_the_library_or_askew_is_refused() {
+fn a_root_module_out_of_bounds_or_misaligned_is_refused() {
     const ROOT: &str = "alcedo_root_module";
     let host = host();
     let places: [fn(&[u8], usize) -> u64; 3] =

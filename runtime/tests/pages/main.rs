@@ -1,10 +1,10 @@
-//! Fences of the pages in `runtime/docs`, with what they leave out. `tools/tests/pages.rs` finds each fence in a source that is compiled,
-//! and so in this one; here they are run as well.
-#![allow(dead_code, unreachable_pub, unused_imports, unused_variables, reason = "lines of pages, as they are there")]
+//! Fences of the pages in `runtime/docs`, with the code that they omit. `tools/tests/pages.rs` checks that every fence is part of a
+//! compiled source, such as this one; here the fences also run.
+#![allow(dead_code, unreachable_pub, unused_imports, unused_variables, reason = "unchanged lines of pages")]
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
-/// A page that has an error fails its test with it.
+/// Declares a test for each page, which fails with the error of the page.
 macro_rules! runs {
     ($($module:ident)*) => {
         $(
