@@ -2,9 +2,8 @@
 //! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. The plugin
 //! cleans up nothing that the host promises to clean up.
 //!
-//! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`tally=PATH`
-//! among
-//! the module arguments), so that the host can verify that each ran, and on the right thread.
+//! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`tally=PATH` in the module
+//! arguments), so that the host can verify that each ran, and on the right thread.
 
 #![deny(unsafe_code)]
 

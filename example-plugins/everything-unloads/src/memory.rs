@@ -30,7 +30,7 @@ pub(crate) fn fill() {
 }
 
 fn leak_c_memory() {
-    // SAFETY: any size may be requested.
+    // SAFETY: `malloc` accepts any size.
     let block = unsafe { libc::malloc(PAGE) };
     if block.is_null() {
         return complaints::say("malloc gave nothing");

@@ -1,4 +1,4 @@
-//! How references of every sort, and delegates, are changed where they lie.
+//! In-place changes of references of every kind, and of delegates.
 
 use alcedo_plugin_api::prelude::*;
 

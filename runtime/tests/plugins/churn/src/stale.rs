@@ -1,4 +1,4 @@
-//! Accesses to what is not there any more. Each has to be refused with its typed error: the answers say how many were not.
+//! Accesses to invalid values. Each must be refused with its typed error; the replies count the accesses that were not.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::blacks::Own;
 use crate::ops::{Dice, LONG};
 use crate::thing::Thing;
 
-/// Counts those that were refused rightly, and gives the number of the others.
+/// Adds the correctly refused accesses to the counter and returns the number of the others.
 fn tally<const N: usize>(this: This<Yard>, expected: FailureKind, kinds: [Option<FailureKind>; N]) -> u64 {
     let right = kinds.iter().filter(|kind| **kind == Some(expected)).count();
     this.set_refused(this.refused() + right as u64);
@@ -21,7 +21,7 @@ fn kind<T>(result: Result<T, CallError>) -> Option<FailureKind> {
     result.err().map(|error| error.kind())
 }
 
-/// Faces of elements that have moved up, that were taken out, and that were inside of what was taken out.
+/// Uses views of elements that have moved, that were removed, and that were nested in removed elements.
 pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
     let rows = thing.rows();
     if rows.len() as u64 >= LONG {
@@ -47,7 +47,7 @@ pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
         + tally(this, FailureKind::EXPIRED, gone)
 }
 
-/// Faces of the properties of one that is destroyed, and references to it.
+/// Uses views of properties of a destroyed object, and references to the object.
 pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
     let obj = this.spawn::<Thing>(this.as_base().as_obj()).expect("a thing");
     let thing = this.get(obj).expect("just born");
@@ -72,7 +72,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
     tally(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
 }
 
-/// Handles of some that are gone, whoever has their places now.
+/// Uses handles of destroyed things, whose slots may be reused.
 pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     let mut wrong = 0;
     for _time in 0..3.min(own.graves.len()) {
@@ -91,7 +91,7 @@ pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     wrong
 }
 
-/// The inside of a black that was overwritten meanwhile.
+/// Uses views into an owned value that was overwritten.
 pub(crate) fn black(this: This<Yard>) -> u64 {
     let rows: UArray<UArray<String>> = UArray::of([vec!["a"], vec!["b", "c"]]).expect("a host");
     let view = this.open(&rows);

@@ -1,16 +1,16 @@
-//! A dealer who knows no types: goods come and go by number.
+//! Values of statically unknown type, passed by number.
 
 use alcedo_plugin_api::ObjectView;
 use alcedo_plugin_api::prelude::*;
 
-/// Takes and gives what others have, without a look at what it is.
+/// Receives and passes values of unknown type.
 #[uclass(package = "Game")]
 pub struct Fence {
-    /// What it has itself.
+    /// Owned property.
     #[uproperty]
     goods: UArray<f64>,
 
-    /// What somebody lent, and what it made of that.
+    /// Borrowed value, and a copy of the value.
     lent: Option<AnyConjugate>,
     copy: Option<AnyConjugate>,
 }
@@ -22,7 +22,7 @@ impl Fence {
         Self { lent: None, copy: None }
     }
 
-    /// Has something lent by the host, looks at it, and keeps its number.
+    /// Borrows a value from the host by number, inspects the value and keeps the number.
     #[ufunction]
     fn borrow(&mut self, this: This<Self>) -> String {
         let number: u64 = this.zcall("ex:/lend", (this.as_base().as_obj(),)).expect("the host lends");
@@ -37,7 +37,7 @@ impl Fence {
         told
     }
 
-    /// What there is of the two now.
+    /// Returns the state of both values.
     #[ufunction]
     fn look(&self, this: This<Self>) -> String {
         let told =
@@ -45,7 +45,7 @@ impl Fence {
         format!("{}; {}", told(&self.lent), told(&self.copy))
     }
 
-    /// How the use of what was lent fails, be it to open, to clone or to pass on.
+    /// Returns the errors of uses of an expired value: open, clone, pass and inspect.
     #[ufunction]
     fn misuse(&self, this: This<Self>) -> String {
         let lent = self.lent.as_ref().expect("something was lent");
@@ -58,7 +58,7 @@ impl Fence {
         format!("{kinds:?} {} {is_aged}", opened.held())
     }
 
-    /// Calls of the host with what it has: conjugates go in, and what comes out is its own.
+    /// Passes conjugates to host functions and keeps the owned result.
     #[ufunction]
     fn trade(&mut self, this: This<Self>) -> String {
         let copy = self.copy.as_ref().expect("something was copied");
@@ -82,7 +82,7 @@ impl Fence {
         format!("{told}\n{}", refused.join("\n"))
     }
 
-    /// Lets go of its own on another thread.
+    /// Drops both values on another thread.
     #[ufunction]
     fn let_go(&mut self) {
         let (lent, copy) = (self.lent.take(), self.copy.take());
@@ -90,7 +90,7 @@ impl Fence {
     }
 }
 
-/// What anybody can say of something whose type is not known.
+/// Formats the state of a value of unknown type.
 fn look(this: &ObjectView<'_>, any: &AnyConjugate) -> String {
     let kind = any.kind().and_then(PropertyKind::text).unwrap_or("?");
     let color = if any.is_black() { "black" } else { "red" };

@@ -1,5 +1,4 @@
-//! A cave full of treasures: values in host memory that a plugin owns, and every way there is to let go of them. The half of
-//! a cave ends as it was told to, so that hosts can be tested with it.
+//! Values in host memory owned by a plugin, dropped in every possible way. The plugin part of a cave ends as requested.
 
 #![forbid(unsafe_code)]
 
@@ -14,21 +13,21 @@ use alcedo_plugin_api::task::post;
 
 module! { name: "hoard" }
 
-/// How long a finalizer waits for the game thread to answer.
+/// Time limit of a finalizer for a reply of the game thread.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn tell(line: &str) {
     tracing::info!(target: "hoard", "{line}");
 }
 
-/// Something of worth, in host memory.
+/// Value in host memory.
 enum Treasure {
     Coins(UArray<f64>),
     Ledger(UMap<String, u32>),
     Jewel(UString),
 }
 
-/// What the half of a cave does when it ends.
+/// Action of a cave's finalizer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Rests,
@@ -36,11 +35,11 @@ enum Last {
     AsksTheGameThread,
 }
 
-/// Has treasures.
+/// Object that owns treasures.
 #[uclass(package = "Game", blueprintable)]
 pub struct Cave {
     treasures: Vec<Treasure>,
-    /// Other caves that it keeps from being collected.
+    /// Other caves that this one keeps alive.
     known: Option<UArray<Obj<Cave>>>,
     last: Last,
 }
@@ -53,13 +52,13 @@ impl Cave {
         Self { treasures: Vec::new(), known: None, last: Last::Rests }
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[ufunction]
     fn build(&self) -> u32 {
         if fixture::on!("second") { 2 } else { 1 }
     }
 
-    /// Gathers so many treasures of each sort.
+    /// Creates `count` treasures of each kind.
     #[ufunction]
     fn gather(&mut self, count: u32) {
         for number in 0..count {
@@ -70,7 +69,7 @@ impl Cave {
         }
     }
 
-    /// What all of it is worth: every treasure is looked at.
+    /// Returns the worth of all treasures, opening each.
     #[ufunction]
     fn worth(&self, this: This<Self>) -> f64 {
         let worth = |treasure: &Treasure| match treasure {
@@ -81,14 +80,14 @@ impl Cave {
         self.treasures.iter().map(worth).sum()
     }
 
-    /// Lets go of everything, here.
+    /// Drops all values on the calling thread.
     #[ufunction]
     fn let_go(&mut self) {
         self.treasures.clear();
         self.known = None;
     }
 
-    /// Lets go of everything on so many threads at once.
+    /// Drops all values on `threads` new threads.
     #[ufunction]
     fn scatter(&mut self, threads: u32) {
         let share = self.treasures.len().div_ceil(threads.max(1) as usize);
@@ -101,7 +100,7 @@ impl Cave {
         running.into_iter().for_each(|thread| thread.join().expect("it only drops"));
     }
 
-    /// Hides everything with a thread, which lets go of it when the file appears.
+    /// Moves all treasures to a thread, which drops them once the file exists.
     #[ufunction]
     fn hide(&mut self, until: String) {
         let treasures = std::mem::take(&mut self.treasures);
@@ -114,25 +113,25 @@ impl Cave {
         drop(hidden.expect("the system has a thread left"));
     }
 
-    /// Forgets one treasure: it is never let go of.
+    /// Leaks one treasure.
     #[ufunction]
     fn forget(&mut self) {
         std::mem::forget(self.treasures.pop());
     }
 
-    /// Keeps another cave from being collected.
+    /// Keeps another cave alive.
     #[ufunction]
     fn know(&mut self, other: Obj<Cave>) {
         self.known = Some(UArray::of([other]).expect("the host makes it"));
     }
 
-    /// Its half will panic when it ends.
+    /// Makes the finalizer panic.
     #[ufunction]
     fn will_panic(&mut self) {
         self.last = Last::Panics;
     }
 
-    /// Its half will ask the game thread for something when it ends, and wait for the answer.
+    /// Makes the finalizer post to the game thread and wait for the reply.
     #[ufunction]
     fn will_ask(&mut self) {
         self.last = Last::AsksTheGameThread;
@@ -157,10 +156,10 @@ impl Drop for Cave {
     }
 }
 
-/// A cave with somebody in it.
+/// Subclass with another owned value.
 #[uclass(package = "Game", base = Cave, blueprintable)]
 pub struct Lair {
-    /// Who lives there, in host memory as well.
+    /// Name in host memory.
     dragon: Option<UString>,
 }
 
@@ -171,7 +170,7 @@ impl Lair {
         Self { dragon: None }
     }
 
-    /// Somebody moves in.
+    /// Sets the name.
     #[ufunction]
     fn inhabit(&mut self, name: String) {
         self.dragon = Some(UString::of(&name).expect("the host makes it"));

@@ -1,4 +1,4 @@
-//! A hook that is set before the module has a host.
+//! Panic hook that is set before the module has a host.
 #![expect(unsafe_code, reason = "initializers are known by their section")]
 
 extern "C" fn set() {

@@ -1,5 +1,5 @@
-//! Every kind of value that the host knows: as a property, a parameter, a result, a field of a struct, an element, and as
-//! a value that plugin code keeps. What a value does is told as text, so that the host can compare it.
+//! Every kind of value as a property, a parameter, a result, a struct field, an element, and an owned value. Functions return the state as
+//! a string, which the host compares.
 
 #![forbid(unsafe_code)]
 
@@ -15,89 +15,89 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "values" }
 
-/// A place, which travels by value.
+/// Location that is passed by value.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, PartialEq)]
 pub struct Spot {
-    /// To the right.
+    /// Horizontal coordinate.
     pub x: f64,
-    /// Upwards.
+    /// Vertical coordinate.
     pub y: f64,
 }
 
-/// What a cabinet is good at: a struct that is used where it lies.
+/// Struct that is used in place.
 #[ustruct(package = "Game")]
 pub struct Stats {
     /// A number.
     strength: f64,
-    /// A text, copied.
+    /// String, copied in and out.
     motto: String,
-    /// Texts, where they lie.
+    /// Strings, used in place.
     titles: UArray<String>,
-    /// A place, if any.
+    /// Optional location.
     spot: UOptional<Spot>,
-    /// Somebody else.
+    /// Strong reference.
     friend: Obj<Object>,
 }
 
-/// One property of each kind.
+/// Object with one property of each kind.
 #[uclass(package = "Game", blueprintable)]
 pub struct Cabinet {
-    /// A text where it lies.
+    /// UTF-16 string, used in place.
     #[uproperty(default = "empty")]
     title: UString,
-    /// The same, told apart by others.
+    /// UTF-8 string.
     #[uproperty]
     wide: UUtf8String,
-    /// One byte a character.
+    /// String with one byte per character.
     #[uproperty]
     narrow: UAnsiString,
-    /// For people.
+    /// Localizable string.
     #[uproperty]
     label: UText,
     /// A class of cabinets.
     #[uproperty]
     kind: SubclassOf<Cabinet>,
-    /// A class of cabinets that may come later.
+    /// Class of cabinets that may be declared later.
     #[uproperty]
     later: SoftClass<Cabinet>,
-    /// Another one by path.
+    /// Reference by path.
     #[uproperty]
     neighbor: SoftObject<Cabinet>,
-    /// Another one by id.
+    /// Reference by id.
     #[uproperty]
     twin: LazyObject<Cabinet>,
-    /// Another one, as long as it is there.
+    /// Weak reference.
     #[uproperty]
     guest: WeakObject<Cabinet>,
     /// Numbers.
     #[uproperty]
     numbers: UArray<f64>,
-    /// Rows of texts.
+    /// Nested arrays of strings.
     #[uproperty]
     rows: UArray<UArray<String>>,
-    /// Places.
+    /// Locations.
     #[uproperty]
     spots: UArray<Spot>,
-    /// Names, each once.
+    /// Set of names.
     #[uproperty]
     tags: USet<UName>,
-    /// Numbers by text.
+    /// Numbers by string.
     #[uproperty]
     ages: UMap<String, i32>,
-    /// Rows of structs by name.
+    /// Arrays of structs by name.
     #[uproperty]
     groups: UMap<UName, UArray<Stats>>,
-    /// A number or none.
+    /// Optional number.
     #[uproperty]
     best: UOptional<f64>,
-    /// Decides about a number.
+    /// Predicate for a number.
     #[uproperty]
     decide: Delegate<fn(f64) -> bool>,
-    /// Is told a text.
+    /// Listeners for a string.
     #[uproperty]
     on_told: MulticastDelegate<fn(String)>,
-    /// Is hardly ever told anything.
+    /// Sparse listeners.
     #[uproperty]
     rarely: SparseDelegate<fn(UName, u32)>,
     /// A property.
@@ -106,16 +106,16 @@ pub struct Cabinet {
     /// A struct.
     #[uproperty]
     stats: Stats,
-    /// Copied in and out.
+    /// Array, copied in and out.
     #[uproperty]
     copied: Vec<String>,
-    /// The same by text.
+    /// Map, copied in and out.
     #[uproperty]
     counts: BTreeMap<String, u32>,
-    /// And each once.
+    /// Set, copied in and out.
     #[uproperty]
     unique: HashSet<u16>,
-    /// And one or none.
+    /// Optional byte, copied in and out.
     #[uproperty]
     perhaps: Option<u8>,
 
@@ -123,7 +123,7 @@ pub struct Cabinet {
     own: Own,
 }
 
-/// What plugin code keeps of the host's memory, in a field like any other.
+/// Owned values in a plain field.
 #[derive(Default)]
 struct Own {
     numbers: Option<UArray<f64>>,
@@ -139,13 +139,13 @@ impl Cabinet {
         Self { heard: Vec::new(), own: Own::default() }
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[ufunction]
     fn build(&self) -> u32 {
         if fixture::on!("second") { 2 } else { 1 }
     }
 
-    /// Writes the texts.
+    /// Uses strings of every kind.
     #[ufunction]
     fn texts(&self, this: This<Self>) -> String {
         let before = this.title().text();
@@ -176,7 +176,7 @@ impl Cabinet {
         )
     }
 
-    /// Arrays: grown, sorted where they lie, compared, copied.
+    /// Grows, sorts, compares and copies arrays.
     #[ufunction]
     fn arrays(&self, this: This<Self>) -> String {
         let numbers = this.numbers();
@@ -194,7 +194,7 @@ impl Cabinet {
         format!("{sum} | {numbers} | {} | {}", this.rows(), this.spots())
     }
 
-    /// Sets, maps and optionals.
+    /// Uses sets, maps and optionals.
     #[ufunction]
     fn keyed(&self, this: This<Self>) -> String {
         let name = |text| UName::of(&this, text).expect("a host");
@@ -215,7 +215,7 @@ impl Cabinet {
         format!("{tags} | {ages} | {best} | {}", this.groups())
     }
 
-    /// The struct where it lies.
+    /// Uses a struct in place.
     #[ufunction]
     fn structs(&self, this: This<Self>) -> String {
         let stats = this.stats();
@@ -232,7 +232,7 @@ impl Cabinet {
         format!("{} | {} | {}", stats.strength(), stats.motto(), stats.titles())
     }
 
-    /// Containers of std.
+    /// Uses properties with std types.
     #[ufunction]
     fn std_types(&self, this: This<Self>) -> String {
         this.set_copied(vec!["a".to_owned(), "b".to_owned()]);
@@ -242,7 +242,7 @@ impl Cabinet {
         format!("{:?} {:?} {:?} {:?}", this.copied(), this.counts(), this.unique(), this.perhaps())
     }
 
-    /// References: pointed to another cabinet, which then goes.
+    /// Sets references to another cabinet, which is then destroyed.
     #[ufunction]
     fn references(&self, this: This<Self>, other: Obj<Cabinet>) -> String {
         this.neighbor().set(other);
@@ -256,7 +256,7 @@ impl Cabinet {
         format!("{gone:?} {} {}", this.twin().id() != 0, this.neighbor().path().is_empty())
     }
 
-    /// Classes by path.
+    /// Uses references to classes by path.
     #[ufunction]
     fn classes(&self, this: This<Self>) -> String {
         let refused =
@@ -268,25 +268,25 @@ impl Cabinet {
         format!("{refused} {} {class} {} {}", this.kind().path(), this.later().path(), this.later().is_none())
     }
 
-    /// Is asked by a delegate.
+    /// Target of `decide`.
     #[ufunction]
     fn is_large(&self, number: f64) -> bool {
         number > 10.0
     }
 
-    /// Is told by a delegate.
+    /// Listener of `on_told`.
     #[ufunction]
     fn hear(&mut self, text: String) {
         self.heard.push(text);
     }
 
-    /// Is told by a sparse delegate.
+    /// Listener of `rarely`.
     #[ufunction]
     fn hear_rarely(&mut self, this: This<Self>, name: UName, times: u32) {
         self.heard.push(format!("{} {times}", name.text(&this)));
     }
 
-    /// Delegates: bound, called, taken apart.
+    /// Binds, calls and unbinds delegates.
     #[ufunction]
     fn delegates(&mut self, this: This<Self>) -> String {
         let me = this.as_obj();
@@ -309,7 +309,7 @@ impl Cabinet {
         format!("{answers:?} {:?}", self.heard)
     }
 
-    /// A property by path.
+    /// Uses a property by path.
     #[ufunction]
     fn field_paths(&self, this: This<Self>) -> String {
         let field = this.watched();
@@ -321,7 +321,7 @@ impl Cabinet {
         format!("{} {} {read:?}", field.path(), field.type_text())
     }
 
-    /// Parameters where they lie, and a result that the caller owns.
+    /// Takes borrowed arguments; returns an owned value.
     #[ufunction]
     fn longest(&self, rows: Lent<UArray<UArray<String>>>, title: Lent<UString>, more: Vec<String>) -> UArray<String> {
         let mut longest = more;
@@ -334,7 +334,7 @@ impl Cabinet {
         longest.into()
     }
 
-    /// Calls that.
+    /// Calls `longest`.
     #[ufunction]
     fn calls(&self, this: This<Self>) -> String {
         this.rows().assign([vec!["a"], vec!["b", "c"]]);
@@ -344,7 +344,7 @@ impl Cabinet {
         format!("{one} {other}")
     }
 
-    /// A struct in, a struct out.
+    /// Takes and returns a struct.
     #[ufunction]
     fn stronger(&self, this: This<Self>, stats: Lent<Stats>, by: f64) -> Stats {
         let stronger = stats.clone();
@@ -353,7 +353,7 @@ impl Cabinet {
         stronger
     }
 
-    /// Calls that.
+    /// Calls `stronger`.
     #[ufunction]
     fn calls_with_structs(&self, this: This<Self>) -> String {
         this.stats().set_strength(1.0);
@@ -362,7 +362,7 @@ impl Cabinet {
         format!("{} {}", this.stats().strength(), this.open(&twice).strength())
     }
 
-    /// Keeps copies of properties over calls.
+    /// Keeps copies of properties beyond the call.
     #[ufunction]
     fn keep(&mut self, this: This<Self>) {
         this.numbers().assign([1.0, 2.0]);
@@ -372,7 +372,7 @@ impl Cabinet {
         self.own.words = ["one", "two"].map(UString::from).into();
     }
 
-    /// What is kept; it grows by each look.
+    /// Returns the kept values; appends to one of them.
     #[ufunction]
     fn kept(&self, this: This<Self>) -> String {
         let Own { numbers: Some(numbers), stats: Some(stats), words } = &self.own else { return "nothing".to_owned() };
@@ -383,7 +383,7 @@ impl Cabinet {
         format!("{numbers} | {} | {words:?}", this.open(stats).strength())
     }
 
-    /// Makes values of all sorts, and drops them on threads of its own.
+    /// Creates values of several kinds and drops them on new threads.
     #[ufunction]
     fn drops_on_threads(&mut self, this: This<Self>, count: u32) {
         let threads: Vec<_> = (0..count)
@@ -407,7 +407,7 @@ impl Cabinet {
         }
     }
 
-    /// Faces of what has moved, or whose owner has gone.
+    /// Uses views of moved elements and of properties of a destroyed object.
     #[ufunction]
     fn expires(&self, this: This<Self>) -> String {
         this.rows().assign([["a"], ["b"]]);
@@ -430,7 +430,7 @@ impl Cabinet {
         grown.to_string()
     }
 
-    /// What is not caught ends the call as the error that it is.
+    /// Uses an expired view through a function without an error result; the error ends the call.
     #[ufunction]
     fn expires_uncaught(&self, this: This<Self>) {
         this.rows().assign([["a"]]);
@@ -439,7 +439,7 @@ impl Cabinet {
         row.push("b");
     }
 
-    /// A call while a slice is lent.
+    /// Makes calls while a slice is borrowed.
     #[ufunction]
     fn lends(&self, this: This<Self>) -> String {
         this.numbers().assign([1.0]);

@@ -1,48 +1,48 @@
-//! The verbs that the views of values have, each as an author uses it: what is not as it should be is a panic here.
+//! Functions of the views of values, used as an author would; any deviation panics.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use alcedo_plugin_api::FailureKind;
 use alcedo_plugin_api::prelude::*;
 
-/// What has values of every sort, to be used by the verbs that their views have.
+/// Object with values of every kind.
 #[uclass(package = "Game")]
 pub struct Shelf {
     /// Numbers.
     #[uproperty]
     numbers: UArray<f64>,
-    /// Rows of texts.
+    /// Nested arrays of strings.
     #[uproperty]
     rows: UArray<UArray<String>>,
-    /// Numbers by name.
+    /// Numbers by string.
     #[uproperty]
     ages: UMap<String, i32>,
-    /// Rows by number.
+    /// Arrays by number.
     #[uproperty]
     groups: UMap<u32, UArray<u8>>,
-    /// Each once.
+    /// Set of strings.
     #[uproperty]
     tags: USet<String>,
-    /// One or none.
+    /// Optional number.
     #[uproperty]
     best: UOptional<f64>,
-    /// A text where it lies.
+    /// String, used in place.
     #[uproperty]
     title: UString,
-    /// A text of one byte a character.
+    /// String with one byte per character.
     #[uproperty]
     label: UAnsiString,
-    /// Copied in and out.
+    /// Array, copied in and out.
     #[uproperty]
     copied: Vec<u16>,
-    /// The same for a map.
+    /// Map, copied in and out.
     #[uproperty]
     counts: BTreeMap<String, u64>,
-    /// And for an optional.
+    /// Optional byte, copied in and out.
     #[uproperty]
     perhaps: Option<u8>,
 
-    /// Whom it writes to when it is built.
+    /// Object that the red constructor writes to.
     #[uproperty]
     other: Obj<Shelf>,
 
@@ -201,7 +201,7 @@ impl Shelf {
     }
 }
 
-/// What becomes of writes of every sort to another object.
+/// Returns the outcome of writes of every kind to another object.
 fn writes_to(other: This<'_, Shelf>) -> Vec<String> {
     let all = [
         ("set an element", other.numbers().try_set(0, 1.0).err()),
