@@ -130,9 +130,9 @@ fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
         format!("{} {}({}) -> {result}   {}", found.sort, found.path, params.join(", "), found.doc)
     };
     expect![[r#"
-        multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Somebody scored.
-        single /Script/Game.Player:MayScore(points: i32) -> bool   Whether somebody may score that much.
-        sparse /Script/Game.Player:OnQuiet() -> nothing   Nobody scored."#]]
+        multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Broadcast after a score.
+        single /Script/Game.Player:MayScore(points: i32) -> bool   Returns true if a player may score `points`.
+        sparse /Script/Game.Player:OnQuiet() -> nothing   Broadcast if no points were scored."#]]
     .assert_eq(&loaded.delegates.iter().map(shown).collect::<Vec<_>>().join("\n"));
     for found in &loaded.delegates {
         assert_eq!(host.types().delegate(&found.path).as_ref(), Some(found));

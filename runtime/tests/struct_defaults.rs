@@ -97,10 +97,10 @@ fn a_file_and_a_loaded_module_say_the_same_of_what_fields_begin_as() {
     assert_eq!(
         said,
         [
-            ("height", "2.5", "Upwards."),
-            ("width", "-1", "To the side; nobody said so far."),
-            ("way", "\"Air\"", "How it goes."),
-            ("weight", "", "It begins as nothing."),
+            ("height", "2.5", "Height."),
+            ("width", "-1", "Width; negative if unknown."),
+            ("way", "\"Air\"", "Way of transport."),
+            ("weight", "", "Weight, without a declared default."),
         ]
     );
 }
