@@ -97,7 +97,7 @@ fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
         "db:/orders.count",
         &[Value::I64(1)],
         expect![
-            "`db:/orders.count` leads nowhere: tried tables (declined: there is no column orders.count); the ledger has to learn it first"
+            "`db:/orders.count` leads nowhere: tried tables (declined: unknown column orders.count); the ledger has to learn it first"
         ],
     );
     host.calls().call("ex:/ledger.learn", &[text("orders.count")]).expect("it learns");
@@ -215,7 +215,7 @@ fn a_word_and_a_label_have_one_owner_and_a_module_adds_to_its_own_protocols_and_
         &host,
         "http:/example.org",
         &[],
-        expect!["`http:/example.org` leads nowhere: tried pages (declined: it knows nothing)"],
+        expect!["`http:/example.org` leads nowhere: tried pages (declined: no such name)"],
     );
 }
 

@@ -88,9 +88,9 @@ fn the_last_handle_of_a_host_may_go_in_a_call_and_the_host_ends_when_that_is_ove
 fn a_call_that_fails_after_the_last_handle_of_a_host_has_gone_says_why() {
     type Call = fn(&Kept, &TypedFunction<(i32,), i32>, ObjectHandle) -> Result<i32, alcedo_runtime::Error>;
     let calls: [(Call, &str); 3] = [
-        (|_, fails, _| fails.call((0,)), "an error, told 0"),
-        (|_, fails, _| fails.call((1,)), "a panic, told 1"),
-        (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, told 5"),
+        (|_, fails, _| fails.call((0,)), "an error, reply 0"),
+        (|_, fails, _| fails.call((1,)), "a panic, reply 1"),
+        (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, reply 5"),
     ];
     for (call, says) in calls {
         let host = host();

@@ -1,5 +1,5 @@
 //! Finalisers that run while the library is being closed; afterwards the library is unmapped.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fmt::Write as _;
@@ -130,10 +130,10 @@ fn everything() {
     ];
     let mut text = String::new();
     for (function, result) in said {
-        writeln!(text, "{function} {}", if result == 0 { "done" } else { "refused" }).expect("a text takes all");
+        writeln!(text, "{function} {}", if result == 0 { "done" } else { "refused" }).expect("infallible");
     }
-    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
-    std::fs::write(name, text).expect("a file");
+    let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
+    std::fs::write(name, text).expect("the file is writable");
 }
 
 fn stream() -> *mut c_void {

@@ -79,7 +79,7 @@ fn leave(what: String) {
         "streams" => streams::leave(),
         "streams_closed" => streams::close(),
         "blocks_of_c" => streams::blocks(),
-        unknown => panic!("nothing here is called `{unknown}`"),
+        unknown => panic!("unknown activity `{unknown}`"),
     }
 }
 

@@ -1,5 +1,5 @@
 //! Unmaps pages that the plugin does not own: pages of its own image and attached segments.
-#![expect(unsafe_code, reason = "maps and unmaps memory, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "maps and unmaps memory, like plugins that wrap a C library")]
 
 use std::ptr::{null, null_mut};
 
@@ -16,8 +16,8 @@ fn middle() -> usize {
     let start = (&raw mut ROOM).expose_provenance();
     // SAFETY: no other code accesses the pages.
     unsafe { std::ptr::with_exposed_provenance_mut::<u8>(start).write_bytes(1, 4 * PAGE) };
-    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
-    std::fs::write(name, (start + PAGE).to_string()).expect("a file");
+    let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
+    std::fs::write(name, (start + PAGE).to_string()).expect("the file is writable");
     start + PAGE
 }
 

@@ -1,5 +1,5 @@
 //! Operations that no hook intercepts: limits, timers set by raw system calls, filters, and mutexes held by a host thread.
-#![expect(unsafe_code, reason = "calls C functions and the kernel, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "calls C functions and the kernel, like plugins that wrap a C library")]
 
 use std::ffi::{c_int, c_long, c_uint};
 use std::mem;
@@ -166,8 +166,8 @@ fn hold(mutex: *mut libc::pthread_mutex_t) {
     assert_eq!(unsafe { libc::pthread_mutex_init(mutex, place) }, 0);
     // SAFETY: initialised above.
     assert_eq!(unsafe { libc::pthread_mutex_lock(mutex) }, 0);
-    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
-    std::fs::write(name, mutex.expose_provenance().to_string()).expect("a file");
+    let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
+    std::fs::write(name, mutex.expose_provenance().to_string()).expect("the file is writable");
 }
 
 /// Holds a mutex in the module's image.

@@ -1,5 +1,5 @@
 //! Timers, signal handlers, signal stacks and child processes.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -27,7 +27,7 @@ pub(crate) fn called() {
 pub(crate) fn until_called(before: u64) {
     let begun = Instant::now();
     while calls() == before {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nobody was called");
+        assert!(begun.elapsed() < Duration::from_secs(60), "no handler was called");
         std::thread::yield_now();
     }
 }
@@ -119,7 +119,7 @@ impl Event {
 }
 
 pub(crate) extern "C" fn hear(value: usize) {
-    assert_eq!(value, 4711, "the value of the event arrives");
+    assert_eq!(value, 4711, "another value than the event has");
     called();
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn timer_call() {
 
 extern "C" fn hear_slowly(_value: usize) {
     called();
-    let file = std::env::var_os("ALARMS_RELEASE").expect("somebody says what it waits for");
+    let file = std::env::var_os("ALARMS_RELEASE").expect("the test sets the file");
     while !std::path::Path::new(&file).exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -244,7 +244,7 @@ pub(crate) fn jump() {
     if unsafe { sigsetjmp(&raw mut BACK, 1) } == 0 {
         // SAFETY: the signal has a handler.
         unsafe { libc::raise(libc::SIGUSR2) };
-        unreachable!("the handler jumps over this");
+        unreachable!("the handler jumps past this line");
     }
 }
 
@@ -288,9 +288,9 @@ pub(crate) fn stack_there() {
 }
 
 /// Starts a process that ends immediately and leaves it as a zombie.
-#[expect(clippy::zombie_processes, reason = "that it is left is what is tried")]
+#[expect(clippy::zombie_processes, reason = "the test needs a zombie process")]
 pub(crate) fn child() {
-    let child = Command::new("true").stdin(Stdio::null()).spawn().expect("every Linux has it");
+    let child = Command::new("true").stdin(Stdio::null()).spawn().expect("available on every Linux");
     let mut info = mem::MaybeUninit::<libc::siginfo_t>::uninit();
     // SAFETY: `info` is valid for one record; `WNOWAIT` leaves the child waitable.
     unsafe { libc::waitid(libc::P_PID, child.id(), info.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT) };
@@ -298,14 +298,14 @@ pub(crate) fn child() {
 
 /// Starts a process and waits for its end.
 pub(crate) fn waited() {
-    let status = Command::new("true").stdin(Stdio::null()).status().expect("every Linux has it");
+    let status = Command::new("true").stdin(Stdio::null()).status().expect("available on every Linux");
     assert!(status.success());
 }
 
 /// Starts a process that runs until the other end of its input is closed.
 pub(crate) fn running_child() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
-    mem::forget(child.expect("every Linux has it"));
+    mem::forget(child.expect("available on every Linux"));
 }
 
 unsafe extern "C" {

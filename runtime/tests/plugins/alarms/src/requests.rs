@@ -1,5 +1,5 @@
 //! Messages, reads and name look-ups that a thread of the C library completes.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::mem;
@@ -10,8 +10,8 @@ use crate::raw::{Event, count_on, hear};
 
 /// Opens the queue that `ALARMS_QUEUE` names and leaves it open.
 fn queue() -> c_int {
-    let name = std::env::var("ALARMS_QUEUE").expect("somebody names the queue");
-    let name = CString::new(name).expect("a name without zeroes");
+    let name = std::env::var("ALARMS_QUEUE").expect("the test sets the queue");
+    let name = CString::new(name).expect("the name has no zero byte");
     // SAFETY: the name is a C string; the attributes are optional.
     let queue = unsafe { mq_open(name.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK, 0o600, null()) };
     assert!(queue >= 0, "{}", std::io::Error::last_os_error());
@@ -50,9 +50,9 @@ fn begin_read(event: Event) {
     // SAFETY: the block and its buffer are never freed.
     assert_eq!(unsafe { libc::aio_read(block) }, 0);
     // Publishes the number of the write end, so that the test can complete the read.
-    let name = std::env::var_os("ALARMS_PIPE").expect("somebody says where");
-    std::fs::write(name, pair[1].to_string()).expect("a file");
-    *WAITING.lock().expect("nobody panics with it") = Some(pair[1]);
+    let name = std::env::var_os("ALARMS_PIPE").expect("the test sets the path");
+    std::fs::write(name, pair[1].to_string()).expect("the file is writable");
+    *WAITING.lock().expect("the lock is not poisoned") = Some(pair[1]);
 }
 
 /// Reads from a pipe that is never written to.
@@ -97,7 +97,7 @@ pub(crate) fn names_waited() {
         }
     };
     let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(waits);
-    thread.expect("a thread can be started").join().expect("it waits");
+    thread.expect("a thread can be started").join().expect("waiting does not panic");
 }
 
 /// Looks up a numeric address, which needs no server, with a function call on completion; returns after the call.
@@ -132,7 +132,7 @@ pub(crate) fn names_in_image() {
         unsafe { libc::freeaddrinfo(block.result) };
     }
     let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets it");
-    std::fs::write(name, first.addr().to_string()).expect("a file");
+    std::fs::write(name, first.addr().to_string()).expect("the file is writable");
 }
 
 /// `EAI_INPROGRESS`.

@@ -1,11 +1,11 @@
 //! C library streams that are never closed, and blocks that the C library allocates for this module.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 fn release() -> CString {
-    CString::new(std::env::var("ALARMS_RELEASE").expect("somebody says where")).expect("no zero byte")
+    CString::new(std::env::var("ALARMS_RELEASE").expect("the test sets the path")).expect("no zero byte")
 }
 
 /// Opens one stream of each kind; one file has unflushed output.
@@ -52,8 +52,8 @@ pub(crate) fn blocks() {
         unsafe { libc::free(freed) };
         left += 1;
     }
-    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
-    std::fs::write(name, left.to_string()).expect("a file");
+    let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
+    std::fs::write(name, left.to_string()).expect("the file is writable");
 }
 
 fn duplicate() -> *mut c_void {

@@ -67,7 +67,7 @@ fn arm(by: &'static str) {
     post(move || drop(held)).unwrap_or_else(|error| panic!("{error}"));
     HERE.with_borrow_mut(|here| here.push(Looker::new(name("a thread-local"))));
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static")));
-    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static for ever")));
+    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static that is never dropped")));
     auto_dispose(Looker::new(name("an auto-disposed resource")));
     // A nested closure, and a closure that starts another timer when it is dropped.
     let inner = Looker::new(name("a closure in a closure"));
@@ -166,7 +166,7 @@ impl Drop for Again {
             let _held = &held;
         });
         if begun.is_ok() {
-            tell("a timer was begun in an end");
+            tell("a timer was started during destruction");
         }
     }
 }
@@ -241,7 +241,7 @@ impl Hoarder {
     /// Releases the open array by its number, if the host allows the release, and returns the sums before and after.
     #[ufunction(blueprint_callable)]
     fn drop_while_open(&self, this: This<Self>) -> String {
-        let Some(numbers) = &self.numbers else { return "nothing kept".to_owned() };
+        let Some(numbers) = &self.numbers else { return "no value was kept".to_owned() };
         let open = this.open(numbers);
         let before: u64 = open.iter().sum();
         let again = AnyConjugate::from_number(AnyConjugate::of(numbers).number());

@@ -126,7 +126,7 @@ fn grab(this: This<'_, Greedy>) {
     let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
     let other = this.zcall::<_, Obj<Actor>>("ex:/host.other", ()).and_then(|other| this.get(other));
     let (Ok(victim), Ok(other)) = (victim, other) else {
-        return tracing::info!(target: "greedy", "nobody is there to be robbed");
+        return tracing::info!(target: "greedy", "the host has no victim");
     };
     tell("a pure function of the host's", victim.try_describe().map(drop));
     tell("a function of the host's", victim.try_add_location(Vector::up(1.0)));

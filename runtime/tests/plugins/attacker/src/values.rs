@@ -125,7 +125,7 @@ impl Holder {
     fn part_of_itself(&self, this: This<Self>) -> String {
         let rows = this.rows();
         rows.assign([["one", "two"], ["three", "four"]]);
-        let two = rows.get(0).and_then(|row| row.get(1)).expect("there");
+        let two = rows.get(0).and_then(|row| row.get(1)).expect("present");
         let outcome = told(rows.try_set(0, [two]));
         format!("{outcome} {rows}")
     }
@@ -135,15 +135,15 @@ impl Holder {
     fn expired_source(&self, this: This<Self>) -> String {
         let rows = this.rows();
         rows.assign([["one"], ["two"]]);
-        let old = rows.get(0).and_then(|row| row.get(0)).expect("there");
+        let old = rows.get(0).and_then(|row| row.get(0)).expect("present");
         let before = rows.to_string();
-        rows.get(0).expect("there").clear();
-        rows.get(0).expect("there").push("one");
-        let good = rows.get(1).and_then(|row| row.get(0)).expect("there");
+        rows.get(0).expect("present").clear();
+        rows.get(0).expect("present").push("one");
+        let good = rows.get(1).and_then(|row| row.get(0)).expect("present");
         let outcomes = [
             told(rows.try_set(1, [&good, &old])),
-            told(rows.get(1).expect("there").try_extend([&good, &old])),
-            told(rows.get(1).expect("there").try_insert(0, &old)),
+            told(rows.get(1).expect("present").try_extend([&good, &old])),
+            told(rows.get(1).expect("present").try_insert(0, &old)),
         ];
         assert!(outcomes.iter().all(|outcome| outcome.contains("expired")), "{outcomes:?}");
         assert_eq!(rows.to_string(), before);
@@ -160,7 +160,7 @@ impl Holder {
         one.set("a");
         let now = || format!("{array} {set} {map} {one}");
         let before = now();
-        let view = array.get(0).expect("there");
+        let view = array.get(0).expect("present");
         let euro = "\u{20ac}";
         let refused = [
             told(array.try_assign(["c", euro])),
@@ -184,7 +184,7 @@ impl Holder {
             assert!(outcome.contains("UAnsiString cannot hold"), "{at}: {outcome}");
         }
         assert_eq!(now(), before);
-        assert_eq!(view.text(), "a", "what was not written did not move either");
+        assert_eq!(view.text(), "a", "a refused write has moved an element");
         map.extend([("a", "9"), ("c", "3"), ("c", "4")]);
         array.extend(["c"]);
         set.extend(["c", "a"]);
@@ -231,11 +231,11 @@ impl Holder {
     /// Destroys the owner of an array during iteration.
     #[ufunction(blueprint_callable)]
     fn destroy_what_is_walked(&self, this: This<Self>) {
-        let other: Obj<Self> = this.spawn(Obj::none()).expect("born");
+        let other: Obj<Self> = this.spawn(Obj::none()).expect("spawned");
         let view = this.get(other).expect("alive");
         view.texts().assign(["one", "two", "three"]);
         for _text in view.texts().iter() {
-            view.destroy().expect("it lives");
+            view.destroy().expect("alive");
         }
     }
 
@@ -253,7 +253,7 @@ impl Holder {
         let texts = this.texts();
         let mut said = Vec::new();
         for _change in 0..4 {
-            let view = texts.get(0).expect("there");
+            let view = texts.get(0).expect("present");
             let fresh = told(view.try_text());
             texts.remove(1);
             texts.push("two");
@@ -303,7 +303,7 @@ impl Holder {
         for key in ["a", "b", "c", "d"] {
             entries.insert(key, key);
         }
-        let value = entries.get("a").expect("there");
+        let value = entries.get("a").expect("present");
         value.set("a text that equals no key, and is too long to lie in the row");
         entries.insert(&value, "x");
         format!("{} {:?}", entries.len(), entries.get("a text that equals no key, and is too long to lie in the row"))
@@ -369,7 +369,7 @@ impl Holder {
             value.name().set("a value may be");
             value.inner().set_name("changed");
         }
-        let key = labels.iter().next().expect("there").clone();
+        let key = labels.iter().next().expect("present").clone();
         assert!(labels.remove(&key));
         this.open(&key).set_name("changed");
         assert!(labels.insert(&key) && labels.contains(&key));
@@ -379,7 +379,7 @@ impl Holder {
     /// Calls a delegate by the common delegate name, as if it had a signature.
     #[ufunction(blueprint_callable)]
     fn typed_call_of_a_delegate(&self, this: This<Self>) -> String {
-        told(this.zcall::<_, UString>("nd:/", (7_u64, "a text".to_owned(), UArray::of(vec![1_u64]).expect("made"))))
+        told(this.zcall::<_, UString>("nd:/", (7_u64, "a text".to_owned(), UArray::of(vec![1_u64]).expect("a host"))))
     }
 
     /// Writes a key through functions without an error result, which must end the call.
@@ -389,14 +389,14 @@ impl Holder {
         this.soft().assign([SoftObject::default()]);
         this.soft_classes().assign([SoftClass::default()]);
         this.shown().assign(["one"]);
-        let key = this.keys().iter().next().expect("there");
+        let key = this.keys().iter().next().expect("present");
         match way {
             0 => key.push_str("s"),
             1 => key.set("two"),
-            2 => this.soft().iter().next().expect("there").set_path("/Game/There"),
-            3 => this.soft().iter().next().expect("there").clear(),
-            4 => this.soft_classes().iter().next().expect("there").set("/Script/Game.Holder"),
-            _ => this.shown().iter().next().expect("there").set_localized(UName::NONE, UName::NONE, "two"),
+            2 => this.soft().iter().next().expect("present").set_path("/Game/There"),
+            3 => this.soft().iter().next().expect("present").clear(),
+            4 => this.soft_classes().iter().next().expect("present").set("/Script/Game.Holder"),
+            _ => this.shown().iter().next().expect("present").set_localized(UName::NONE, UName::NONE, "two"),
         }
     }
 
@@ -449,7 +449,7 @@ impl Holder {
     /// Keeps an owned value and returns its number.
     #[ufunction(blueprint_callable)]
     fn keep(&mut self) -> u64 {
-        let kept = UArray::of(vec![7_u64; 64]).expect("made");
+        let kept = UArray::of(vec![7_u64; 64]).expect("a host");
         let number = AnyConjugate::of(&kept).number();
         self.kept = Some(kept);
         number
@@ -458,8 +458,8 @@ impl Holder {
     /// Creates values that are never dropped.
     #[ufunction(blueprint_callable)]
     fn forget(&self) {
-        std::mem::forget(UArray::of(vec![1_u64]).expect("made"));
-        std::mem::forget(UString::of("forgotten").expect("made"));
+        std::mem::forget(UArray::of(vec![1_u64]).expect("a host"));
+        std::mem::forget(UString::of("forgotten").expect("a host"));
     }
 
     /// Returns the sum of the kept value.
@@ -471,10 +471,10 @@ impl Holder {
     /// Creates a chain of `depth` objects, each an outer of the previous one.
     #[ufunction(blueprint_callable)]
     fn nest(&self, this: This<Self>, depth: u32) -> Obj<Object> {
-        let first: Obj<Holder> = this.spawn(Obj::none()).expect("born");
+        let first: Obj<Holder> = this.spawn(Obj::none()).expect("spawned");
         let mut outer = first.as_object();
         for _ in 1..depth {
-            outer = this.spawn::<Holder>(outer).expect("born").as_object();
+            outer = this.spawn::<Holder>(outer).expect("spawned").as_object();
         }
         first.as_object()
     }

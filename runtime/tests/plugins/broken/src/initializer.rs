@@ -1,5 +1,5 @@
 //! Initializer that runs when the file is mapped, and fails or proves that it ran, as its switches specify.
-#![expect(unsafe_code, reason = "an initializer is named by its section, and one of its faults is a crash")]
+#![expect(unsafe_code, reason = "an initializer needs a linker section, and one of its faults is a crash")]
 
 extern "C" fn misbehave() {
     if fixture::on!("witness")

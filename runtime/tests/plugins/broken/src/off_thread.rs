@@ -1,6 +1,6 @@
 //! Plugin code that bypasses the type system and calls host functions from its own thread. Each function must refuse, because none may
 //! trust its caller.
-#![expect(unsafe_code, reason = "goes round everything that is safe")]
+#![expect(unsafe_code, reason = "bypasses the safe API")]
 
 use std::ptr::null_mut;
 
@@ -15,11 +15,11 @@ use alcedo_plugin_api::FailureKind;
 pub(crate) fn call() -> String {
     let thread = std::thread::Builder::new().name("broken".to_owned());
     let thread = thread.spawn(answers).expect("a thread can be started");
-    thread.join().expect("being refused does not panic")
+    thread.join().expect("refused calls do not panic")
 }
 
 fn answers() -> String {
-    let context = alcedo_rt::context().expect("the module is attached while it is called");
+    let context = alcedo_rt::context().expect("the module is attached during calls");
     let (host, table) = (context.host, context.table);
     let (object, class) = (ObjectHandle::new(1, 1), ClassId::NONE);
     let mut lines = Vec::new();

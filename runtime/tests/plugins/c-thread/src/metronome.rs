@@ -1,5 +1,5 @@
 //! Safe wrapper of the C metronome; only one may run, from `start` to `stop`.
-#![expect(unsafe_code, reason = "calls C functions, and is called back by one")]
+#![expect(unsafe_code, reason = "calls C functions, one of which calls back")]
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};

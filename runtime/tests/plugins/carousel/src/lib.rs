@@ -92,15 +92,15 @@ impl Horse {
         let mood = this.mood();
         match mood {
             1 => panic!("{} throws its rider off", this.name()),
-            2 => this.get(this.other()).and_then(|other| other.destroy()).expect("it was there"),
-            3 => drop(this.spawn::<Self>(Obj::none()).expect("another horse")),
+            2 => this.get(this.other()).and_then(|other| other.destroy()).expect("alive"),
+            3 => drop(this.spawn::<Self>(Obj::none()).expect("spawned")),
             4 => {
-                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host answers");
+                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
                 return build_tag() * 100 + told;
             }
             5 => {
-                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host answers");
-                panic!("bolts, told {told}");
+                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
+                panic!("bolts, reply {told}");
             }
             _ => {}
         }
@@ -130,8 +130,8 @@ impl Horse {
     #[zmethod]
     fn ask_and_fail(number: i32) -> Result<i32, String> {
         let told: i32 = zcall("ex:/host.ask", (number,)).unwrap_or(-1);
-        assert!(number == 0, "a panic, told {told}");
-        Err(format!("an error, told {told}"))
+        assert!(number == 0, "a panic, reply {told}");
+        Err(format!("an error, reply {told}"))
     }
 }
 

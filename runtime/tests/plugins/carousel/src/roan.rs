@@ -68,24 +68,24 @@ impl Roan {
         self.ticks += 1;
         let number = this.number();
         if number != 0 {
-            let _told: i32 = this.zcall("ex:/host.told", (number,)).expect("the host answers");
+            let _told: i32 = this.zcall("ex:/host.told", (number,)).expect("the host replies");
         }
         match this.deed() {
             1 => panic!("{} throws its rider off", this.name()),
             2 => {
-                let other = this.get(this.other()).expect("it was there");
-                other.destroy().expect("it was there");
+                let other = this.get(this.other()).expect("alive");
+                other.destroy().expect("alive");
                 self.ticks += 100;
             }
-            3 => drop(this.spawn::<Self>(Obj::none()).expect("another roan")),
+            3 => drop(this.spawn::<Self>(Obj::none()).expect("spawned")),
             4 => {
-                let other = this.get(this.other()).expect("it was there");
+                let other = this.get(this.other()).expect("alive");
                 other.receive_tick(0.5);
             }
             _ => {}
         }
         #[cfg(feature = "tall")]
-        assert!(self.before == [u64::MAX; 5] && this.is_tall() && this.height() == 1.5, "nobody wrote there");
+        assert!(self.before == [u64::MAX; 5] && this.is_tall() && this.height() == 1.5, "a field has changed");
     }
 
     /// Returns the number of ticks, plus a hundred for each destroyed roan.

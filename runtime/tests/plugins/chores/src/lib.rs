@@ -269,7 +269,7 @@ impl Robot {
                 me.with(|this| this.name()).err(),
             ]
         };
-        let refused = std::thread::spawn(off_thread).join().unwrap_or_else(|_| panic!("it only asks"));
+        let refused = std::thread::spawn(off_thread).join().unwrap_or_else(|_| panic!("the thread panicked"));
         let outside = me.with(|this| this.name()).err();
         let gone = task::try_spawn(Obj::<Self>::none(), async {}).map(|task| task.is_finished());
         let lines = refused.into_iter().chain([outside]).flatten().map(|error| error.to_string());

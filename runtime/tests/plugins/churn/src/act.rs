@@ -30,7 +30,7 @@ pub(crate) fn act<'f>(this: This<'f, Yard>, own: &mut Own, op: Op) -> u64 {
             1
         }
         (Verb::Rename, Some(thing)) => {
-            thing.rename(&next_name(this), this.as_base().as_obj()).expect("nobody has the name");
+            thing.rename(&next_name(this), this.as_base().as_obj()).expect("the name is unique");
             1
         }
         (Verb::StaleElement, Some(thing)) => stale::element(this, &thing),
@@ -67,7 +67,7 @@ macro_rules! by_field {
                         on_value::<$ty>(this, red, other, &mut own.blacks.$name, &mut own.workers, op)
                     }
                 )*
-                other => unreachable!("there is no field {other}"),
+                other => unreachable!("unknown field {other}"),
             }
         }
     };
@@ -114,7 +114,7 @@ fn on_value<K: Change>(
             None => NOTHING,
         },
         (Verb::Compare, Some(red)) => match &slots[op.slot] {
-            Some(black) if K::COMPARES => u64::from(red.equals(black).expect("both are there")),
+            Some(black) if K::COMPARES => u64::from(red.equals(black).expect("both values are alive")),
             _ => NOTHING,
         },
         (Verb::Print, Some(red)) => match &slots[op.slot] {
@@ -160,11 +160,11 @@ fn next_name(this: This<Yard>) -> String {
 
 /// Spawns a thing that only its slot keeps alive. Returns its handle.
 pub(crate) fn spawn(this: This<Yard>, op: Op) -> u64 {
-    let class = SubclassOf::<Thing>::of({ op.dice }.class()).expect("there is such a class");
+    let class = SubclassOf::<Thing>::of({ op.dice }.class()).expect("the class exists");
     let yard = this.as_base().as_obj();
     let thing = this.open(&class).spawn(&this, yard).expect("a thing");
     let name = next_name(this);
-    this.get(thing).expect("just born").rename(&name, yard).expect("nobody has the name");
+    this.get(thing).expect("just spawned").rename(&name, yard).expect("the name is unique");
     this.pool().set(op.thing, thing);
     thing.handle().0
 }
@@ -185,7 +185,7 @@ fn adopt(this: This<Yard>, other: &This<Thing>, op: Op) -> u64 {
 
 fn destroy(this: This<Yard>, thing: This<Thing>, own: &mut Own) -> u64 {
     let dead = thing.as_obj();
-    thing.destroy().expect("nobody else has");
+    thing.destroy().expect("not destroyed before");
     own.bury(dead);
     for place in 0..THINGS as usize {
         if this.pool().get(place) == Some(dead) {

@@ -108,10 +108,10 @@ impl Change for UArray<UArray<String>> {
             0 => view.push(dice.words()),
             1 => view.push(UArray::of(dice.words()).expect("a host")),
             2 if len > 0 => {
-                view.insert(dice.below(len + 1) as usize, view.get(dice.below(len) as usize).expect("so many"))
+                view.insert(dice.below(len + 1) as usize, view.get(dice.below(len) as usize).expect("exists"))
             }
             3 if len > 0 => {
-                let row = view.get(dice.below(len) as usize).expect("so many");
+                let row = view.get(dice.below(len) as usize).expect("exists");
                 row.push(dice.word());
                 return row.len() as u64;
             }
@@ -160,12 +160,12 @@ fn change_row(view: &Lent<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut 
     }
     match dice.below(6) {
         0 => view.push(Sheet::default()),
-        1 | 2 if len > 0 => return change_sheet(&view.get(dice.below(len) as usize).expect("so many"), context, dice),
+        1 | 2 if len > 0 => return change_sheet(&view.get(dice.below(len) as usize).expect("exists"), context, dice),
         3 if len > 0 => {
             let sheet = view.remove(dice.below(len) as usize);
             return digest(&context.yard.open(&sheet).motto());
         }
-        4 if len > 0 => view.push(view.get(dice.below(len) as usize).expect("so many")),
+        4 if len > 0 => view.push(view.get(dice.below(len) as usize).expect("exists")),
         _ => {}
     }
     len

@@ -78,7 +78,7 @@ impl Yard {
     /// Copies the owned values of a slot into the mirror; bit `n` of the reply is set if the kind `n` has a value.
     #[ufunction]
     fn show(&self, this: This<Self>, slot: u32) -> u64 {
-        let mirror = this.get(this.mirror()).expect("it is kept");
+        let mirror = this.get(this.mirror()).expect("the mirror is alive");
         self.own.blacks.show(&this, &mirror, slot as usize)
     }
 

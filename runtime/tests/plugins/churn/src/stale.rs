@@ -28,16 +28,16 @@ pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
         rows.clear();
     }
     rows.push(["old"]);
-    let row = rows.get(0).expect("there is one");
+    let row = rows.get(0).expect("not empty");
     rows.insert(0, ["new"]);
     let grown = [kind(row.try_get(0)), kind(row.try_push("never")), kind(row.try_clone())];
-    let last = rows.last().expect("there is one");
+    let last = rows.last().expect("not empty");
     drop(rows.pop());
     let shrunk = [kind(last.try_get(0)), kind(last.try_set(0, "never"))];
     let groups = thing.groups();
     let low = UName::of(&this, "low").expect("a host");
     groups.insert(low, UArray::<crate::thing::Sheet>::default());
-    let group = groups.get(low).expect("just put there");
+    let group = groups.get(low).expect("just inserted");
     group.push(crate::thing::Sheet::default());
     let titles = group.get(0).expect("just pushed").titles();
     drop(groups.remove(low));
@@ -50,14 +50,14 @@ pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
 /// Uses views of properties of a destroyed object, and references to the object.
 pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
     let obj = this.spawn::<Thing>(this.as_base().as_obj()).expect("a thing");
-    let thing = this.get(obj).expect("just born");
+    let thing = this.get(obj).expect("just spawned");
     thing.rows().push(["row"]);
     let (row, title, sheet, ages) =
         (thing.rows().get(0).expect("just pushed"), thing.title(), thing.sheet(), thing.ages());
     let titles = sheet.titles();
-    let weak = WeakObject::of(obj).expect("it is there");
+    let weak = WeakObject::of(obj).expect("alive");
     let told = thing.on_told();
-    thing.destroy().expect("nobody else has");
+    thing.destroy().expect("not destroyed before");
     own.bury(obj);
     let refused = [
         kind(row.try_push("never")),
@@ -78,7 +78,7 @@ pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     for _time in 0..3.min(own.graves.len()) {
         let dead = own.graves[dice.below(own.graves.len() as u64) as usize];
         let (weak, told) = (WeakObject::<Thing>::default(), MulticastDelegate::<fn(u32)>::default());
-        let heard = FieldPath::of("/Script/Game.Thing:heard").expect("there is such a property");
+        let heard = FieldPath::of("/Script/Game.Thing:heard").expect("the property exists");
         let refused = [
             kind(this.get(dead)),
             kind(this.open(&weak).try_set(dead)),

@@ -37,7 +37,7 @@ pub(crate) fn settle() {
 /// Drops a value on a new thread and joins the thread.
 pub(crate) fn drop_joined(value: impl Send + 'static) {
     let parcel = Parcel::of(value);
-    std::thread::spawn(move || drop(parcel)).join().expect("it only drops");
+    std::thread::spawn(move || drop(parcel)).join().expect("dropping does not panic");
 }
 
 /// Drops a value on a detached thread.
@@ -61,14 +61,14 @@ impl Workers {
             self.0.push((sender, std::thread::spawn(move || parcels.into_iter().for_each(drop))));
         }
         let (sender, _thread) = &self.0[(which % 3) as usize];
-        sender.send(Parcel::of(value)).expect("it waits for more");
+        sender.send(Parcel::of(value)).expect("the worker is alive");
     }
 
     /// Joins all workers.
     pub(crate) fn end(&mut self) {
         for (sender, thread) in self.0.drain(..) {
             drop(sender);
-            thread.join().expect("it only drops");
+            thread.join().expect("dropping does not panic");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! outcome.
 #![forbid(unsafe_code)]
 #![expect(missing_docs, reason = "a fixture")]
-#![expect(deprecated, reason = "yields from below the host, where no scope of the generator is at hand")]
+#![expect(deprecated, reason = "yields below a host frame, without access to the generator's scope")]
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -39,8 +39,8 @@ fn kind(error: &CallError) -> &'static str {
 pub(crate) fn all(this: This<'_, Adder>) -> Vec<String> {
     FOUND.with_borrow_mut(|found| {
         let (function, property) = found.get_or_insert_with(|| {
-            let function = ZFunction::find("ex:/host.add").expect("it is there");
-            (function, ZProperty::find("up:/Script/Test.Adder:total").expect("it is there"))
+            let function = ZFunction::find("ex:/host.add").expect("declared by the host");
+            (function, ZProperty::find("up:/Script/Test.Adder:total").expect("declared by the host"))
         });
         vec![
             words("function", function.call((1, 2))),
@@ -103,15 +103,15 @@ impl Witness {
     /// Calls a leaf of the host by its pointer, which is allowed while a slice is borrowed.
     #[ufunction]
     fn call_leaf_while_lent(&self, this: This<Self>, left: i32) -> String {
-        let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("it is there");
+        let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("declared by the host");
         let called = leaf.hot(|leaf| this.numbers().with_slice(|_numbers| words("leaf", leaf.call((left, 1)))));
-        called.expect("there is a pointer")
+        called.expect("the function has a pointer")
     }
 
     /// Makes all calls after the destruction of this object.
     #[ufunction]
     fn call_all_after_the_end(&self, this: This<Self>) -> String {
-        this.destroy().expect("it lives");
+        this.destroy().expect("alive");
         all(this.as_base()).join("\n")
     }
 
@@ -124,7 +124,7 @@ impl Witness {
     /// Calls the event of several adders in one batch; some may be destroyed or fail.
     #[ufunction]
     fn sum_of_each(&self, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>, left: i32) -> String {
-        let sum_up = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:sum_up").expect("it is there");
+        let sum_up = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:sum_up").expect("declared by the host");
         match sum_up.call_each(&[first, second, third], (left, 1)) {
             Ok(each) => {
                 let failed = each.failed().map(|(object, error)| format!("{object:?} {} {error}", kind(error)));
@@ -185,7 +185,7 @@ impl Witness {
     /// Calls the event of another adder in a loop; the override panics at the second sum.
     #[ufunction]
     fn sums_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
-        let other = this.get(other).expect("it lives");
+        let other = this.get(other).expect("alive");
         let sums = [10, 11, 10].map(|left| words("sum", other.try_sum_up(left, 1)));
         sums.join("\n")
     }

@@ -49,20 +49,20 @@ impl Crossing {
     /// Calls the host's function by dynamic call `times` times; for a benchmark.
     #[ufunction]
     fn values_often(&self, this: This<Self>, times: u64) -> i32 {
-        let add = |sum| this.zcall_any::<_, i32>("ex:/host.add", (black_box(sum), 1)).expect("it adds");
+        let add = |sum| this.zcall_any::<_, i32>("ex:/host.add", (black_box(sum), 1)).expect("a sum");
         (0..times).fold(0, |sum, _| add(sum))
     }
 
     /// Calls the host's method on a thousand adders per batch, `times` times in total; for a benchmark.
     #[ufunction]
     fn method_on_each_often(&mut self, this: This<Self>, times: u64) -> i32 {
-        let add = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:add_inside").expect("it is there");
+        let add = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:add_inside").expect("declared by the host");
         if self.crowd.is_empty() {
-            self.crowd = (0..1_000).map(|_| this.spawn::<Adder>(Obj::none()).expect("born")).collect();
+            self.crowd = (0..1_000).map(|_| this.spawn::<Adder>(Obj::none()).expect("spawned")).collect();
         }
         let mut sum = 0_i32;
         for _ in 0..times / 1_000 {
-            let each = add.call_each(black_box(&self.crowd), (black_box(1), 0)).expect("they are called");
+            let each = add.call_each(black_box(&self.crowd), (black_box(1), 0)).expect("the batch is called");
             sum = each.results().flatten().fold(sum, i32::wrapping_add);
         }
         sum
@@ -78,23 +78,23 @@ impl Crossing {
     #[ufunction]
     fn override_often(&mut self, this: This<Self>, times: u64) -> i32 {
         if self.turn.is_none() {
-            self.turn = this.spawn(Obj::none()).expect("born");
+            self.turn = this.spawn(Obj::none()).expect("spawned");
         }
-        let turn = this.get(self.turn).expect("it lives").as_base();
+        let turn = this.get(self.turn).expect("alive").as_base();
         (0..times).fold(0, |sum, _| turn.sum_up(sum, 1))
     }
 
     /// Reads and writes the host's property `times` times by a cached handle; for a benchmark.
     #[ufunction]
     fn property_often(&self, this: This<Self>, times: u64) -> i32 {
-        let total = ZProperty::<i32>::find("up:/Script/Test.Adder:total").expect("it is there");
+        let total = ZProperty::<i32>::find("up:/Script/Test.Adder:total").expect("declared by the host");
         let this = this.as_obj();
-        total.write(this, 0).expect("it may be written");
+        total.write(this, 0).expect("writable");
         (0..times).for_each(|_| {
-            let read = black_box(&total).read(black_box(this)).expect("it is there");
-            total.write(black_box(this), read.wrapping_add(1)).expect("it may be written");
+            let read = black_box(&total).read(black_box(this)).expect("declared by the host");
+            total.write(black_box(this), read.wrapping_add(1)).expect("writable");
         });
-        total.read(this).expect("it is there")
+        total.read(this).expect("declared by the host")
     }
 }
 
@@ -122,7 +122,7 @@ impl Echo {
     /// Returns the reply of the host's `count`.
     #[overrides(Adder)]
     fn sum_up(&self, this: This<Self>, _left: i32, _right: i32) -> i32 {
-        this.count(1).expect("the fields are free")
+        this.count(1).expect("the fields are not borrowed")
     }
 }
 
@@ -178,23 +178,23 @@ impl Sums {
     /// Calls the named function `times` times by a handle; for a benchmark.
     #[zmethod]
     fn call_often(name: String, times: u64) -> i32 {
-        let function = black_box(TwoToOne::find(&name).expect("it is there"));
-        (0..times).fold(0, |sum, _| function.call((sum, 1)).expect("it adds"))
+        let function = black_box(TwoToOne::find(&name).expect("declared by the host"));
+        (0..times).fold(0, |sum, _| function.call((sum, 1)).expect("a sum"))
     }
 
     /// Calls the test's `ex:/host.ask` `times` times.
     #[zmethod]
     fn ask_often(times: i32) -> i32 {
-        let ask = TwoToOne::find("ex:/host.ask").expect("it is there");
-        (0..times).fold(0, |sum, _| ask.call((sum, 1)).expect("it adds"))
+        let ask = TwoToOne::find("ex:/host.ask").expect("declared by the host");
+        (0..times).fold(0, |sum, _| ask.call((sum, 1)).expect("a sum"))
     }
 
     /// Calls the named function `times` times by its pointer if it is a leaf; for a benchmark.
     #[zmethod]
     fn call_often_hot(name: String, times: u64) -> i32 {
-        let function = black_box(TwoToOne::find(&name).expect("it is there"));
-        let sum = function.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
-        sum.expect("there is a pointer")
+        let function = black_box(TwoToOne::find(&name).expect("declared by the host"));
+        let sum = function.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("a sum")));
+        sum.expect("the function has a pointer")
     }
 
     /// Calls the named function once by its pointer; returns the sum or the error.
@@ -216,7 +216,7 @@ impl Sums {
     /// Calls the named function `times` times by name; for a benchmark.
     #[zmethod]
     fn call_by_name_often(name: String, times: u64) -> i32 {
-        (0..times).fold(0, |sum, _| zcall(black_box(&name), (black_box(sum), 1)).expect("it adds"))
+        (0..times).fold(0, |sum, _| zcall(black_box(&name), (black_box(sum), 1)).expect("a sum"))
     }
 
     /// Calls a C function `times` times by pointer; for a benchmark.
@@ -258,7 +258,7 @@ impl Sums {
         KEPT_PROPERTY.with_borrow(|kept| match kept.as_ref().map(|kept| kept.read(object)) {
             Some(Ok(number)) => number.to_string(),
             Some(Err(error)) => error.to_string(),
-            None => "nothing was kept".to_owned(),
+            None => "no value was kept".to_owned(),
         })
     }
 
@@ -280,7 +280,7 @@ impl Sums {
         KEPT.with_borrow(|kept| match kept.as_ref().map(|kept| kept.call(())) {
             Some(Ok(number)) => number.to_string(),
             Some(Err(error)) => error.to_string(),
-            None => "nothing was kept".to_owned(),
+            None => "no value was kept".to_owned(),
         })
     }
 }

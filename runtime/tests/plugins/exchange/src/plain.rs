@@ -30,18 +30,18 @@ pub fn entry(engine: &'static Engine) -> Scores {
         count: || kind_of(engine_of().count.call(())),
         add_often: |times| {
             let add = &engine_of().add;
-            (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("it adds"))
+            (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("a sum"))
         },
         add_often_hot: |times| {
             let add = &engine_of().add;
-            let sum = add.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
+            let sum = add.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("a sum")));
             sum.unwrap_or(-1)
         },
         add_elsewhere: |left, right| {
             let thread = std::thread::spawn(move || engine_of().add.call((left, right)));
             thread.join().expect("no panic").unwrap_or_else(|error| -(error.kind().0 as i32))
         },
-        sum: || engine_of().sum.call((1, 2, 3, 4, -5, -6, 0.5, 0.25)).expect("it adds"),
+        sum: || engine_of().sum.call((1, 2, 3, 4, -5, -6, 0.5, 0.25)).expect("a sum"),
         counted_in_main: || COUNTED.load(Ordering::Relaxed),
     }
 }

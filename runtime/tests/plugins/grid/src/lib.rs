@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use alcedo_plugin_api::ZFunction;
 use alcedo_plugin_api::prelude::*;
 
-#[allow(dead_code, missing_docs, reason = "glue has more than is used")]
+#[allow(dead_code, missing_docs, reason = "the glue declares unused items")]
 mod desk;
 mod probe;
 

@@ -108,7 +108,7 @@ fn ended() {
     close();
 }
 
-#[cfg_attr(feature = "stubborn", expect(dead_code, reason = "it has no such hook"))]
+#[cfg_attr(feature = "stubborn", expect(dead_code, reason = "this build has no such hook"))]
 fn suspended() -> Result<(), String> {
     tracing::info!(target: "harbor", "{NAME} {BUILD} suspend");
     close();
@@ -116,7 +116,7 @@ fn suspended() -> Result<(), String> {
 }
 
 /// Opens the port, which may still be open after a failed `suspend`.
-#[cfg_attr(feature = "stubborn", expect(dead_code, reason = "it has no such hook"))]
+#[cfg_attr(feature = "stubborn", expect(dead_code, reason = "this build has no such hook"))]
 fn resumed() -> Result<(), String> {
     tracing::info!(target: "harbor", "{NAME} {BUILD} resume");
     let mut server = server();
@@ -158,7 +158,7 @@ fn obey(moment: &str) -> Result<(), String> {
                 let told: Result<String, _> = call("ex:/host.deed", (moment.to_owned(),));
                 tracing::info!(target: "harbor", "{NAME} {BUILD} {moment} did {}", told.map_err(|e| e.to_string())?);
             }
-            other => return Err(format!("nobody knows `{other}`")),
+            other => return Err(format!("unknown order `{other}`")),
         }
     }
     Ok(())

@@ -62,9 +62,9 @@ impl Cave {
     #[ufunction]
     fn gather(&mut self, count: u32) {
         for number in 0..count {
-            let coins = UArray::of([f64::from(number), 1.0]).expect("the host makes it");
-            let ledger = UMap::of([("coins", number)]).expect("the host makes it");
-            let jewel = UString::of("ruby").expect("the host makes it");
+            let coins = UArray::of([f64::from(number), 1.0]).expect("a host");
+            let ledger = UMap::of([("coins", number)]).expect("a host");
+            let jewel = UString::of("ruby").expect("a host");
             self.treasures.extend([Treasure::Coins(coins), Treasure::Ledger(ledger), Treasure::Jewel(jewel)]);
         }
     }
@@ -97,7 +97,7 @@ impl Cave {
             let share = std::mem::replace(&mut self.treasures, rest);
             running.push(std::thread::spawn(move || drop(share)));
         }
-        running.into_iter().for_each(|thread| thread.join().expect("it only drops"));
+        running.into_iter().for_each(|thread| thread.join().expect("dropping does not panic"));
     }
 
     /// Moves all treasures to a thread, which drops them once the file exists.
@@ -110,7 +110,7 @@ impl Cave {
             }
             drop(treasures);
         });
-        drop(hidden.expect("the system has a thread left"));
+        drop(hidden.expect("a thread can be started"));
     }
 
     /// Leaks one treasure.
@@ -122,7 +122,7 @@ impl Cave {
     /// Keeps another cave alive.
     #[ufunction]
     fn know(&mut self, other: Obj<Cave>) {
-        self.known = Some(UArray::of([other]).expect("the host makes it"));
+        self.known = Some(UArray::of([other]).expect("a host"));
     }
 
     /// Makes the finalizer panic.
@@ -145,7 +145,7 @@ impl Drop for Cave {
             Last::Panics => panic!("the cave collapses"),
             Last::AsksTheGameThread => {
                 let (answer, answered) = channel();
-                let asked = post(move || answer.send(()).expect("it is waited for"));
+                let asked = post(move || answer.send(()).expect("the receiver is alive"));
                 let told = asked.map_err(|error| error.to_string());
                 let told = told.and_then(|()| answered.recv_timeout(PATIENCE).map_err(|error| error.to_string()));
                 tell(
@@ -173,7 +173,7 @@ impl Lair {
     /// Sets the name.
     #[ufunction]
     fn inhabit(&mut self, name: String) {
-        self.dragon = Some(UString::of(&name).expect("the host makes it"));
+        self.dragon = Some(UString::of(&name).expect("a host"));
     }
 }
 

@@ -24,7 +24,7 @@ module! {
 /// Starts a thread and joins it. Returns the number of threads counted by the C code.
 #[zcall(ex = "interposer.thread")]
 fn thread() -> u32 {
-    std::thread::spawn(|| ()).join().expect("it does nothing");
+    std::thread::spawn(|| ()).join().expect("the thread does not panic");
     raw::threads()
 }
 
@@ -42,7 +42,7 @@ fn wait_for(file: String) {
 /// Returns a path, a line of a file, a copy and a printed number from blocks allocated by the C library. Frees each block.
 #[zcall(ex = "interposer.blocks_of_c")]
 fn blocks_of_c(file: String) -> String {
-    let path = std::fs::canonicalize(&file).expect("it is there");
+    let path = std::fs::canonicalize(&file).expect("the file exists");
     [path.display().to_string(), raw::line(&file), raw::copy("copied"), raw::printed(7)].join(" ")
 }
 

@@ -1,5 +1,5 @@
 //! Bindings of this plugin's C code, and of C library functions that allocate blocks for their caller.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 use std::ptr::null_mut;
@@ -30,7 +30,7 @@ unsafe fn taken(block: *mut c_char) -> String {
 
 /// Returns the first line of a file without its end, read into an existing block that is too small.
 pub(crate) fn line(file: &str) -> String {
-    let name = CString::new(file).expect("a name without zeroes");
+    let name = CString::new(file).expect("the name has no zero byte");
     // SAFETY: the names are C strings, the stream is open, and the block has size `room`.
     unsafe {
         let stream = libc::fopen(name.as_ptr(), c"r".as_ptr());
@@ -45,7 +45,7 @@ pub(crate) fn line(file: &str) -> String {
 
 /// Returns a copy of a string.
 pub(crate) fn copy(text: &str) -> String {
-    let text = CString::new(text).expect("a text without zeroes");
+    let text = CString::new(text).expect("the string has no zero byte");
     // SAFETY: `strdup` returns an owned C string.
     unsafe { taken(libc::strdup(text.as_ptr())) }
 }

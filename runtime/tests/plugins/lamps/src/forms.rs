@@ -19,7 +19,7 @@ impl Bulb {
     /// Static function that may fail.
     #[ufunction(blueprint_pure, display_name = "Lumens of watts", meta(keywords = "light bright"))]
     fn lumens(watts: u32, per_watt: f64) -> Result<f64, String> {
-        if per_watt < 0.0 { Err("light is no negative number".to_owned()) } else { Ok(f64::from(watts) * per_watt) }
+        if per_watt < 0.0 { Err("light cannot be negative".to_owned()) } else { Ok(f64::from(watts) * per_watt) }
     }
 
     /// Static function with a borrowed container.

@@ -78,7 +78,7 @@ impl Resolver for Tables {
             _ => {}
         }
         if !self.0.borrow().contains_key(name) {
-            return Ok(Answer::declined(format!("there is no column {name}")));
+            return Ok(Answer::declined(format!("unknown column {name}")));
         }
         let (columns, name, dropped) = (Rc::clone(&self.0), name.to_owned(), Dropped(name.to_owned()));
         Ok(Answer::function(move |(add,): (i64,)| {
@@ -156,7 +156,7 @@ fn register(word: String, on_thread: bool) -> String {
 /// Adds a resolver that declines every name to a protocol.
 #[zcall(ex = "ledger.resolve")]
 fn resolve(protocol: String, label: String) -> String {
-    told(add_resolver(&protocol, 0, &label, |_: &str| Ok(Answer::declined("it knows nothing"))))
+    told(add_resolver(&protocol, 0, &label, |_: &str| Ok(Answer::declined("no such name"))))
 }
 
 fn told<T>(done: Result<T, CallError>) -> String {

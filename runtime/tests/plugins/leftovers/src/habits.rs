@@ -34,15 +34,15 @@ pub(crate) fn thread_local() {
 
 /// Creates the thread-local on a thread that is joined immediately.
 pub(crate) fn thread_local_there() {
-    std::thread::spawn(thread_local).join().expect("it does not panic");
+    std::thread::spawn(thread_local).join().expect("the thread does not panic");
 }
 
-#[expect(clippy::print_stdout, reason = "a plugin that prints is what is tested")]
+#[expect(clippy::print_stdout, reason = "tests a plugin that prints")]
 pub(crate) fn print_line() {
     println!("leftovers prints a line");
 }
 
-#[expect(clippy::print_stdout, reason = "a plugin that prints is what is tested")]
+#[expect(clippy::print_stdout, reason = "tests a plugin that prints")]
 pub(crate) fn print_part() {
     print!("leftovers prints a part;");
 }
@@ -78,7 +78,7 @@ pub(crate) fn once_lock() {
 }
 
 pub(crate) fn joined_thread() {
-    std::thread::spawn(|| note("a thread ran")).join().expect("it does not panic");
+    std::thread::spawn(|| note("a thread ran")).join().expect("the thread does not panic");
 }
 
 static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
@@ -89,7 +89,7 @@ pub(crate) fn finished_thread() {
     while !thread.is_finished() {
         std::thread::yield_now();
     }
-    *FINISHED.lock().expect("nobody panics with it") = Some(thread);
+    *FINISHED.lock().expect("the lock is not poisoned") = Some(thread);
 }
 
 /// Starts a thread that is still running when the unload begins and ends a little later.
@@ -110,7 +110,7 @@ pub(crate) fn polite_thread() {
 
 /// Runs until the test creates a file.
 pub(crate) fn stubborn_thread() {
-    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("somebody says what it waits for");
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     named("stubborn", move || {
         while !Path::new(&file).exists() {
             std::thread::sleep(Duration::from_millis(5));
@@ -120,7 +120,7 @@ pub(crate) fn stubborn_thread() {
 
 /// Starts a thread whose name is longer than the system keeps and contains characters that logs must escape.
 pub(crate) fn long_name() {
-    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("somebody says what it waits for");
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     let name = format!("an \"exporter\"\nof everything, {}", "in many parts ".repeat(12));
     named(&name, move || {
         while !Path::new(&file).exists() {
@@ -131,14 +131,14 @@ pub(crate) fn long_name() {
 
 /// Starts two unnamed threads, one of them from a thread with a long name, which joins it.
 pub(crate) fn nameless_threads() {
-    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets a file");
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     let wait = move || {
         while !Path::new(&file).exists() {
             std::thread::sleep(Duration::from_millis(5));
         }
     };
     drop(std::thread::spawn(wait.clone()));
-    named("the long name of an exporter", move || std::thread::spawn(wait).join().expect("it waits"));
+    named("the long name of an exporter", move || std::thread::spawn(wait).join().expect("waiting does not panic"));
 }
 
 fn named(name: &str, code: impl FnOnce() + Send + 'static) {
@@ -164,7 +164,7 @@ pub(crate) fn leaked_box() {
 
 /// Leaks an open file and its buffer.
 pub(crate) fn forgotten_file() {
-    let file = std::fs::File::open("/dev/null").expect("every Linux has it");
+    let file = std::fs::File::open("/dev/null").expect("available on every Linux");
     let mut file = std::io::BufWriter::new(file);
     file.flush().expect("there is nothing to write");
     std::mem::forget(file);

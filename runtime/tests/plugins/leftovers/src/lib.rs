@@ -57,7 +57,7 @@ fn leave(habit: String) {
         "key" => raw::key(),
         #[cfg(feature = "bypass")]
         "bypass" => raw::bypass(),
-        unknown => panic!("there is no habit `{unknown}`"),
+        unknown => panic!("unknown habit `{unknown}`"),
     }
 }
 

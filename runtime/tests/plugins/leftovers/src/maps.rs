@@ -1,5 +1,5 @@
 //! Memory mapped through `syscall`, and through instructions that no hook can replace.
-#![expect(unsafe_code, reason = "maps memory as crates do that go without the C library")]
+#![expect(unsafe_code, reason = "maps memory, like crates that avoid the C library")]
 
 use std::ffi::c_long;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ static KNOWN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 fn use_it(at: usize) {
     // SAFETY: mapped by the caller with this length, writable.
     unsafe { std::ptr::with_exposed_provenance_mut::<u8>(at).write_bytes(1, BYTES) };
-    KNOWN.lock().expect("nobody panics here").push(at);
+    KNOWN.lock().expect("the lock is not poisoned").push(at);
 }
 
 /// Maps through libc's `syscall`.
@@ -70,7 +70,7 @@ fn unmap(at: usize) {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn call() -> usize {
-    panic!("written for one machine only");
+    panic!("supported on x86_64 only");
 }
 
 #[cfg(not(target_arch = "x86_64"))]

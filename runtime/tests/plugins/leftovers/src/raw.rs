@@ -1,5 +1,5 @@
 //! Habits of code that calls C.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;

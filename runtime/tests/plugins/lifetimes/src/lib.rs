@@ -240,7 +240,7 @@ impl Holder {
         if on_thread {
             let worker = std::thread::Builder::new().name("lifetimes-worker".to_owned());
             let worker = worker.spawn(move || drop(kept)).unwrap_or_else(|error| panic!("{error}"));
-            worker.join().unwrap_or_else(|_| panic!("it only drops"));
+            worker.join().unwrap_or_else(|_| panic!("the thread panicked"));
         }
     }
 

@@ -23,7 +23,7 @@ fn ended() {
     tracing::info!(target: "lingering", "exit");
     let joined = JOINED_AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(thread) = joined {
-        thread.join().expect("it only waits");
+        thread.join().expect("waiting does not panic");
         tracing::info!(target: "lingering", "joined");
     }
 }
@@ -38,11 +38,11 @@ fn wait_for(file: &Path) {
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     let (ready, is_running) = std::sync::mpsc::channel();
     let thread = Builder::new().name(name.to_owned()).spawn(move || {
-        ready.send(()).expect("it is waited for");
+        ready.send(()).expect("the receiver is alive");
         run();
     });
-    is_running.recv().expect("it says so");
-    thread.expect("the system has a thread left")
+    is_running.recv().expect("the thread reports its start");
+    thread.expect("a thread can be started")
 }
 
 /// Starts a detached thread, named `exporter`, that runs until the file exists.

@@ -25,7 +25,7 @@ impl Listener {
     /// Calls `sing`; returns the result and the singer's number of songs.
     #[ufunction(blueprint_callable)]
     fn listen(&self, this: This<Self>) -> String {
-        let Ok(singer) = this.get(this.favorite()) else { return "nobody sings".to_owned() };
+        let Ok(singer) = this.get(this.favorite()) else { return "no singer".to_owned() };
         let sung = singer.sing(2);
         format!("{sung} {}", singer.songs())
     }

@@ -129,7 +129,7 @@ impl Person {
     /// Describes the properties, with a `match` over the mood.
     #[ufunction(blueprint_pure)]
     fn in_words(&self, this: This<Self>) -> String {
-        #[allow(unreachable_patterns, reason = "another build has other moods")]
+        #[allow(unreachable_patterns, reason = "another build declares other moods")]
         let mood = match this.mood() {
             Mood::Calm => "calm",
             Mood::Angry => "angry",

@@ -45,7 +45,7 @@ fn change(what: String) {
                 HEARD.fetch_add(*state, Ordering::Relaxed);
             }));
         }
-        "set on a thread" => std::thread::spawn(|| set_hook(Box::new(hear))).join().expect("it sets a hook"),
+        "set on a thread" => std::thread::spawn(|| set_hook(Box::new(hear))).join().expect("the thread does not panic"),
         "take" => drop(take_hook()),
         // Chains to the previous hook, like sentry and ratatui.
         "chain" => {
@@ -60,7 +60,7 @@ fn change(what: String) {
             *kept() = Some(take_hook());
             set_hook(Box::new(hear));
         }
-        "restore" => set_hook(kept().take().expect("one is kept")),
+        "restore" => set_hook(kept().take().expect("a hook is kept")),
         "drop kept" => drop(kept().take()),
         // The taken hook is dropped during a panic of its thread, when hooks may not be changed.
         "drop in a panic" => {
@@ -69,9 +69,9 @@ fn change(what: String) {
                 set_hook(Box::new(hear));
                 panic!("on the way");
             });
-            assert!(caught.is_err(), "it panics");
+            assert!(caught.is_err(), "the closure did not panic");
         }
-        other => panic!("nobody knows {other}"),
+        other => panic!("unknown change {other}"),
     }
 }
 
@@ -117,7 +117,7 @@ fn storm(times: u32) -> u32 {
     let storm = move || {
         for _ in 0..times {
             set_hook(Box::new(hear));
-            assert!(std::panic::catch_unwind(|| panic!("in the storm")).is_err(), "it panics");
+            assert!(std::panic::catch_unwind(|| panic!("in the storm")).is_err(), "the closure did not panic");
         }
     };
     let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(storm)).collect();

@@ -31,7 +31,7 @@ impl Peddler {
 }
 
 /// Never called, so the linker removes it with all that it uses.
-#[expect(dead_code, reason = "a member that only dead code uses is not used")]
+#[expect(dead_code, reason = "tests a member that only dead code uses")]
 fn cheat(scale: &ScaleView<'_>) -> i32 {
     scale.set_weight(1);
     scale.press(scale.weight())

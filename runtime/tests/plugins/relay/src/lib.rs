@@ -72,7 +72,7 @@ impl Kinds {
 
     /// Takes integers of every size, each passed in one slot.
     #[zmethod]
-    #[expect(clippy::too_many_arguments, reason = "one of each kind")]
+    #[expect(clippy::too_many_arguments, reason = "one parameter of each kind")]
     fn plain(a: u8, b: u16, c: u32, d: u64, e: i8, f: i16, g: i32, h: i64) -> String {
         format!("{a} {b} {c} {d} {e} {f} {g} {h}")
     }

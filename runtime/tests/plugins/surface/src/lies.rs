@@ -1,5 +1,5 @@
 //! Descriptions that no constructor creates: possible in modules built without the plugin API.
-#![allow(unsafe_code, reason = "says what safe code cannot")]
+#![allow(unsafe_code, reason = "creates descriptions that safe code cannot")]
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{PropertyDesc, StructDesc};

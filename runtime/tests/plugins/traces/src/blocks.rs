@@ -1,6 +1,6 @@
 //! Blocks of the C heap that a plugin leaves, as C code in a plugin does: some known only to the plugin, and some passed to a permanent
 //! library or the environment.
-#![expect(unsafe_code, reason = "takes blocks of the C heap and gives them away")]
+#![expect(unsafe_code, reason = "allocates on the C heap and passes the blocks on")]
 
 use std::ffi::{c_char, c_void};
 use std::mem::transmute;

@@ -1,5 +1,5 @@
 //! Addresses stored by the C library.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;

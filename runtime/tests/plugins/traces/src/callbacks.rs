@@ -11,7 +11,7 @@ type Callback = unsafe extern "C" fn(*mut c_void);
 pub(crate) fn function(name: &CStr) -> *mut c_void {
     // SAFETY: the name is a C string.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    assert!(!address.is_null(), "the library that stays has no {name:?}");
+    assert!(!address.is_null(), "the permanent library has no {name:?}");
     address
 }
 

@@ -52,7 +52,7 @@ fn leave(habit: String) {
         "looked_up_elsewhere" => looked_up::look_elsewhere(),
         #[cfg(feature = "cpp")]
         of_cpp if cpp::leave(of_cpp) => {}
-        unknown => panic!("there is no habit `{unknown}`"),
+        unknown => panic!("unknown habit `{unknown}`"),
     }
 }
 

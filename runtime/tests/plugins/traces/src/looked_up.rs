@@ -17,7 +17,7 @@ fn look_up(handle: *mut c_void, name: &CStr) -> *mut c_void {
 macro_rules! function {
     ($name:literal as $kind:ty) => {{
         let found = look_up(libc::RTLD_DEFAULT, $name);
-        assert!(!found.is_null(), "the C library has {:?}", $name);
+        assert!(!found.is_null(), "the C library lacks {:?}", $name);
         // SAFETY: the C function of this name has this type.
         unsafe { transmute::<*mut c_void, $kind>(found) }
     }};
@@ -138,11 +138,11 @@ pub(crate) fn compare() {
     for handle in [libc::RTLD_DEFAULT, libc::RTLD_NEXT, program, library] {
         assert_eq!(look_up(handle, c"alarm").cast_const(), own, "{handle:?}");
         // SAFETY: no arguments.
-        assert!(unsafe { libc::dlerror() }.is_null(), "{handle:?}: it was found");
+        assert!(unsafe { libc::dlerror() }.is_null(), "{handle:?}: unexpected error of a found name");
         assert_eq!(look_up(handle, c"getpid").cast_const(), libc::getpid as *const c_void, "{handle:?}: not hooked");
         assert!(look_up(handle, c"traces_has_no_such_name").is_null());
         // SAFETY: no arguments.
-        assert!(!unsafe { libc::dlerror() }.is_null(), "{handle:?}: it was not found");
+        assert!(!unsafe { libc::dlerror() }.is_null(), "{handle:?}: no error of a missing name");
     }
     let version = if cfg!(target_arch = "x86_64") { c"GLIBC_2.2.5" } else { c"GLIBC_2.17" };
     // SAFETY: two C strings.
@@ -154,11 +154,11 @@ pub(crate) fn compare() {
 
 /// Checks that a look-up by handle finds the function of the same name in another library.
 pub(crate) fn look_elsewhere() {
-    let file = std::env::var("TRACES_LIBRARY").expect("the test says where it is");
+    let file = std::env::var("TRACES_LIBRARY").expect("the test sets the library");
     let file = std::ffi::CString::new(file).expect("no zero byte");
     // SAFETY: the library has no initialisers.
     let library = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    assert!(!library.is_null(), "{file:?} is there");
+    assert!(!library.is_null(), "cannot open {file:?}");
     let found = look_up(library, c"alarm");
     assert_ne!(found.cast_const(), libc::alarm as *const c_void);
     // SAFETY: the function of this name in that library has this type.

@@ -1,5 +1,5 @@
 //! Unwind tables for code generated at run time.
-#![expect(unsafe_code, reason = "gives tables to the unwinder")]
+#![expect(unsafe_code, reason = "registers tables with the unwinder")]
 
 use std::ffi::c_void;
 

@@ -1,5 +1,5 @@
 //! Initializer that runs when the file is mapped, before any other code of the module.
-#![expect(unsafe_code, reason = "an initializer is named by its section, and does to its process what it likes")]
+#![expect(unsafe_code, reason = "an initializer needs a linker section and affects its whole process")]
 
 use std::ffi::{c_int, c_void};
 

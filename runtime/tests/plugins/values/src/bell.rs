@@ -41,17 +41,17 @@ impl Ringer {
     #[ufunction]
     fn try_all(&mut self, this: This<Self>) -> String {
         let ringer = this.as_base().as_obj();
-        let refused = this.bell().try_set(ringer).expect_err("it does not ring itself");
+        let refused = this.bell().try_set(ringer).expect_err("a ringer lacks the interface");
         let nobody = this.bell().is_none();
         let bell = this.spawn::<Bell>(ringer).expect("a bell").as_object();
         let chime = this.spawn::<Chime>(ringer).expect("a chime").as_object();
         this.bell().set(bell);
-        let is_bell = this.bell().get(&this).expect("it is there").cast::<Bell>().is_ok();
+        let is_bell = this.bell().get(&this).expect("alive").cast::<Bell>().is_ok();
         this.set_bell(ScriptInterface::of(chime).expect("a chime is a bell"));
         let own = this.bell().clone();
         this.bell().set(bell);
         let different = (this.open(&own).obj() == chime, this.bell().obj() == bell);
-        let refused_too = ScriptInterface::<Rings>::of(ringer).expect_err("it does not ring itself");
+        let refused_too = ScriptInterface::<Rings>::of(ringer).expect_err("a ringer lacks the interface");
         self.own = Some(own);
         let is_wrong = [refused.kind(), refused_too.kind()].map(|kind| kind == FailureKind::WRONG_CLASS);
         format!("{nobody} {is_bell} {different:?} {is_wrong:?}: not a {}", refused.wanted())

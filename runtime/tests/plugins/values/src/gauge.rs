@@ -52,7 +52,7 @@ impl Gauge {
     #[ufunction]
     fn read_by_handle(&self, this: This<Self>, times: u64) -> f64 {
         let me = this.as_obj();
-        (0..times).map(|_| black_box(&this).get(black_box(me)).expect("it lives").level()).sum()
+        (0..times).map(|_| black_box(&this).get(black_box(me)).expect("alive").level()).sum()
     }
 
     /// Writes the property.
@@ -85,7 +85,7 @@ impl Gauge {
     fn write_by_handle(&self, this: This<Self>, times: u64) {
         let me = this.as_obj();
         for time in 0..times {
-            black_box(&this).get(black_box(me)).expect("it lives").set_level(time as f64);
+            black_box(&this).get(black_box(me)).expect("alive").set_level(time as f64);
         }
     }
 

@@ -155,17 +155,17 @@ impl Cabinet {
         this.narrow().set("n\u{e4}rrow");
         let quit = UName::of(&this, "quit").expect("a host");
         this.label().set_localized(UName::of(&this, "menu").expect("a host"), quit, "Quit");
-        let refused = this.narrow().try_set("\u{20ac}").expect_err("no such byte");
+        let refused = this.narrow().try_set("\u{20ac}").expect_err("not a one-byte character");
         assert_eq!(this.label().key(), quit);
         let copied = UText::default();
         let copied = this.open(&copied);
         copied.assign(this.label());
-        assert_eq!(copied.key(), quit, "a copy has the names");
-        copied.parse(&this.label().to_string()).expect("it is a text");
+        assert_eq!(copied.key(), quit, "the copy has another key");
+        copied.parse(&this.label().to_string()).expect("a printed string can be parsed");
         assert_eq!(
             (copied.text().as_str(), copied.key()),
             ("Quit", UName::default()),
-            "what is printed is what people see"
+            "the printed form is not the visible string"
         );
         format!(
             "{before} | {} | {} | {} | {} | {refused}",
@@ -185,7 +185,7 @@ impl Cabinet {
         numbers.with_slice_mut(|numbers| numbers.sort_by(f64::total_cmp));
         let sum: f64 = numbers.with_slice(|numbers| numbers.iter().sum());
         assert_eq!((numbers.remove(0), numbers.pop(), numbers.to_vec()), (1.0, Some(5.0), vec![2.0, 3.0]));
-        assert!(numbers.contains(3.0) && numbers.equals([2.0, 3.0]).expect("both are there"));
+        assert!(numbers.contains(3.0) && numbers.equals([2.0, 3.0]).expect("both values are alive"));
         this.rows().assign([vec!["a"], vec!["b", "c"]]);
         this.rows().get(0).expect("two rows").push("d");
         this.spots().push(Spot { x: 1.0, y: 2.0 });
@@ -208,7 +208,7 @@ impl Cabinet {
         assert_eq!((best.take(), best.is_none()), (Some(1.5), true));
         best.assign(Some(2.5));
         this.groups().insert(name("first"), Vec::<Stats>::new());
-        let group = this.groups().get(name("first")).expect("just put there");
+        let group = this.groups().get(name("first")).expect("just inserted");
         group.push(Stats::new().expect("a host"));
         group.get(0).expect("just pushed").set_strength(3.0);
         group.get(0).expect("just pushed").titles().push("king");
@@ -249,9 +249,9 @@ impl Cabinet {
         this.twin().set(other);
         this.guest().set(other);
         assert_eq!((this.neighbor().obj(), this.twin().obj(), this.guest().obj()), (other, other, other));
-        let neighbor = this.neighbor().get(&this).expect("it is there");
+        let neighbor = this.neighbor().get(&this).expect("alive");
         assert_eq!(neighbor.path(), this.neighbor().path());
-        this.get(other).expect("it is there").destroy().expect("and may go");
+        this.get(other).expect("alive").destroy().expect("the host allows the destruction");
         let gone = [this.neighbor().is_none(), this.twin().is_none(), this.guest().is_none()];
         format!("{gone:?} {} {}", this.twin().id() != 0, this.neighbor().path().is_empty())
     }
@@ -260,11 +260,11 @@ impl Cabinet {
     #[ufunction]
     fn classes(&self, this: This<Self>) -> String {
         let refused =
-            this.kind().try_set("/Script/Game.Nothing").expect_err("there is none").kind() == FailureKind::NOT_FOUND;
+            this.kind().try_set("/Script/Game.Nothing").expect_err("no such class").kind() == FailureKind::NOT_FOUND;
         this.kind().set_class::<Cabinet>();
         this.later().set("/Script/Game.Later");
         let made = this.kind().spawn(&this, Obj::none()).expect("a cabinet");
-        let class = this.get(made).expect("it is there").class_path();
+        let class = this.get(made).expect("alive").class_path();
         format!("{refused} {} {class} {} {}", this.kind().path(), this.later().path(), this.later().is_none())
     }
 
@@ -291,7 +291,7 @@ impl Cabinet {
     fn delegates(&mut self, this: This<Self>) -> String {
         let me = this.as_obj();
         assert_eq!(this.decide().call((1.0,)).expect_err("nothing is bound").kind(), FailureKind::NOT_FOUND);
-        let refused = this.decide().try_bind(me, "hear").expect_err("it takes a text").kind();
+        let refused = this.decide().try_bind(me, "hear").expect_err("the signatures differ").kind();
         assert_eq!(refused, FailureKind::SIGNATURE);
         this.decide().bind(me, "is_large");
         this.on_told().bind(me, "hear");
@@ -313,7 +313,7 @@ impl Cabinet {
     #[ufunction]
     fn field_paths(&self, this: This<Self>) -> String {
         let field = this.watched();
-        let refused = field.try_set("/Script/Game.Cabinet:nothing").expect_err("there is none").kind();
+        let refused = field.try_set("/Script/Game.Cabinet:nothing").expect_err("no such property").kind();
         assert_eq!(refused, FailureKind::NOT_FOUND);
         field.set("/Script/Game.Cabinet:perhaps");
         field.write(this.as_obj(), &Some(9_u8)).expect("an optional");
@@ -403,7 +403,7 @@ impl Cabinet {
             })
             .collect();
         for thread in threads {
-            thread.join().expect("it only drops");
+            thread.join().expect("dropping does not panic");
         }
     }
 
@@ -413,17 +413,17 @@ impl Cabinet {
         this.rows().assign([["a"], ["b"]]);
         let row = this.rows().get(0).expect("two rows");
         this.rows().insert(0, ["c"]);
-        let grown = row.try_get(0).expect_err("it has moved up");
+        let grown = row.try_get(0).expect_err("the element has moved");
         let other = this.spawn::<Cabinet>(Obj::none()).expect("a cabinet");
-        let view = this.get(other).expect("just made");
+        let view = this.get(other).expect("just spawned");
         let (numbers, stats) = (view.numbers(), view.stats());
         numbers.push(1.0);
-        view.destroy().expect("nobody needs it");
+        view.destroy().expect("the host allows the destruction");
         assert!(numbers.is_expired() && stats.is_expired() && row.is_expired() && !this.rows().is_expired());
         let dead = [
-            numbers.try_push(1.0).expect_err("its owner is gone").kind(),
-            numbers.try_get(0).expect_err("its owner is gone").kind(),
-            stats.try_clone().expect_err("its owner is gone").kind(),
+            numbers.try_push(1.0).expect_err("the owner was destroyed").kind(),
+            numbers.try_get(0).expect_err("the owner was destroyed").kind(),
+            stats.try_clone().expect_err("the owner was destroyed").kind(),
             grown.kind(),
         ];
         assert_eq!(dead, [FailureKind::EXPIRED; 4]);
@@ -444,11 +444,11 @@ impl Cabinet {
     fn lends(&self, this: This<Self>) -> String {
         this.numbers().assign([1.0]);
         this.numbers().with_slice(|_numbers| {
-            tracing::info!("logging works meanwhile");
+            tracing::info!("logging works during a borrow");
             [
-                this.numbers().try_push(1.0).expect_err("a call"),
-                this.spawn::<Cabinet>(Obj::none()).expect_err("a call"),
-                this.try_set_perhaps(Some(1)).expect_err("a write"),
+                this.numbers().try_push(1.0).expect_err("a refused call"),
+                this.spawn::<Cabinet>(Obj::none()).expect_err("a refused call"),
+                this.try_set_perhaps(Some(1)).expect_err("a refused write"),
             ]
             .map(|error| (error.kind() == FailureKind::LENT).to_string())
             .join(" ")

@@ -85,7 +85,7 @@ impl Shelf {
         assert_eq!(first.get(2).as_deref(), Some("d"));
         this.groups().insert(7, [1, 2, 3]);
         this.groups().insert(7, [4]);
-        this.groups().get(7).expect("just put there").push(5);
+        this.groups().get(7).expect("just inserted").push(5);
         assert_eq!(this.groups().iter().map(|(key, row)| (key, row.to_vec())).collect::<Vec<_>>(), [(7, vec![4, 5])]);
         format!("{} {}", this.rows(), this.groups())
     }
@@ -115,7 +115,7 @@ impl Shelf {
         this.set_title("short");
         this.label().set("caf\u{e9}");
         assert_eq!((this.label().text().as_str(), this.label().len()), ("caf\u{e9}", 4));
-        let refused = this.label().try_set("\u{20ac}").expect_err("no such byte");
+        let refused = this.label().try_set("\u{20ac}").expect_err("not a one-byte character");
         assert!(refused.to_string().contains("UAnsiString"), "{refused}");
         assert_eq!(this.best().get(), None);
         this.best().set(1.5);
@@ -141,7 +141,7 @@ impl Shelf {
         this.numbers().assign(&copy);
         let seen = this.numbers().clone();
         assert!(seen == copy && this.numbers() == seen);
-        std::thread::spawn(move || drop(own)).join().expect("any thread may drop");
+        std::thread::spawn(move || drop(own)).join().expect("any thread may drop values");
         let collected: UArray<f64> = seen.to_string().len().to_string().bytes().map(f64::from).collect();
         let title: UString = "read".parse().expect("a text");
         let line = format!("{seen} {collected:?} {title}");
@@ -151,7 +151,7 @@ impl Shelf {
 
     #[ufunction]
     fn uses_kept(&self, this: This<Self>) -> String {
-        let kept = self.kept.as_ref().expect("an earlier call");
+        let kept = self.kept.as_ref().expect("an earlier call has set the value");
         format!("{:?}", this.open(kept).to_vec())
     }
 
@@ -166,10 +166,10 @@ impl Shelf {
         assert_eq!(error.kind(), FailureKind::EXPIRED);
         let group = {
             this.groups().insert(1, [1]);
-            this.groups().get(1).expect("just put there")
+            this.groups().get(1).expect("just inserted")
         };
         this.groups().clear();
-        assert_eq!(group.try_push(1).expect_err("gone").kind(), FailureKind::EXPIRED);
+        assert_eq!(group.try_push(1).expect_err("the map was cleared").kind(), FailureKind::EXPIRED);
         this.best().set(1.0);
         error.to_string()
     }
@@ -179,16 +179,16 @@ impl Shelf {
         this.numbers().assign([1.0]);
         let refused = this.numbers().with_slice(|_numbers| {
             tracing::info!("logging works");
-            assert_eq!(this.numbers().get(0), Some(1.0), "reading is harmless");
-            let write = this.numbers().try_set(0, 2.0).expect_err("a write");
+            assert_eq!(this.numbers().get(0), Some(1.0), "a shared borrow prevents reads");
+            let write = this.numbers().try_set(0, 2.0).expect_err("a refused write");
             assert_eq!(write.kind(), FailureKind::LENT);
-            this.numbers().try_push(1.0).expect_err("a call")
+            this.numbers().try_push(1.0).expect_err("a refused call")
         });
         let twice = this.numbers().with_slice_mut(|numbers| {
             numbers[0] = 3.0;
-            let read = this.numbers().try_get(0).expect_err("it is lent to be changed");
+            let read = this.numbers().try_get(0).expect_err("the array is borrowed mutably");
             assert_eq!(read.kind(), FailureKind::LENT);
-            this.numbers().try_with_slice(<[f64]>::len).expect_err("the same")
+            this.numbers().try_with_slice(<[f64]>::len).expect_err("the array is borrowed mutably")
         });
         assert_eq!(twice.kind(), FailureKind::LENT);
         assert_eq!(this.numbers().get(0), Some(3.0));
