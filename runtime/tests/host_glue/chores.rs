@@ -17,7 +17,7 @@ host_class! {
         beat "beat"(milliseconds: u32) -> ();
         /// Stops the timer. Returns `false` if no timer was running.
         rest "rest"() -> bool;
-        /// Starts a task that alternates between one tick and half a second of game time.
+        /// Walks: starts a task that takes a step alternately after one tick and after half a second of game time.
         walk "walk"() -> ();
         /// Schedules three timers and a task in an order that differs from the due order.
         line_up "line_up"() -> ();

@@ -97,7 +97,7 @@ host_class! {
     /// Abstract carrier of parcels.
     pub Carrier: Object = "/Script/Game.Carrier", members CarrierMembers, extends [Carrier, Object];
     properties {
-        /// Number of parcels per trip.
+        /// Capacity of the carrier.
         room / set_room "room": u32;
     }
     values {}

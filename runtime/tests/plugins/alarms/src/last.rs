@@ -101,7 +101,7 @@ extern "C" fn handler(_signal: c_int) {
     called();
 }
 
-/// Calls every hooked function and writes each result to the file that `ALARMS_RELEASE` names.
+/// Calls one hooked function of each kind and writes the results to the file that `ALARMS_RELEASE` names.
 fn everything() {
     // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

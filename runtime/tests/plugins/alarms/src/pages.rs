@@ -1,4 +1,4 @@
-//! Unmaps pages that the plugin does not own: pages of its own image and attached segments.
+//! Unmaps pages that a plugin must not release: pages of its own image and attached segments.
 #![expect(unsafe_code, reason = "maps and unmaps memory, like plugins that wrap a C library")]
 
 use std::ptr::{null, null_mut};

@@ -63,7 +63,6 @@ pub(crate) fn interval() {
     until_called(before);
 }
 
-/// Stops the process timer.
 pub(crate) fn stop_interval() {
     let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let stopped = libc::itimerval { it_interval: never, it_value: never };
@@ -215,7 +214,7 @@ fn note_stack(here: usize) {
     called();
 }
 
-/// Sets a handler without `SA_ONSTACK`, which overflows a small alternate stack.
+/// Sets a handler without `SA_ONSTACK` that needs more room than a small alternate stack has.
 pub(crate) fn plain_handler() {
     handle(libc::SIGPROF, spacious, libc::SA_RESTART);
 }

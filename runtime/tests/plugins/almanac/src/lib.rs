@@ -14,7 +14,6 @@ const STARTS: TableDefinition<'_, &str, u64> = TableDefinition::new("starts");
 
 static DATABASE: Mutex<Option<Database>> = Mutex::new(None);
 
-/// Path of the database.
 static PATH: OnceLock<String> = OnceLock::new();
 
 fn database() -> MutexGuard<'static, Option<Database>> {

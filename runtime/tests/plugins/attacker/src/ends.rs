@@ -20,14 +20,12 @@ thread_local! {
 /// Values that the exit hook takes and drops.
 static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
 
-/// Values that are never dropped.
 static FORGOTTEN: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
 
 fn tell(line: &str) {
     tracing::info!(target: "ends", "{line}");
 }
 
-/// Part of `main` for this file.
 pub(crate) fn started() {
     let is_armed = fixture::on!("armed-main") || fixture::on!("panicking-main");
     if is_armed || fixture::on!("failing-red") || fixture::on!("failing-default") {
@@ -39,7 +37,6 @@ pub(crate) fn started() {
     }
 }
 
-/// Part of the exit hook for this file.
 pub(crate) fn ended() {
     let kept = std::mem::take(&mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner));
     let _local = (!kept.is_empty()).then(|| Looker::try_new("the exit hook"));

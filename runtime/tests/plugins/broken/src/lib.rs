@@ -85,7 +85,7 @@ const PIECES: u32 = "none";
 /// Actor that fails on request.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Fragile {
-    /// Value copied by a reload.
+    /// Property with a default other than zero.
     #[uproperty(edit_anywhere, default = 3)]
     toughness: i32,
     /// Default subobject that is destroyed if the construction fails.

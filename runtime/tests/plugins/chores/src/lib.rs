@@ -100,7 +100,7 @@ impl Robot {
         beating.inspect(|beating| beating.cancel()).is_some_and(TaskHandle::is_finished)
     }
 
-    /// Starts a task that alternates between one tick and half a second of game time.
+    /// Walks: starts a task that takes a step alternately after one tick and after half a second of game time.
     #[ufunction(blueprint_callable)]
     fn walk(&mut self, this: This<Self>) {
         let (me, held) = (this.as_obj(), Held("the walking task"));

@@ -235,10 +235,8 @@ impl Verb {
     }
 }
 
-/// Single operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    /// Kind of operation.
     pub(crate) verb: Verb,
     /// Kind of value: an index into [`FIELDS`].
     pub(crate) field: usize,

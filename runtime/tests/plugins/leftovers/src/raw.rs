@@ -9,7 +9,6 @@ use crate::note;
 
 const MEGABYTE: usize = 1024 * 1024;
 
-/// Returns the id of this thread.
 pub(crate) fn thread_number() -> u64 {
     // SAFETY: returns the thread id.
     unsafe { libc::pthread_self() }

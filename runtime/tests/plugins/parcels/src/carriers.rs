@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 #[uclass(package = "Game", abstract, blueprintable)]
 #[derive(Default)]
 pub struct Carrier {
-    /// Number of parcels per trip.
+    /// Capacity of the carrier.
     #[uproperty(default = 10)]
     room: u32,
 }
