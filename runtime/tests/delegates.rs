@@ -130,9 +130,9 @@ fn a_delegate_is_found_by_path_with_its_parameter_names() {
         format!("{} {}({}) -> {result}   {}", found.sort, found.path, params.join(", "), found.doc)
     };
     expect![[r#"
-        multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Somebody scored.
-        single /Script/Game.Player:MayScore(points: i32) -> bool   Whether somebody may score that much.
-        sparse /Script/Game.Player:OnQuiet() -> nothing   Nobody scored."#]]
+        multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Broadcast after a score.
+        single /Script/Game.Player:MayScore(points: i32) -> bool   Returns true if a player may score `points`.
+        sparse /Script/Game.Player:OnQuiet() -> nothing   Broadcast if no points were scored."#]]
     .assert_eq(&loaded.delegates.iter().map(shown).collect::<Vec<_>>().join("\n"));
     for found in &loaded.delegates {
         assert_eq!(host.types().delegate(&found.path).as_ref(), Some(found));

@@ -125,7 +125,7 @@ fn a_renamed_entry_is_found_by_a_redirect() {
 
 fn natives() -> Natives {
     let mood = NativeEnum::new("Test", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1).entry("Lost", 9);
-    Natives::in_package("Test").enumeration(mood.doc("How somebody feels."))
+    Natives::in_package("Test").enumeration(mood.doc("Mood of a person."))
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_file_and_its_loaded_module_agree_on_enums() {
     let mood = loaded.enums.iter().find(|found| found.path == "/Script/Game.Mood").expect("the moods");
     let entries: Vec<_> = mood.entries.iter().map(|entry| (&*entry.name, entry.number, entry.is_hidden)).collect();
     assert_eq!(entries, [("Calm", 0, false), ("Angry", 1, false), ("Lost", 9, true)]);
-    assert_eq!((&*mood.entries[1].display, &*mood.entries[1].doc), ("Very angry", "Something did."));
+    assert_eq!((&*mood.entries[1].display, &*mood.entries[1].doc), ("Very angry", "Bad mood."));
     assert_eq!((&*mood.underlying, mood.is_flags), ("u8", false));
 }
 

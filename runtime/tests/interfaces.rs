@@ -145,7 +145,7 @@ fn switch(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 fn natives(result: PropertyKind) -> Natives {
-    let switches = NativeInterface::new("Test", "Switches").doc("What can be switched.");
+    let switches = NativeInterface::new("Test", "Switches").doc("Switchable object.");
     let switches = switches.function("switch", &[("on", (PropertyKind::BOOL, ""))], Some((result, "")));
     let switches = switches.function_doc("switch", "Switches and returns the new state.");
     let bulb = NativeClass::new("Test", "Bulb", "/Script/Core.Object").implements(SWITCHES).function(

@@ -97,7 +97,7 @@ fn a_declined_name_is_looked_up_again_and_tools_list_the_decliners() {
         "db:/orders.count",
         &[Value::I64(1)],
         expect![
-            "`db:/orders.count` leads nowhere: tried tables (declined: there is no column orders.count); the ledger has to learn it first"
+            "`db:/orders.count` leads nowhere: tried tables (declined: unknown column orders.count); the ledger has to learn it first"
         ],
     );
     host.calls().call("ex:/ledger.learn", &[text("orders.count")]).expect("it learns");
@@ -219,7 +219,7 @@ fn protocol_names_and_labels_have_one_owner_each() {
         &host,
         "http:/example.org",
         &[],
-        expect!["`http:/example.org` leads nowhere: tried pages (declined: it knows nothing)"],
+        expect!["`http:/example.org` leads nowhere: tried pages (declined: no such name)"],
     );
 }
 

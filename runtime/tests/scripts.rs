@@ -674,7 +674,7 @@ fn a_plugin_uses_package_classes_by_type_and_reloads_with_it() {
     host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
     let (singer, listener) = (spawn(&host, "/Script/Ballad.Singer"), spawn(&host, "/Script/Game.Listener"));
     let listen = || call(&host, listener, "listen", &[]);
-    assert_eq!(listen(), Some(Value::Text("nobody sings".into())));
+    assert_eq!(listen(), Some(Value::Text("no singer".into())));
     host.objects().set(listener, "favorite", &Value::Object(singer)).expect("a singer");
     assert_eq!(listen(), Some(Value::Text("2 2".into())));
     package.edit("Singer.uc", "songs += times;", "songs += 10 * times;");

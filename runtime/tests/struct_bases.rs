@@ -85,7 +85,7 @@ fn a_field_that_moved_to_the_base_keeps_its_value() {
 
 /// Declares a place that extends the struct of that path, if any.
 fn places(base: &str) -> Natives {
-    let place = NativeStruct::new("Test", "Place").doc("A place, as the host has it.").extends(base);
+    let place = NativeStruct::new("Test", "Place").doc("Location declared by the host.").extends(base);
     Natives::in_package("Test").structure(place.field("x", (PropertyKind::F64, "")))
 }
 

@@ -96,10 +96,10 @@ fn a_file_and_its_loaded_module_agree_on_field_defaults() {
     assert_eq!(
         said,
         [
-            ("height", "2.5", "Upwards."),
-            ("width", "-1", "To the side; nobody said so far."),
-            ("way", "\"Air\"", "How it goes."),
-            ("weight", "", "It begins as nothing."),
+            ("height", "2.5", "Height."),
+            ("width", "-1", "Width; negative if unknown."),
+            ("way", "\"Air\"", "Way of transport."),
+            ("weight", "", "Weight, without a declared default."),
         ]
     );
 }

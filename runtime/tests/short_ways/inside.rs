@@ -88,9 +88,9 @@ fn a_host_losing_its_last_handle_in_a_call_ends_afterward() {
 fn a_failing_call_without_host_handles_reports_its_reason() {
     type Call = fn(&Kept, &TypedFunction<(i32,), i32>, ObjectHandle) -> Result<i32, alcedo_runtime::Error>;
     let calls: [(Call, &str); 3] = [
-        (|_, fails, _| fails.call((0,)), "an error, told 0"),
-        (|_, fails, _| fails.call((1,)), "a panic, told 1"),
-        (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, told 5"),
+        (|_, fails, _| fails.call((0,)), "an error, reply 0"),
+        (|_, fails, _| fails.call((1,)), "a panic, reply 1"),
+        (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, reply 5"),
     ];
     for (call, says) in calls {
         let host = host();

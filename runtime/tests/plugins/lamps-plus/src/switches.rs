@@ -3,7 +3,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// What can be switched.
+/// Switchable object.
 #[uinterface(imported, package = "Test")]
 pub trait Switches {
     /// Switches and returns the new state.
