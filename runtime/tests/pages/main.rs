@@ -1,5 +1,5 @@
-//! Fences of the pages in `runtime/docs`, with what they leave out. `tools/tests/pages.rs` finds each fence in a source that is compiled,
-//! and so in this one; here they are run as well.
+//! Fences of the pages in `runtime/docs` and of the book, with what they leave out. `tools/tests/pages.rs` finds each fence in a source
+//! that is compiled, and so in this one; here they are run as well.
 #![allow(dead_code, unreachable_pub, unused_imports, unused_variables, reason = "lines of pages, as they are there")]
 
 type Done = Result<(), Box<dyn std::error::Error>>;
@@ -17,8 +17,11 @@ macro_rules! runs {
 }
 
 mod fences_run_as_they_are_written {
-    runs! { lamp structs enums delegates late_classes }
+    runs! { lamp structs enums delegates late_classes ship }
 }
+
+#[path = "book/src/ship.rs"]
+mod ship;
 
 #[rustfmt::skip]
 mod lamp {
