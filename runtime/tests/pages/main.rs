@@ -1,4 +1,4 @@
-//! Fences of the pages in `runtime/docs`, with the code that they omit. `tools/tests/pages.rs` checks that every fence is part of a
+//! Fences of the pages in `runtime/docs` and of the book, with the code that they omit. `tools/tests/pages.rs` checks that every fence is part of a
 //! compiled source, such as this one; here the fences also run.
 #![allow(dead_code, unreachable_pub, unused_imports, unused_variables, reason = "unchanged lines of pages")]
 
