@@ -13,8 +13,7 @@ use alcedo_sys::process::{thread_in_words, thread_number};
 use serde::{Deserialize, Serialize};
 use slotmap::{DefaultKey, SlotMap};
 
-use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, thread};
+use crate::sync::{Arc, Mutex, MutexGuard, PoisonError, thread};
 
 /// Kind of lease on a module's code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -201,20 +200,13 @@ struct Held {
 pub(crate) struct Leases {
     owner: Arc<str>,
     held: Mutex<Held>,
-    changed: Condvar,
-    given: AtomicU64,
 }
 
 impl Leases {
     /// Returns an empty set of leases on `owner`, the name used in errors and reports.
     #[must_use]
     pub(crate) fn new(owner: impl Into<Arc<str>>) -> Arc<Self> {
-        Arc::new(Self {
-            owner: owner.into(),
-            held: Mutex::default(),
-            changed: Condvar::new(),
-            given: AtomicU64::new(0),
-        })
+        Arc::new(Self { owner: owner.into(), held: Mutex::default() })
     }
 
     /// Returns the name of the owner.
@@ -256,7 +248,6 @@ impl Leases {
             return Err(Sealed { owner: self.owner.to_string(), kind, since: since.elapsed() });
         }
         let key = held.entries.insert(Entry::new(kind, owner.into(), place));
-        self.given.fetch_add(1, Ordering::Relaxed);
         Ok(Lease { leases: Arc::clone(self), key, also: Vec::new() })
     }
 
@@ -282,12 +273,6 @@ impl Leases {
         self.lock().entries.len()
     }
 
-    /// Returns the number of leases taken since the start.
-    #[must_use]
-    pub(crate) fn given(&self) -> u64 {
-        self.given.load(Ordering::Relaxed)
-    }
-
     /// Returns every held lease, longest first.
     #[must_use]
     pub(crate) fn report(&self) -> Vec<Blocker> {
@@ -296,20 +281,6 @@ impl Leases {
         drop(held);
         blockers.sort_by_key(|blocker| std::cmp::Reverse(blocker.age));
         blockers
-    }
-
-    /// Waits until no lease is held or `deadline` has passed. Returns true if no lease is held.
-    pub(crate) fn wait_free(&self, deadline: Duration) -> bool {
-        let until = crate::deadline::after(deadline);
-        let mut held = self.lock();
-        while !held.entries.is_empty() {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            held = self.changed.wait_timeout(held, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -352,7 +323,6 @@ impl Lease {
     pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
         let mut held = self.leases.lock();
         let key = held.entries.insert(Entry::new(kind, owner.into(), place));
-        self.leases.given.fetch_add(1, Ordering::Relaxed);
         Self { leases: Arc::clone(&self.leases), key, also: Vec::new() }
     }
 
@@ -373,7 +343,6 @@ impl Drop for Lease {
     fn drop(&mut self) {
         let ended = self.leases.lock().entries.remove(self.key);
         debug_assert!(ended.is_some(), "a lease ends once");
-        self.leases.changed.notify_all();
     }
 }
 
@@ -387,7 +356,6 @@ impl fmt::Debug for Lease {
 #[cfg(test)]
 mod tests {
     use super::{LeaseKind, Leases};
-    use std::time::{Duration, Instant};
 
     #[test]
     fn a_lease_is_reported_until_it_is_dropped() {
@@ -396,10 +364,8 @@ mod tests {
         let report = leases.report();
         assert_eq!((report.len(), report[0].kind, report[0].owner.as_str()), (1, LeaseKind::Call, "nm:/m:T:f"));
         assert!(report[0].place.as_deref().is_some_and(|place| place.contains("lease.rs:")), "{report:?}");
-        assert!(!leases.wait_free(Duration::ZERO));
         drop(lease);
-        assert_eq!((leases.count(), leases.given()), (0, 1));
-        assert!(leases.wait_free(Duration::ZERO));
+        assert_eq!(leases.count(), 0);
     }
 
     #[test]
@@ -425,19 +391,5 @@ mod tests {
         leases.unseal();
         assert!(leases.take(LeaseKind::Call, "f").is_ok());
         drop(held);
-    }
-
-    #[test]
-    fn a_wait_ends_with_the_last_lease_and_not_with_its_deadline() {
-        let (leases, begun) = (Leases::new("m"), Instant::now());
-        let lease = leases.take(LeaseKind::Thread, "worker").expect("it is open");
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::sleep(Duration::from_millis(20));
-                drop(lease);
-            });
-            assert!(leases.wait_free(Duration::from_secs(60)));
-        });
-        assert!(begun.elapsed() < Duration::from_secs(60));
     }
 }

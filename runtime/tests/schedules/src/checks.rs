@@ -12,7 +12,7 @@ mod slim_watch;
 mod ticket;
 
 pub use gate::no_call_is_inside_a_shut_and_empty_gate;
-pub use leases::{sealed_and_empty_leases_stay_empty, the_last_lease_wakes_waiting_threads};
+pub use leases::sealed_and_empty_leases_stay_empty;
 pub use slim_watch::{
     a_watch_dropped_by_its_callback_ends, an_unload_ends_a_watch, no_callback_runs_after_its_watch_is_dropped,
 };

@@ -14,7 +14,6 @@ macro_rules! tests {
 }
 
 tests! {
-    the_last_lease_wakes_waiting_threads
     sealed_and_empty_leases_stay_empty
     no_call_is_inside_a_shut_and_empty_gate
     all_waiting_threads_get_the_single_end
