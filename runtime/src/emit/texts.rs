@@ -1,6 +1,6 @@
-//! The texts that a module has in its descriptions once it is mapped: names of members, paths, defaults, signatures.
-//! They become parts of paths and ZCall names, and stand in errors and logs, so each is held to its grammar before
-//! anything is done with any of them. Every door comes by here: a Master, a reload, a Slim, the Default and the canary.
+//! Checks the strings in the descriptions of a mapped module: names of members, paths, defaults, signatures. They become parts of
+//! paths and ZCall names, and are written to errors and logs, so each is checked against its grammar before its first use. Called
+//! by every load: Master, reload, Slim, Default and canary.
 
 use std::collections::HashSet;
 
@@ -16,9 +16,9 @@ use crate::shown::line;
 use crate::zcall::explicit::Ex;
 use crate::zcall::name::ZCallName;
 
-/// The most bytes of a type in words, of a signature, and of a name by which a function is called.
+/// Maximum bytes of a type specifier, of a signature, and of a name by which a function is called.
 const LONGEST_WORDS: usize = 4096;
-/// The most bytes of a default.
+/// Maximum bytes of a default.
 const LONGEST_DEFAULT: usize = 1 << 16;
 
 const IDENTIFIER: &str = "a name is at most 255 bytes of letters, digits and `_`, and does not start with a digit";
@@ -30,10 +30,10 @@ const MEMBER_PATH: &str =
 const ONCE: &str = "a module offers one function of a name";
 const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
 
-/// Whether every text in the module's descriptions follows its grammar.
+/// Checks that every string in the module's descriptions follows its grammar.
 ///
 /// # Errors
-/// [`EmitError::Text`] for the first that is not.
+/// Returns [`EmitError::Text`] for the first string that does not.
 pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
     let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } =
@@ -173,7 +173,7 @@ impl Check<'_> {
         self.properties(path, &import.fields)
     }
 
-    /// The name by which it is called. A name is what its protocol reads back as the same name, so no part of it can pass for another part.
+    /// Returns the call name of an export. The name must parse back to the same parts, so that no part can pass for another.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let wanted = Method { module: self.module, type_path, method };
