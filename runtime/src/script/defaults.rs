@@ -1,5 +1,5 @@
-//! `defaultproperties`: what a class makes of its class default object, line by line, when that has the values of its base's.
-//! All other objects of the class get them with the values of that object.
+//! `defaultproperties`: changes to a class default object, applied line by line after the values of its base are set. Objects of
+//! the class are created with the resulting values.
 
 use alcedo_uc::hir::{Class, Const, Default, DefaultAction};
 
@@ -9,7 +9,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::script::text::{Named, of_const};
 
-/// The lines of a class, and of the subobjects that it has or changes.
+/// Lines of a class, and of the subobjects that it has or changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Defaults {
     own: Vec<Default>,
@@ -17,17 +17,17 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Those of a class; none where it says nothing.
+    /// Returns the defaults of a class; `None` if it has none.
     pub(crate) fn of(class: &Class) -> Option<Self> {
         let subobjects = class.subobjects.iter().map(|found| (found.name.clone(), found.defaults.clone()));
         let defaults = Self { own: class.defaults.clone(), subobjects: subobjects.collect() };
         (!defaults.own.is_empty() || !defaults.subobjects.is_empty()).then_some(defaults)
     }
 
-    /// Does what they say to the class default object.
+    /// Applies the lines to the class default object.
     ///
     /// # Errors
-    /// The line, and what its property cannot be.
+    /// Returns the line, and the reason that its property cannot be set.
     pub(crate) fn apply(&self, world: &World, object: ObjectHandle) -> Result<(), String> {
         for (name, lines) in &self.subobjects {
             let part = world.objects.subobject(object, name);
@@ -39,7 +39,7 @@ impl Defaults {
     }
 }
 
-/// Objects as they are named in the defaults of one class default object.
+/// Formats objects as named in the defaults of one class default object.
 struct In<'a> {
     world: &'a World,
     owner: ObjectHandle,

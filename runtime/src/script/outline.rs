@@ -1,5 +1,5 @@
-//! What can be told of a package before anything it builds on is there: the types it declares, and every word it says, by which
-//! the modules that it needs are found.
+//! Parts of a package that are known without its dependencies: the declared types, and the words in its source, by which the
+//! required modules are found.
 
 use std::collections::BTreeSet;
 
@@ -8,25 +8,25 @@ use alcedo_uc::Diagnostic;
 use alcedo_uc::hir::Path;
 use alcedo_uc::{Parsed, Source};
 
-/// What a package declares and names.
+/// Declared types of a package, and the words in its source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outline {
-    /// Paths of all types it declares.
+    /// Paths of all declared types.
     pub types: Vec<String>,
-    /// Those of them that are classes.
+    /// Paths of the declared classes.
     pub classes: Vec<String>,
-    /// Names by which others use what it declares, in small letters.
+    /// Names by which other packages use the declarations, in lower case.
     pub names: BTreeSet<String>,
-    /// All words of its text that are no comment, no literal text and no type of its own, in small letters; two with a dot between also
-    /// with it.
+    /// All words of the source except comments, literals and its own types, in lower case; two words joined by a dot are also
+    /// listed together.
     pub words: BTreeSet<String>,
 }
 
-/// The outline of the files of a package.
+/// Returns the outline of the files of a package.
 ///
 /// # Errors
-/// What is no text of a script, each with its place; and what is outside of the language, since it would not be told before the
-/// text is right.
+/// Returns syntax errors with their locations, and uses of unsupported parts of the language, which would not be reported before
+/// the syntax is right.
 #[cfg(test)]
 fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
     let parsed = Parsed::of(sources);
@@ -36,7 +36,7 @@ fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>
     }
 }
 
-/// The outline as far as the files can be read.
+/// Returns the outline of all files that can be parsed.
 pub(crate) fn partial_outline(package: &str, sources: &[Source], parsed: &Parsed) -> Outline {
     let said = alcedo_uc::outline(package, sources, parsed);
     let paths = |paths: &[Path]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
