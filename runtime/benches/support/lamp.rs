@@ -1,10 +1,10 @@
-//! The types that `host-types` extends and implements, as a benchmark of the host has them. The glue of the plugin is written of them; the
-//! lamp of the tests has all that this one has, and more.
+//! The types that `host-types` extends and implements, reduced to those that a benchmark of the host needs. The plugin's glue is
+//! generated from them; the lamp of the tests has all of these members, and more.
 
 use alcedo_runtime::CallError;
 use alcedo_runtime::native::{uclass, uinterface};
 
-/// What the host has declared.
+/// An interface of the host.
 #[uinterface(package = "Test")]
 pub(crate) trait Hums {
     /// Hums so often; gives how often it ever did.
@@ -15,7 +15,7 @@ pub(crate) trait Hums {
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 pub(crate) struct Lamp {
-    /// How bright.
+    /// Brightness.
     #[uproperty]
     brightness: f64,
     turned: f64,
@@ -30,7 +30,7 @@ impl Lamp {
         Ok(times)
     }
 
-    /// Flickers once, and asks in the middle of it how often it did.
+    /// Flickers once, and reads the count during that call.
     #[ufunction]
     fn count_inside(&self) -> u32 {
         0
