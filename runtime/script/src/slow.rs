@@ -1,5 +1,5 @@
-//! Operations that take more than a few instructions of the processor: texts, structs, conversions, casts, places behind several
-//! steps, new objects. Those on containers are in [`intrinsic`](crate::intrinsic).
+//! Operations that take more than a few machine instructions: strings, structs, conversions, casts, places with several steps, new
+//! objects. Operations on containers are in [`intrinsic`](crate::intrinsic).
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::{CallError, trap};
@@ -22,10 +22,10 @@ use crate::value::{
 };
 
 impl Machine {
-    /// Does one of them.
+    /// Runs an operation.
     ///
     /// # Errors
-    /// What goes wrong.
+    /// Returns the error of the operation.
     #[inline(never)]
     pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Went, CallError> {
         let put = |slot: &Slot, value: &Value| put(registers, slot, value);
@@ -178,7 +178,7 @@ fn name_of(at: Ptr<'_>) -> Name {
     name(&at.read())
 }
 
-/// What two references are the same by.
+/// Identity key used to compare two references.
 fn reference(value: &Value) -> u64 {
     match value {
         Value::Object(_) | Value::WeakObject(_) | Value::ScriptInterface(_) => handle(value).0,
@@ -186,7 +186,7 @@ fn reference(value: &Value) -> u64 {
     }
 }
 
-/// An operator on two numbers; whether it was a division by zero.
+/// Applies an operator to two numbers. Also returns true for a division by zero.
 fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool), CallError> {
     let (Some(one), Some(two)) = (number(left), number(right)) else {
         return Err(CallError::other(format!("{op:?} of what is no number")));
@@ -362,7 +362,7 @@ fn convert(
             put(&Value::Object(object.unwrap_or_default()))
         }
         Conversion::ToOptional => put(&Value::Optional(Some(Box::new(value)))),
-        // The loader makes something else of these.
+        // The loader compiles these to other instructions.
         Conversion::VectorToRotator(..)
         | Conversion::RotatorToVector(..)
         | Conversion::Triple(..)
@@ -370,7 +370,7 @@ fn convert(
     }
 }
 
-/// What a delegate in a register is bound to.
+/// Returns the binding of a delegate in a register.
 pub(crate) fn bound(registers: &Registers, source: &Source) -> Binding {
     binding(&registers.source(source).read())
 }

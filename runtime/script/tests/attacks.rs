@@ -1,4 +1,4 @@
-//! What goes wrong in the middle of an operation, and what would take too much: the machine is as it was, and says so.
+//! Errors in the middle of an operation, and operations over the limits: the machine reports an error and stays usable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::package::Scripts;
 use crate::support::{made, path, stage, try_stage};
 
-/// A class `Robot` with this body, and an object of it.
+/// Creates a class `Robot` with this body, and an object of it.
 fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
     let scripts = Scripts::with_limits(limits);
     let text = format!("class Robot extends Machine;\n{body}");
@@ -31,7 +31,7 @@ fn robot(body: &str) -> (Scripts, ObjectHandle) {
     robot_of(Limits::default(), body)
 }
 
-/// That a function gives that, and that the machine is at rest then.
+/// Checks the result of a function, and that the machine has no running call afterwards.
 fn check(body: &str, function: &str, wanted: &str) {
     let (scripts, robot) = robot(body);
     assert_eq!(scripts.told(robot, function), wanted);
@@ -51,7 +51,7 @@ fn an_order_that_panics_leaves_no_call_behind() {
     assert_eq!(scripts.told(robot, "Fine"), "3");
 }
 
-/// A log that does something with each line.
+/// A log that calls a function with each line.
 struct Log<F>(F);
 
 impl<F: Fn(String) + 'static> Subscriber for Log<F>
@@ -184,7 +184,7 @@ fn equal_elements_are_removed_in_one_pass_and_the_others_keep_their_order() {
         function int Many() { local array<int> a; a.Length = 400000; return a.RemoveItem(0) * 10 + a.Length; }
     "#;
     check(body, "Both", "3:112244557788");
-    // A splice for each would move 80 billion elements.
+    // A splice per element would move 80 billion elements.
     check(body, "Many", "4000000");
 }
 

@@ -1,4 +1,4 @@
-//! Bytecode that is made by hand.
+//! Hand-written bytecode.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
@@ -42,7 +42,7 @@ fn fib() -> Made {
     ])
 }
 
-/// Calls itself with one more, for ever.
+/// Recurses without end, with an increasing argument.
 fn deeper() -> Made {
     let mut deeper = made("deeper", &[I32], None);
     let next = deeper.register(I32);
@@ -69,7 +69,7 @@ fn calls_that_go_too_deep_are_an_error_with_the_calls_that_led_there() {
     let lines: Vec<_> = error.lines().collect();
     assert!(lines[0].contains("calls itself by way of others, 5 deep"), "{error}");
     assert_eq!(lines[1..], ["    in /Script/Game.Robot:deeper at Robot.uc:2"; 5]);
-    // The machine is as it was.
+    // The machine is still usable.
     assert_eq!(stage.run("fib", &[Value::I32(4)]), Ok(Some(Value::I32(3))));
 }
 
@@ -100,7 +100,7 @@ fn a_conditional_jump_back_counts_as_a_round() {
     assert!(stage.run("endless", &[]).unwrap_err().contains("1000 times"));
 }
 
-/// A robot whose `energy` goes through a script: `store(a)` and `load`.
+/// Functions of a robot that access `energy`: `store(a)` and `load`.
 fn store_and_load() -> Vec<Made> {
     let place = || Place { root: Root::OfSelf("/Script/Game.Robot".into(), "energy".to_owned()), steps: Vec::new() };
     let mut store = made("store", &[I32], None).method();
@@ -126,7 +126,7 @@ fn properties_of_the_object_itself_are_read_and_written() {
         ObjectHandle::NONE,
         0,
     );
-    // A frame of another class never gets to the code.
+    // A frame of another class is refused before any code runs.
     assert!(matches!(stage.call(other, "load", &[]), Err(CallError::WrongClass { .. })));
     stage.world.objects.release(robot);
     assert!(matches!(stage.call(robot, "load", &[]), Err(CallError::Stale { .. })));

@@ -1,5 +1,5 @@
-//! Each function of the library, from text, at the edges of what it takes; and what the language itself has like them: sorts by
-//! a function, functions that run once at a time, elements that are not there.
+//! Functions of the library, called from scripts with edge cases, and related language features: sorts by a function, singular
+//! functions, missing elements.
 
 use alcedo_base::border::CallError;
 use alcedo_reflect::property::PropertyType;
@@ -7,7 +7,7 @@ use alcedo_script::{Limits, library};
 
 use crate::package::Scripts;
 
-/// Evaluates expressions, each with these members and these statements before it.
+/// Evaluates expressions in a class with these members, each after these statements.
 fn table(members: &str, before: &str, rows: &[(&str, &str)]) {
     let functions: String = rows
         .iter()
@@ -324,7 +324,7 @@ fn the_axes_of_a_rotator_are_given_to_three_vectors() {
     );
 }
 
-/// `Outer` and `Name` are these; see `text.rs` for objects in objects.
+/// Checks `Outer` and `Name`; see `text.rs` for nested objects.
 #[test]
 fn what_objects_know_of_themselves_at_the_edges() {
     table(
@@ -390,7 +390,7 @@ fn a_sort_by_a_function_bears_whatever_that_does() {
         "local array<int> a; local int i; for (i = 5; i > 0; i--) { a.AddItem(i); Own.AddItem(i); }",
         &[
             ("a.Sort(Up) -> Shown(a)", "1 2 3 4 5 "),
-            // What the function does to the array meanwhile is overwritten by the sorted elements.
+            // Changes by the function to the array are overwritten by the sorted elements.
             ("Own.Sort(Clears) -> Shown(Own)", "1 2 3 4 5 "),
             ("Own.Sort(Grows) -> Shown(Own)", "1 2 3 4 5 "),
             ("Own.Sort(Fails) -> Shown(Own)", "~an assertion does not hold"),
@@ -426,7 +426,7 @@ fn a_singular_function_does_nothing_while_it_runs_for_the_same_object() {
         singular function int Fails() { Count++; assert(Count > 1); return Count; }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let told = |name: &str| scripts.told(scripts.object(&class), name);
-    // The inner call gives the zero value, and one that comes later runs.
+    // The inner call returns the zero value, and a later call runs.
     assert_eq!(told("Nested"), "10");
     assert_eq!(told("Again"), "2");
     assert_eq!(told("Two"), "11", "each object runs it once");
@@ -472,7 +472,7 @@ fn what_a_run_makes_is_limited_together_and_told_as_such() {
         assert!(*bytes > *limit && *limit == 1 << 20 && setting == "Limits::values", "{name}: {error}");
         assert!(!stack.is_empty());
     }
-    // What ends meanwhile does not count, and each run has the whole limit.
+    // Destroyed objects do not count, and each run has the whole limit.
     assert_eq!(scripts.told(robot, "Churn"), "65536");
     assert_eq!(scripts.told(robot, "Churn"), "65536");
 }

@@ -1,10 +1,10 @@
-//! Text that is checked, made bytecode, declared and run on real objects.
+//! Source that is checked, compiled to bytecode, declared and run on real objects.
 
 use alcedo_reflect::value::Value;
 
 use crate::package::Scripts;
 
-/// Runs functions of a class `Robot`, whose members these are, and compares what they give in words.
+/// Runs functions of a class `Robot` with these members, and compares the results as strings.
 fn check(members: &str, expected: &[(&str, &str)]) {
     let scripts = Scripts::new();
     let text = format!("class Robot extends Machine;\n{members}");
@@ -307,7 +307,7 @@ fn objects_that_only_a_running_script_refers_to_are_no_garbage() {
         function int Held() { local Robot r; local array<Robot> all; r = new class'Robot'; all.AddItem(new class'Robot'); return garbage() * 100 + all.Length; }
         function int LetGo() { return garbage(); }
         "#,
-        // The robot that the test made is held by the call itself.
+        // The call itself holds the robot of the test.
         &[("Held", "1"), ("LetGo", "2")],
     );
 }
@@ -377,7 +377,7 @@ fn what_a_call_writes_to_may_move_while_it_runs() {
         function NoOther(out int v) { Other = none; v = 9; }
         function string OfOther() { Other = self; NoOther(Other.Energy); return Energy $ Other; }
         "#,
-        // The object of the place is found before the call.
+        // The place's object is resolved before the call.
         &[("Element", "5500"), ("Gone", "21"), ("OfOther", "9None")],
     );
 }
@@ -406,14 +406,14 @@ fn nothing_is_written_while_the_host_could_not_take_it_back() {
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let robot = scripts.object(&class);
     let object = scripts.machine.clone();
-    // A collection in slices is under way: writes are announced, and made.
+    // During an incremental collection writes are announced and allowed.
     {
         let _marking = scripts.world.mode.enter(mode::MARKING);
         assert_eq!(scripts.told(robot, "Writes"), "");
     }
     assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(5));
     scripts.world.write(robot, "Energy", &Value::I32(1)).unwrap();
-    // In the middle of a reload functions of the host's are not called at all; a frame that began before it would be refused too.
+    // During a reload functions of the host are not called; a frame that began before the reload would be refused as well.
     let _staging = scripts.world.mode.enter(mode::REBUILDING);
     for name in ["Writes", "Adds", "Others", "Library"] {
         assert!(scripts.told(robot, name).contains("refused before the commit"), "{name}");

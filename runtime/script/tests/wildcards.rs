@@ -1,4 +1,4 @@
-//! Functions that take any struct or any array: those of the library, called from text, from bytecode, and from a block.
+//! Functions that take any struct or any array, called from source, from bytecode, and through a parameter block.
 
 use alcedo_base::border::CallError;
 use alcedo_reflect::decl::{Batch, EnumDecl, PropertyDecl, StructDecl};
@@ -11,7 +11,7 @@ use alcedo_abi::kinds::PropertyKind;
 
 use crate::package::Scripts;
 
-/// Runs functions of a class `Demo`, whose members these are.
+/// Runs functions of a class `Demo` with these members.
 fn check(members: &str, expected: &[(&str, &str)]) {
     let scripts = Scripts::new();
     let text = format!("class Demo extends Machine;\n{members}");

@@ -1,4 +1,4 @@
-//! The working directory of a call is the folder of its library, and no other thread's.
+//! The working directory of a call is the folder of its library, without an effect on other threads.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn a_call_runs_in_the_folder_unless_it_is_declared_without() {
     let here = Import::new("here").returns(plain("i32"));
     assert_eq!(fixture.call(&here, &[]).0, Some(Value::I32(1)));
     assert_eq!(fixture.call(&here.clone().no_cwd(), &[]).0, Some(Value::I32(0)));
-    // All calls of one folder share a thread, so what one leaves the next one has.
+    // All calls of one folder share a thread, so a directory change persists to the next call.
     let me = Import::new("me").returns(plain("u64"));
     let [one, _] = fixture.bind(&me);
     let call = || one.call(&[]).expect("a call").result;

@@ -1,4 +1,4 @@
-//! A library that breaks every rule, one function for each. The host finds it and goes on.
+//! A library that breaks every rule, with one function for each. The host detects each violation and continues.
 
 use alcedo_dll_bind::{Import, RED_ZONE};
 use alcedo_reflect::property::PropertyType;
@@ -55,14 +55,14 @@ fn each_guard_names_the_function_and_the_parameter() {
     let check = |import: Import, arguments: &[Value], place: &str, words: &str| {
         let said = fixture.broken(&import, arguments);
         assert!(said.contains("`Test`") && said.contains(place) && said.contains(words), "{said}\n{place} {words}");
-        // The host is as it was.
+        // Checks that the host still works.
         let fine = Import::new("fine").param("x", plain("i32")).returns(plain("i32"));
         assert_eq!(fixture.call(&fine, &[Value::I32(41)]).0, Some(Value::I32(42)));
     };
     let of_text = |name: &str| Import::new(name).out("s", plain("String"));
     check(of_text("behind_text"), &[text("abc")], "`s`", "bytes behind its end: it is 8 bytes");
     check(of_text("before_text"), &[text("abc")], "`s`", "2 bytes before its start");
-    // What is only passed is looked at as well.
+    // Parameters without `out` are checked as well.
     check(Import::new("before_text").param("s", plain("String")), &[text("")], "`s`", "before its start");
     check(of_text("open_text"), &[text("abc")], "`s`", "without a zero at its end, within 4 units");
     check(of_text("half_text"), &[text("abc")], "`s`", "unit 0 is half of a pair, 0xdc00");

@@ -1,4 +1,4 @@
-//! Libraries come and go: missing ones, rebuilt ones, and what runs when one is closed.
+//! Lifetime of libraries: missing ones, rebuilt ones, and code that runs when one is closed.
 
 use std::cell::RefCell;
 use std::fs;
@@ -25,7 +25,7 @@ fn what_is_missing_does_nothing_and_gives_zero_values() {
         let outcome = function.call(&arguments).expect("a call that does nothing");
         assert_eq!(outcome.result, Some(text("")));
         assert_eq!(outcome.outs, [text("stays"), Value::F32(2.0)]);
-        // What could never be passed is an error all the same.
+        // A call with wrong arguments is an error even without the library.
         assert!(function.call(&[]).is_err());
     }
     let number = Import::new("missing").returns(plain("bool"));
@@ -94,17 +94,17 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
     }
     assert_eq!(value, text("ab"));
     let after = alcedo_sys::process::rss_kib().expect("a number");
-    // Other tests of this process run meanwhile.
+    // Other tests of this process run at the same time.
     assert!(after < before + 64 * 1024, "{before} KiB, then {after} KiB");
 }
 
 thread_local! {
-    /// Functions of the library that calls back, and what they gave.
+    /// Function of the library that calls back, and the results of the calls.
     static BACK: RefCell<Option<Imported>> = const { RefCell::new(None) };
     static GIVEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls the function that is running once more, with a longer text.
+/// Calls the running function again, with a longer string.
 extern "C" fn once_more(depth: i32) -> i32 {
     let word = "x".repeat(depth as usize * 100);
     BACK.with_borrow(|back| {
@@ -127,7 +127,7 @@ fn a_function_that_is_called_while_it_runs_has_buffers_of_its_own() {
         assert_eq!(once_more(4), 4);
         assert_eq!(GIVEN.take(), ["1 true", "2 true", "3 true", "4 true"]);
     }
-    // On the thread of the folder, the host is not there.
+    // Calls on the thread of the folder have no access to the host.
     let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
     let [function, _] = fixture.bind(&import);
     let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;

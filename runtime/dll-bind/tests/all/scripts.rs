@@ -1,5 +1,5 @@
-//! Classes in text that are bound to a C library: the class of the page that this models, as it is written there, in the sample engine,
-//! whose vector is of doubles; and a script that calls it.
+//! Script classes that are bound to a C library: the class of the documentation page that this feature follows, unchanged, in the
+//! sample engine, whose vector has doubles; and a script that calls it.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use alcedo_runtime::{Canary, LeaseKind, ObjectHandle, Runtime};
 
 use crate::support::{compile, compile_cpp, ints, structure, text};
 
-/// As the page has it.
+/// Unchanged from the documentation page.
 const PAGE: &str = "class TestDLLPlayerController extends PlayerController
    DLLBind(TestDLL);
 
@@ -172,7 +172,7 @@ fn a_package_that_is_bound_to_a_library_goes_at_once_in_a_reload_and_in_an_unloa
     assert!(unload.parked.is_empty(), "{end}");
 }
 
-/// C++ of the page without its comments; `page.h` replaces the Windows headers.
+/// C++ of the documentation page without its comments; `page.h` replaces the Windows headers.
 const PAGE_CODE: &str = r#"extern "C"
 {
    struct FVector
@@ -275,7 +275,7 @@ fn a_bool_result_of_a_script_has_its_stated_width_and_without_one_no_ambiguous_v
     }
 }
 
-/// Imports that C cannot serve, each with the line and the reason that the host and `check` report.
+/// Imports that C cannot implement, each with the line and the reason that the host and `check` report.
 const UNREADABLE: &str = "class Wrong extends Actor DLLBind(Wrong);\n\
     dllimport final function Turn(rotator r);\n\
     dllimport final function Names(name n);\n\

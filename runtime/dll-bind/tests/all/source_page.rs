@@ -1,4 +1,4 @@
-//! The three calls of the page that this models, as they are written there, but without message boxes.
+//! The three calls of the documentation page that this feature follows, unchanged except for message boxes.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;

@@ -1,4 +1,4 @@
-//! Calls of plain numbers by Rust types give what calls with values give, and no other types are taken.
+//! Calls of plain numbers by Rust types return the results of calls with values, and other types are refused.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;
