@@ -10,25 +10,25 @@ use crate::zcall::Observed;
 
 const COMMANDS: &[(&str, &str)] = &[
     ("help", "this list"),
-    ("objects [CLASS]", "living objects, with name, class and number"),
-    ("classes", "classes that the loaded modules declare"),
-    ("show OBJECT", "all properties of an object, which is named by name, path or number"),
-    ("get OBJECT PROPERTY", "one property"),
-    ("set OBJECT PROPERTY VALUE", "writes a property; values are written as they are shown"),
-    ("call OBJECT FUNCTION [ARGUMENT…]", "calls a function; texts with spaces stand in quotes"),
-    ("calls", "calls by name that were counted, with their times"),
-    ("calls on|off", "counts calls by name, or does not"),
-    ("calls clear", "forgets what was counted"),
-    ("explain NAME", "which resolvers are called for the name of a call, and what each says"),
-    ("spawn CLASS", "a new object"),
-    ("destroy OBJECT", "ends an object"),
-    ("eval TEXT", "an expression or statements of the language of scripts: `eval Hero'Hero_1'.Health + 1`"),
-    ("blacks", "values in host memory that plugin code owns, by module and type"),
-    ("blacks sites on|off", "writes down, or not, where each of them is made"),
-    ("leases", "why the code of the modules would have to stay mapped now"),
-    ("unloads", "generations that are on their way out, and who keeps them"),
-    ("finalizers", "waits a second at the most for the finalizer thread, and tells how far it came"),
-    ("collect", "destroys the objects that nothing keeps"),
+    ("objects [CLASS]", "lists objects, with name, class and number"),
+    ("classes", "lists the classes of the loaded modules"),
+    ("show OBJECT", "prints all properties of an object, given by name, path or number"),
+    ("get OBJECT PROPERTY", "prints one property"),
+    ("set OBJECT PROPERTY VALUE", "writes a property; values have the printed form"),
+    ("call OBJECT FUNCTION [ARGUMENT…]", "calls a function; strings with spaces are quoted"),
+    ("calls", "counted calls by name, with their times"),
+    ("calls on|off", "turns the counting of calls by name on or off"),
+    ("calls clear", "clears the counts"),
+    ("explain NAME", "resolvers that are called for the name of a call, and the answer of each"),
+    ("spawn CLASS", "creates an object"),
+    ("destroy OBJECT", "destroys an object"),
+    ("eval TEXT", "evaluates script code: `eval Hero'Hero_1'.Health + 1`"),
+    ("blacks", "values in host memory that plugins own, by module and type"),
+    ("blacks sites on|off", "turns tracking of their allocation sites on or off"),
+    ("leases", "leases that keep the code of the modules mapped"),
+    ("unloads", "unloads in progress, and their blockers"),
+    ("finalizers", "waits at most a second for the finalizer thread, and prints its progress"),
+    ("collect", "destroys unreachable objects"),
 ];
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
@@ -85,7 +85,7 @@ impl Runtime {
                 let forms: Vec<_> =
                     COMMANDS.iter().filter(|(form, _)| form.split(' ').next() == Some(*first)).collect();
                 match forms.as_slice() {
-                    [] => format!("`{}` is no command; there are\n{}", shown::line(line), help()),
+                    [] => format!("`{}` is not a command; the commands are\n{}", shown::line(line), help()),
                     forms => format!("`{}` has too few words or too many: write\n{}", shown::line(line), table(forms)),
                 }
             }
@@ -169,11 +169,11 @@ mod tests {
         for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
             for line in [command.replace("|off", ""), command.replace("on|", "")] {
                 let answer = runtime.console(&line);
-                assert!(!answer.is_empty() && !answer.contains("is no command"), "{line}: {answer}");
+                assert!(!answer.is_empty() && !answer.contains("is not a command"), "{line}: {answer}");
             }
         }
         let answer = runtime.console("black sites");
-        assert!(answer.starts_with("`black sites` is no command") && answer.contains("unloads"), "{answer}");
+        assert!(answer.starts_with("`black sites` is not a command") && answer.contains("unloads"), "{answer}");
         assert_eq!(runtime.console("  "), runtime.console("help"));
     }
 
@@ -183,7 +183,7 @@ mod tests {
         let answer = runtime.console("get Cube_1");
         assert_eq!(answer, "`get Cube_1` has too few words or too many: write\nget OBJECT PROPERTY  one property");
         let answer = runtime.console("calls off now");
-        assert!(answer.ends_with("forgets what was counted") && answer.lines().count() == 4, "{answer}");
+        assert!(answer.ends_with("clears the counts") && answer.lines().count() == 4, "{answer}");
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
     fn an_answer_holds_nothing_that_a_terminal_obeys() {
         let runtime = runtime();
         let answer = runtime.console("black\u{1b}[2J\nsites");
-        assert!(answer.starts_with("`black\\u{1b}[2J\\nsites` is no command"), "{answer}");
+        assert!(answer.starts_with("`black\\u{1b}[2J\\nsites` is not a command"), "{answer}");
     }
 
     #[test]

@@ -276,7 +276,7 @@ mod tests {
             let thread = inside.spawn_scoped(scope, move || {
                 let _inside = gate.enter(calling(7), || name(7)).expect("it is open");
                 give.send(()).expect("it listens");
-                wait.recv().expect("it says when");
+                wait.recv().expect("the test sends it");
             });
             take.recv().expect("it is inside");
             let found = gate.inside(name);

@@ -34,7 +34,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The path names no class.
-    #[error("there is no class {path}: {}", unknown_class(*waiting))]
+    #[error("class {path} not found: {}", unknown_class(*waiting))]
     UnknownClass {
         /// Path of the class.
         path: String,

@@ -113,7 +113,7 @@ fn what_does_not_fit_is_not_bound() {
     check(
         "on_quiet",
         "here",
-        expect!["/Script/Game.Listener has no function here to be bound: look at what the class declares"],
+        expect!["/Script/Game.Listener has no function here to bind: check the declarations of the class"],
     );
     assert_eq!(bound(&host, player, "on_scored"), 1);
 }

@@ -261,8 +261,8 @@ fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
     let objects = host.counters().objects;
     host.reload(&[broken(&["meddles-in-rebuild"])]).expect("a Master").into_result().expect("a reload");
     expect![[r#"
-        writing to Engine.SceneComponent (shell) is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
-        spawning an object is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
+        writing to Engine.SceneComponent (shell) is refused before the commit: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
+        spawning an object is refused before the commit: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
     "#]].assert_eq(&record.take());
     assert_eq!(host.objects().get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");
     assert_eq!(host.counters().objects, objects);
@@ -391,9 +391,7 @@ fn without_a_master_there_is_nothing_to_reload_or_unload() {
     }
     assert_eq!(
         host.objects().spawn(FRAGILE).expect_err("no such class").to_string(),
-        format!(
-            "there is no class {FRAGILE}: it is `/Script/<package>.<class>` of a native class or of a loaded module"
-        )
+        format!("class {FRAGILE} not found: it is `/Script/<package>.<class>` of a native class or of a loaded module")
     );
 }
 

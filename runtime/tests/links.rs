@@ -214,7 +214,7 @@ fn only_what_fits_is_bound() {
         "said",
         ear,
         "see",
-        expect!["/Script/Test.Ear has no function see to be bound: look at what the class declares"],
+        expect!["/Script/Test.Ear has no function see to bind: check the declarations of the class"],
     );
     check(
         "soft",

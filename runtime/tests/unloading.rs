@@ -260,7 +260,7 @@ fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
     assert_eq!(warned(&again.warnings), 0, "{again}");
     eventually(&host, "the second image is parked", || host.unloads().parked().len() == 2);
     assert!(
-        host.unloads().parked().iter().all(|line| line.ends_with("as was told when it was loaded")),
+        host.unloads().parked().iter().all(|line| line.ends_with("as reported when it was loaded")),
         "{:?}",
         host.unloads().parked()
     );

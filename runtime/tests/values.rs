@@ -210,7 +210,7 @@ fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
     assert_eq!(reload("second"), rings(), "it is the same interface, declared anew");
     let (rung, told) = reload("mute");
     assert_eq!(rung, "nobody");
-    expect!["Game.Bell implements /Script/Game.Rings no more: references by that lead to none of its objects"]
+    expect!["Game.Bell no longer implements /Script/Game.Rings: references by it no longer resolve to its objects"]
         .assert_eq(&told);
     expect![[r#"Some(Text("not a class that implements /Script/Game.Rings"))"#]]
         .assert_eq(&take().expect("it answers"));

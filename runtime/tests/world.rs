@@ -265,7 +265,7 @@ fn a_changed_build_takes_what_fits() {
     );
     expect![[r#"
         13 objects loaded · 3 conjugates built · 3 fields put back
-          Game.Diver sits on Engine.SceneComponent now: its objects were born anew: 1 objects
+          Game.Diver extends Engine.SceneComponent now: its objects were recreated: 1 objects
           Game.Ghost is not there: its objects are dormant and seen as Engine.Actor until it is: 1 objects
           Game.Phantom is not there: its objects are dormant and seen as Engine.Actor until it is: 1 objects
           Game.Shapeshifter.added   added, default "new here": 2 followed
@@ -281,7 +281,7 @@ fn a_changed_build_takes_what_fits() {
           Game.Diver.seed   removed: 1 dropped
           Game.Diver.root_component   removed
           Game.Diver.label   removed
-          Game.Shapeshifter.tail is no such subobject any more: destroyed
+          Game.Shapeshifter.tail is no longer a subobject: destroyed
           Game.Shapeshifter.wings: every object gets one
           Game.Shapeshifter.mood is of another type: 2 values put aside
           Game.Shapeshifter.regrets is not kept any more: 2 values put aside

@@ -79,7 +79,7 @@ pub enum CallError {
     },
     /// The action is not allowed before the commit, because a rollback could not undo it.
     #[error(
-        "{action} is refused before the commit of what comes up: until then new code may read anything, write only what it \
+        "{action} is refused before the commit: until then new code may read anything, write only what it \
          is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, \
          or never"
     )]
@@ -140,7 +140,7 @@ pub enum CallError {
         what: String,
     },
     /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or it was returned.
-    #[error("a {what} of {age} ago has expired: `clone()` what is to be kept for longer than its call or generation")]
+    #[error("a {what} borrowed {age} ago has expired: `clone()` values that outlive their call or generation")]
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
@@ -156,7 +156,7 @@ pub enum CallError {
         limit: u32,
     },
     /// Values would exceed the memory limit; no memory was allocated for them.
-    #[error("{what} would take {bytes} bytes, of {limit} that are allowed: keep less of it, or raise `{setting}`")]
+    #[error("{what} would take {bytes} bytes, of {limit} that are allowed: reduce it, or raise `{setting}`")]
     TooLarge {
         /// The value, or all values of the call together.
         what: String,
@@ -234,7 +234,7 @@ fn at(place: Option<&SourcePlace>) -> String {
 fn stale(handle: ObjectHandle) -> String {
     match handle.is_none() {
         true => "the reference is to no object: check `is_none` before using it".to_owned(),
-        false => format!("object {handle} is gone: ask `is_expired` before using a handle that was kept"),
+        false => format!("object {handle} is gone: check `is_expired` before using a stored handle"),
     }
 }
 

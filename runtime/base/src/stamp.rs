@@ -114,7 +114,7 @@ mod tests {
         stamp.open();
         assert_eq!((stamp.get(), stamp.count()), (Stamp::SHUT, kept));
         stamp.open();
-        assert_eq!(stamp.get(), kept, "nothing has changed meanwhile");
+        assert_eq!(stamp.get(), kept, "nothing has changed");
         stamp.shut();
         stamp.change();
         assert_eq!(stamp.get(), Stamp::SHUT);

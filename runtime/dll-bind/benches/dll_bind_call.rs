@@ -59,7 +59,7 @@ fn from_python(group: &mut BenchmarkGroup<'_, WallTime>, way: &str, library: &Pa
     started.args(["-c", PYTHON, way]).arg(library);
     let started = started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let skipped = |why: &str| eprintln!("dll_bind_call/{way} was left out: {why}");
-    let Ok(mut python) = started else { return skipped("there is no python3") };
+    let Ok(mut python) = started else { return skipped("python3 not found") };
     let (Some(mut rounds), Some(times)) = (python.stdin.take(), python.stdout.take()) else {
         return skipped("python3 takes no input");
     };

@@ -18,7 +18,7 @@ use crate::machine::Machine;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompileError {
     /// The function of the body is not declared.
-    #[error("there is no function {function} to give a body to: declare the package's classes first")]
+    #[error("function {function} of a body is not declared: declare the package's classes first")]
     NoFunction {
         /// Path of the function.
         function: String,

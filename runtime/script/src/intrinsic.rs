@@ -23,7 +23,7 @@ fn failed(error: ContainerError) -> CallError {
 }
 
 fn no_container(ty: &PropertyType) -> CallError {
-    CallError::other(format!("a {ty} is no container of that kind"))
+    CallError::other(format!("a {ty} is not a container of that kind"))
 }
 
 impl Machine {

@@ -189,7 +189,7 @@ fn reference(value: &Value) -> u64 {
 /// Applies an operator to two numbers. Also returns true for a division by zero.
 fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool), CallError> {
     let (Some(one), Some(two)) = (number(left), number(right)) else {
-        return Err(CallError::other(format!("{op:?} of what is no number")));
+        return Err(CallError::other(format!("{op:?} of a value that is not a number")));
     };
     if op == Op::ClockwiseFrom {
         let whole = |number: Number| if let Number::Whole(it) = number { it as i32 } else { 0 };

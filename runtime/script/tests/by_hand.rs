@@ -187,7 +187,7 @@ fn bytecode_that_does_not_fit_is_refused_with_the_instruction() {
             let one = made.constant(I32, Const::Int(1));
             vec![Ins::Copy { to: one, from: 0 }]
         }),
-        ("there is no place 0", |_| vec![Ins::Load { to: 1, place: 0 }]),
+        ("place 0 does not exist", |_| vec![Ins::Load { to: 1, place: 0 }]),
         ("the object itself in a static function", |made| {
             let object = made.typed("Object(/Script/Game.Robot)".parse().unwrap());
             vec![Ins::SelfObject { to: object }]

@@ -97,7 +97,7 @@ fn mathematics_at_the_edges() {
 
 #[test]
 fn only_vectors_have_a_length() {
-    table("", "local Score s;", &[("VSize(s)", "~v_size: a /Script/Engine.Score is no vector")]);
+    table("", "local Score s;", &[("VSize(s)", "~v_size: a /Script/Engine.Score is not a vector")]);
 }
 
 #[test]
@@ -223,16 +223,16 @@ fn arrays_at_the_edges() {
             ("array_append(a, none_of_it) -> Shown(a)", "3 2 1 "),
             ("array_insert(a, 9, 0) -> Shown(a)", "9 3 2 1 "),
             ("array_insert(a, 9, 3) -> Shown(a)", "3 2 1 9 "),
-            ("array_insert(a, 9, 4) -> Shown(a)", "~array_insert: there is no element 4, the array has 4"),
-            ("array_insert(a, 9, -1) -> Shown(a)", "~there is no element -1"),
+            ("array_insert(a, 9, 4) -> Shown(a)", "~array_insert: element 4 is out of range: the array has 4"),
+            ("array_insert(a, 9, -1) -> Shown(a)", "~element -1 is out of range"),
             ("array_remove(a, 1) -> Shown(a)", "3 1 "),
-            ("array_remove(a, 3) -> Shown(a)", "~array_remove: there is no element 3, the array has 3"),
+            ("array_remove(a, 3) -> Shown(a)", "~array_remove: element 3 is out of range: the array has 3"),
             ("array_remove_item(a, 2)", "True"),
             ("array_remove_item(a, 7)", "False"),
             ("array_clear(a) -> Shown(a)", ""),
             ("array_resize(a, 5) -> Shown(a)", "3 2 1 0 0 "),
             ("array_resize(a, 1) -> Shown(a)", "3 "),
-            ("array_resize(a, -1) -> Shown(a)", "~there are no arrays of -1 elements"),
+            ("array_resize(a, -1) -> Shown(a)", "~an array cannot have -1 elements"),
             ("array_shuffle(a) -> a[0] + a[1] + a[2]", "6"),
             ("array_shuffle(none_of_it) -> none_of_it.Length", "0"),
             ("array_sort_by(named, 'Who') -> Who(named)", "ABC"),
@@ -240,7 +240,7 @@ fn arrays_at_the_edges() {
             ("array_sort_by(named, 'Rank') -> Who(named)", "ACB"),
             ("array_sort_by(named, 'Weight') -> Who(named)", "CBA"),
             ("array_sort_by(named, 'Nothing') -> Who(named)", "~has no field `Nothing`: it has Who, Rank, Weight"),
-            ("array_sort_by(a, 'Who') -> Shown(a)", "~the elements are no structs: it is an array of i32"),
+            ("array_sort_by(a, 'Who') -> Shown(a)", "~the elements are not structs: it is an array of i32"),
             ("array_length(a)", "3"),
             ("array_length(none_of_it)", "0"),
             ("array_last_index(a)", "2"),
@@ -250,11 +250,11 @@ fn arrays_at_the_edges() {
             ("array_contains(a, 1)", "True"),
             ("array_contains(none_of_it, 1)", "False"),
             ("array_get(a, 0)", "3"),
-            ("array_get(a, 3)", "~array_get: there is no element 3, the array has 3"),
+            ("array_get(a, 3)", "~array_get: element 3 is out of range: the array has 3"),
             ("array_set(a, 1, 9) -> Shown(a)", "3 9 1 "),
-            ("array_set(a, 4, 9) -> Shown(a)", "~array_set: there is no element 4, the array has 3"),
+            ("array_set(a, 4, 9) -> Shown(a)", "~array_set: element 4 is out of range: the array has 3"),
             ("array_set(a, 4, 9, true) -> Shown(a)", "3 2 1 0 9 "),
-            ("array_set(a, -1, 9, true) -> Shown(a)", "~there is no element -1"),
+            ("array_set(a, -1, 9, true) -> Shown(a)", "~element -1 is out of range"),
             ("array_is_valid_index(a, 2)", "True"),
             ("array_is_valid_index(a, 3)", "False"),
             ("array_is_valid_index(a, -1)", "False"),
@@ -262,7 +262,7 @@ fn arrays_at_the_edges() {
             ("array_is_empty(none_of_it)", "True"),
             ("array_swap(a, 0, 2) -> Shown(a)", "1 2 3 "),
             ("array_swap(a, 1, 1) -> Shown(a)", "3 2 1 "),
-            ("array_swap(a, 0, 3) -> Shown(a)", "~array_swap: there is no element 3, the array has 3"),
+            ("array_swap(a, 0, 3) -> Shown(a)", "~array_swap: element 3 is out of range: the array has 3"),
             ("array_reverse(a) -> Shown(a)", "1 2 3 "),
             ("array_reverse(none_of_it) -> none_of_it.Length", "0"),
             ("array_numeric_property_average(named, 'Weight')", "-2.0000"),
@@ -288,7 +288,7 @@ fn sets_and_maps_at_the_edges() {
             ("set_is_empty(s)", "False"),
             ("set_clear(s) -> set_is_empty(s)", "True"),
             ("set_to_array(s, a) -> a.Length $ \" \" $ Sum(a)", "2 3"),
-            ("set_to_array(s, f) -> f.Length", "~is no array of i32, which is what it gets"),
+            ("set_to_array(s, f) -> f.Length", "~expected an array of i32"),
             ("set_union(s, other) -> set_length(s)", "3"),
             ("set_union(s, s) -> set_length(s)", "2"),
             ("set_intersection(s, other) -> set_length(s) $ set_contains(s, 2)", "1True"),
@@ -309,7 +309,7 @@ fn sets_and_maps_at_the_edges() {
             ("map_clear(m) -> map_is_empty(m)", "True"),
             ("map_keys(m, texts) -> texts[0] $ texts[1]", "xy"),
             ("map_values(m, a) -> a[0] $ a[1]", "78"),
-            ("map_values(m, texts) -> texts.Length", "~is no array of i32, which is what it gets"),
+            ("map_values(m, texts) -> texts.Length", "~expected an array of i32"),
             ("map_add(Named, 'n', \"t\") -> map_contains(Named, 'n')", "True"),
         ],
     );

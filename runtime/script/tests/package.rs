@@ -241,7 +241,7 @@ impl Scripts {
         let class = self.world.objects.class(object).expect("it is there");
         let ty = class.find_function(name).and_then(|function| function.result()).map(|result| result.ty.clone());
         let value = match self.call(object, name, &[]) {
-            Ok(value) => value.unwrap_or_else(|| panic!("{name} gives nothing")),
+            Ok(value) => value.unwrap_or_else(|| panic!("{name} returns nothing")),
             Err(error) => return error.to_string(),
         };
         match value {

@@ -97,13 +97,13 @@ fn the_average_of_a_field_is_right_for_numbers_and_enums_and_nothing_else() {
             ("OfFloat", "0.75"),
             ("OfEnum", "1"),
             ("OfHost", "0.375"),
-            ("ByShownName", "~Player Name is a String, which is no number"),
+            ("ByShownName", "~Player Name is a String, which is not a number"),
             ("ByShownNumber", "1.5"),
             ("OfLocal", "30"),
             ("Empty", "0"),
             ("Missing", "~has no field `Colour`: it has Title, Value, Size, Ratio, Level"),
-            ("NoNumber", "~Title is a String, which is no number"),
-            ("NoStruct", "~the elements are no structs: it is an array of i32"),
+            ("NoNumber", "~Title is a String, which is not a number"),
+            ("NoStruct", "~the elements are not structs: it is an array of i32"),
             ("Again", "15"),
         ],
     );
@@ -152,7 +152,7 @@ fn arrays_of_any_type_are_changed_where_they_lie() {
             ("Sorted", "three two zwei one one"),
             ("Shuffled", "19020"),
             ("Removed", "c,"),
-            ("Behind", "~there is no element 99, the array has 2"),
+            ("Behind", "~element 99 is out of range: the array has 2"),
         ],
     );
 }

@@ -107,7 +107,7 @@ pub(crate) fn binding_of(
 ) -> Result<Binding, CallError> {
     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
     let found = class.find_function(function).ok_or_else(|| CallError::NotFound {
-        message: format!("{} has no function {function} to be bound: look at what the class declares", class.path),
+        message: format!("{} has no function {function} to bind: check the declarations of the class", class.path),
     })?;
     if found.words() != signature {
         let (found, wanted) = (found.signature(), signature.to_owned());

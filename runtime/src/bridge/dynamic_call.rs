@@ -107,7 +107,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
         Some(class.find_function(&core.world.names.text(binding.function))?.words().to_owned())
     };
     let signature = delegates::bindings(bound).iter().find_map(signature_of).ok_or_else(|| CallError::NotFound {
-        message: "the delegate leads to no function of a living object: bind it first".into(),
+        message: "the delegate is not bound to a function of a living object: bind it first".into(),
     })?;
     let word = match bound {
         Value::Multicast(_) => "MulticastDelegate",
@@ -618,7 +618,7 @@ mod tests {
         ] {
             let before = READ.get();
             let handle = resolve(&core, name).expect(name);
-            assert!(READ.get() - before <= 1, "{name}: once, unless whoever registered it has read it");
+            assert!(READ.get() - before <= 1, "{name}: read once, unless registration has read it");
             let resolved = READ.get();
             for _ in 0..3 {
                 call(&core, handle, &arguments).expect(name);

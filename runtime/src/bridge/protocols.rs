@@ -67,7 +67,7 @@ mod tests {
 
     fn check_refused(text: &str, at: usize, says: &str) {
         let error = built_in().read(text).expect_err(text).to_string();
-        let place = format!("is no ZCall name: {says} at byte {at}; write ");
+        let place = format!("is not a ZCall name: {says} at byte {at}; write ");
         assert!(error.contains(&place) && error.contains(&*text.escape_debug().to_string()), "{error}");
     }
 
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn an_error_shows_the_right_form() {
         let error = built_in().read("uf:/Script/Engine.Actor").expect_err("no member").to_string();
-        let expected = "`uf:/Script/Engine.Actor` is no ZCall name: `:` is missing at byte 23; \
+        let expected = "`uf:/Script/Engine.Actor` is not a ZCall name: `:` is missing at byte 23; \
                         write `uf:/Script/Package.Type:Function`";
         assert_eq!(error, expected);
     }

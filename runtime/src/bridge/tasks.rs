@@ -306,7 +306,7 @@ impl Tasks {
     /// Returns the gate of a module that may schedule jobs, or an error if its jobs have ended.
     pub(crate) fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
         let gates = self.gates.borrow();
-        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module that asks".into() })
+        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the calling module".into() })
     }
 
     fn receive(&self, world: &World, red: &RedStack) {

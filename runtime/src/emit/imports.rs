@@ -279,7 +279,7 @@ fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
             }
             Some(there) if there.offset != field.offset => {
                 return format!(
-                    "whose field `{name}` lies at byte {} here and at byte {} in the module",
+                    "whose field `{name}` is at byte {} here and at byte {} in the module",
                     there.offset, field.offset
                 );
             }

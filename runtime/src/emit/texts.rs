@@ -24,7 +24,7 @@ const LONGEST_DEFAULT: usize = 1 << 16;
 const IDENTIFIER: &str = "a name is at most 255 bytes of letters, digits and `_`, and does not start with a digit";
 const WORDS: &str = "types and signatures are at most 4096 bytes, without control characters";
 const DEFAULT: &str = "a default is at most 65536 bytes";
-const META: &str = "what is said of a member is at most 65536 bytes";
+const META: &str = "metadata of a member is at most 65536 bytes";
 const MEMBER_PATH: &str =
     "a type or a member has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
 const ONCE: &str = "a module offers one function of a name";

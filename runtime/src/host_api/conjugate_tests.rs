@@ -220,7 +220,7 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
 fn a_red_ends_with_its_call_and_its_clone_does_not() {
     let host = Host::new();
     host.set_scores(&[4.0]);
-    assert!(host.lend(host.scores()).is_err(), "there is no call it could be lent for");
+    assert!(host.lend(host.scores()).is_err(), "no call is open that could borrow it");
     let (red, black) = host.in_a_call(|| {
         let red = host.lend(host.scores()).expect("a property");
         let state = host.state(red).expect("it was given out");
@@ -363,7 +363,7 @@ fn a_conjugate_is_opened_as_what_it_is_and_as_nothing_else() {
 fn what_a_call_gives_back_is_known_before_it() {
     let host = Host::new();
     for (name, signature) in [("give", "f64 -> Array(f64)"), ("count", "Array(f64) -> u32"), ("hear", "String")] {
-        let body: dynamic_call::Body = Rc::new(|_| panic!("nobody calls it"));
+        let body: dynamic_call::Body = Rc::new(|_| panic!("never called"));
         dynamic_call::register(&host.core, name, signature.parse().expect("a signature"), Effect::Any, body)
             .expect("a free name");
     }

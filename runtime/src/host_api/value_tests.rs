@@ -163,7 +163,7 @@ fn an_array_is_spliced_and_reserved() {
     let raw = unsafe { array.own.at().cast::<ArrayRaw>().read() };
     assert_eq!((reserved, raw.capacity >= 104), (None, true));
     let text = module.hold("String", "a");
-    assert!(module.splice(&text, ObjectHandle::NONE, (0, 0, 1)).is_some(), "a text is no array");
+    assert!(module.splice(&text, ObjectHandle::NONE, (0, 0, 1)).is_some(), "a string is not an array");
 }
 
 #[test]

@@ -339,7 +339,7 @@ pub enum LoadError {
         parked: Vec<String>,
     },
     /// The living Master has no module of this name.
-    #[error("there is no module {module} in the living Master: `modules` lists those that are")]
+    #[error("the living Master has no module {module}: `modules` lists its modules")]
     NoModule {
         /// Requested name.
         module: String,
@@ -351,7 +351,7 @@ pub enum LoadError {
         generation: u64,
     },
     /// No Master load context exists.
-    #[error("there is no Master load context: create it with `create_master`")]
+    #[error("no Master load context exists: create it with `create_master`")]
     NoMaster,
 }
 

@@ -27,7 +27,7 @@ impl Stays {
 
     /// Formats the reasons only, for an image whose help was reported before.
     pub(crate) fn briefly(&self) -> String {
-        format!("{}, as was told when it was loaded", self.why)
+        format!("{}, as reported when it was loaded", self.why)
     }
 }
 

@@ -28,8 +28,8 @@ use crate::object::value::{Binding, Value};
 
 /// Signature of a delegate: a function type with up to eight parameters.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no signature of a delegate",
-    label = "write `fn(A, B) -> R`, of values that native functions take and give"
+    message = "`{Self}` is not a signature of a delegate",
+    label = "write `fn(A, B) -> R`, of values that native functions take and return"
 )]
 pub trait Signature: 'static {
     /// Parameter types.
@@ -432,7 +432,7 @@ macro_rules! delegates {
                 $seen(Located::new(view, class, name))
             }
 
-            #[allow(unused_variables, reason = "there is no value of some")]
+            #[allow(unused_variables, reason = "some types have no value")]
             fn put<'f>(self, $view: &impl View<'f>, $property: &PropertyRef) -> Result<(), CallError> {
                 let $value = self.0;
                 $put

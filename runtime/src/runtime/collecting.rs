@@ -75,7 +75,7 @@ impl Runtime {
                 Err(error @ Error::NotASafePoint { .. }) => {
                     tracing::debug!(%error, "a collection waits for the next safe point");
                 }
-                Err(error) => tracing::error!(%error, "a collection is given up"),
+                Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
             Some(Wanted::InSlices) => {
                 self.inner.slicing.set(true);
@@ -93,7 +93,7 @@ impl Runtime {
             Ok(None) => {}
             Err(error) => {
                 self.inner.slicing.set(false);
-                tracing::error!(%error, "a collection in slices is given up");
+                tracing::error!(%error, "an incremental collection was aborted");
             }
         }
     }

@@ -76,8 +76,8 @@ impl Named for In<'_> {
 
 fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Default) -> Result<(), String> {
     let told = |error: &dyn std::fmt::Display| format!("line {}: {} {error}", line.line, line.property);
-    let class = world.objects.class(object).ok_or_else(|| told(&"is of an object that is gone"))?;
-    let property = class.find_property(&line.property).ok_or_else(|| told(&"is not there any more"))?;
+    let class = world.objects.class(object).ok_or_else(|| told(&"belongs to a destroyed object"))?;
+    let property = class.find_property(&line.property).ok_or_else(|| told(&"no longer exists"))?;
     let named = In { world, owner, itself: object };
     let read = |value: &Const, ty: &PropertyType| {
         Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| told(&error))

@@ -88,7 +88,7 @@ mod tests {
     fn text_that_is_none_is_told_with_its_file() {
         let good = Source::new("A.uc", "class A extends Object;");
         let bad = Source::new("B.uc", "class B extends Object;\nfunction F( {");
-        let found = outline("Tale", &[good, bad]).expect_err("it is no text of a script");
+        let found = outline("Tale", &[good, bad]).expect_err("it has syntax errors");
         assert!(found.iter().all(|found| found.file == 1) && !found.is_empty(), "{found:?}");
     }
 }

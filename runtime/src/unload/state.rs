@@ -78,7 +78,7 @@ impl ContextState {
         match self {
             Self::Alive => "it has to begin its unload first",
             Self::Unloading => "it is unloading; wait on the ticket that was given for it",
-            Self::Blocked => "the blocker report says what keeps it; end that, or park it",
+            Self::Blocked => "the blocker report lists its blockers; release them, or park it",
             Self::Parked => "its image stays mapped for good; create a new context",
             Self::Dead => "its image is gone; create a new context",
         }

@@ -93,7 +93,7 @@ struct Look<'a> {
 /// Handle of an unload that has begun. Clones share the unload; a ticket may be kept without limit and dropped at any time. Any
 /// thread.
 #[derive(Clone)]
-#[must_use = "the unload has begun; the ticket tells whether it ends"]
+#[must_use = "the unload has begun; the ticket reports its end"]
 pub struct UnloadTicket {
     shared: Arc<Shared>,
 }

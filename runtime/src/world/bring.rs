@@ -329,7 +329,7 @@ impl<'a> Bringing<'a> {
                 // A dormant object keeps its subobjects, because its class may need them when it returns.
                 None if is_asleep => {}
                 None => {
-                    let words = format!("{}.{name} is no such subobject any more: destroyed", plan.class.short_path());
+                    let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());
                     self.tell(words);
                     self.doomed.insert(child);
                 }

@@ -22,7 +22,7 @@ pub enum WorldError {
         source: std::io::Error,
     },
     /// The path is a folder, a pipe or a device.
-    #[error("{} is no regular file: name one that `save_world` wrote", path.display())]
+    #[error("{} is not a regular file: name one that `save_world` wrote", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,

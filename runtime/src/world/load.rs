@@ -86,7 +86,7 @@ fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
             Fate::Asleep { seen_as } => {
                 format!("is not there: its objects are dormant and seen as {} until it is", short(seen_as))
             }
-            Fate::Reborn { onto } => format!("sits on {} now: its objects were born anew", short(onto)),
+            Fate::Reborn { onto } => format!("extends {} now: its objects were recreated", short(onto)),
         };
         Some(ClassFate { class: short(&file.classes[class as usize].path).to_owned(), change, objects })
     };

@@ -95,7 +95,7 @@ pub enum FormatError {
     },
     /// The file is shorter or longer than its head states.
     #[error(
-        "it has {found} bytes where its head says {wanted}: it was cut off or is still being written; copy it anew"
+        "it has {found} bytes where its head states {wanted}: it was cut off or is still being written; copy it again"
     )]
     Length {
         /// Actual number of bytes.
@@ -112,7 +112,7 @@ pub enum FormatError {
         wanted: u64,
     },
     /// Two objects have the same path.
-    #[error("{path} is object {first} and object {second}: names are unique in an outer, so rename one and save anew")]
+    #[error("{path} is object {first} and object {second}: names are unique in an outer, so rename one and save again")]
     SamePath {
         /// The path, truncated if long.
         path: String,
@@ -122,7 +122,7 @@ pub enum FormatError {
         second: usize,
     },
     /// An object has an invalid name.
-    #[error("object {object} cannot be called \"{name}\": {problem}; rename it and save anew")]
+    #[error("object {object} cannot be called \"{name}\": {problem}; rename it and save again")]
     ObjectName {
         /// Index of the object in the file.
         object: usize,

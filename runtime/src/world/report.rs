@@ -76,7 +76,7 @@ mod tests {
                 ..PropertyChange::default()
             }],
             classes: vec![ClassFate { class: "Game.Ball".into(), change: "is not there".into(), objects: 2 }],
-            structure: vec!["Game.Cube.tail is no subobject any more: 1 destroyed".into()],
+            structure: vec!["Game.Cube.tail is no longer a subobject: 1 destroyed".into()],
             unresolved: vec!["Cube_1.friend: nothing is at /World/x".into()],
         };
         expect_test::expect![[r#"
@@ -84,7 +84,7 @@ mod tests {
               3 objects had to make room
               Game.Ball is not there: 2 objects
               Game.Cube.speed   f32 → f64: 1,000 kept their own
-              Game.Cube.tail is no subobject any more: 1 destroyed
+              Game.Cube.tail is no longer a subobject: 1 destroyed
               Game.Cube.mood is of another type: 2 values put aside
               Cube_1.friend: nothing is at /World/x"#]]
         .assert_eq(&report.to_string());

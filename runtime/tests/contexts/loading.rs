@@ -17,7 +17,7 @@ fn b1_a_path_is_absolute_and_leads_to_a_module() {
     assert!(matches!(slim.load_path("target/x.so"), Err(ContextError::PathNotAbsolute { .. })));
     assert!(matches!(slim.load_path(dir.path().join("nowhere.so")), Err(ContextError::NoFile { .. })));
     assert!(matches!(slim.load_path(&garbage), Err(ContextError::BadImage { .. })));
-    assert!(refusal(slim.load_path(&empty)).contains("empty.so is no module:"));
+    assert!(refusal(slim.load_path(&empty)).contains("empty.so is not a module:"));
     assert!(slim.modules().is_empty());
 }
 
@@ -44,7 +44,7 @@ fn b3_a_module_comes_from_bytes() {
     assert_eq!((module.name.as_str(), module.origin.as_deref()), ("reports", None));
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
     let refused = refusal(slim.load_bytes("half", &bytes[..bytes.len() / 2], None));
-    assert!(refused.starts_with("<half> is no module:"), "{refused}");
+    assert!(refused.starts_with("<half> is not a module:"), "{refused}");
     assert!(matches!(slim.load_bytes("none", &[], None), Err(ContextError::BadImage { .. })));
 }
 
@@ -64,7 +64,7 @@ fn b3_a_module_comes_from_any_reader_from_where_it_stands_to_its_end() {
     assert_eq!(fs::read(format!("{}.debug", module.image.display())).expect("it is there"), b"what debuggers read");
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
     let refused = refusal(slim.load_reader("used up", &mut reader, None));
-    assert!(refused.starts_with("<used up> is no module:"), "{refused}");
+    assert!(refused.starts_with("<used up> is not a module:"), "{refused}");
 
     let file = fs::File::open(reports(2)).expect("it was built");
     gone(&slim.replace_reader("a file", file, None).expect("it comes up"));

@@ -458,7 +458,8 @@ fn a_module_that_says_it_has_hooks_has_a_slot_for_them() {
         let mut elf = scene.body().to_vec();
         elf[name + 1] = b'A';
         scene.put_sealed(&elf);
-        let says = "broken: its slot for hooks (.alcedo.hooks) is missing, though its manifest says that it has hooks";
+        let says =
+            "broken: its slot for hooks (.alcedo.hooks) is missing, though its manifest states that it has hooks";
         scene.is_refused_as("a slot under another name", says, |error| matches!(error, LoadError::HookSlot { .. }));
         scene.the_whole_one_goes_live();
     });

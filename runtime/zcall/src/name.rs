@@ -146,6 +146,6 @@ mod tests {
     #[test]
     fn an_error_shows_the_right_form() {
         let error = ZCallName::read("at:/7", &Cells).expect_err("no column");
-        assert_eq!(error.to_string(), "`at:/7` is no ZCall name: `.` is missing at byte 5; write `at:/row.column`");
+        assert_eq!(error.to_string(), "`at:/7` is not a ZCall name: `.` is missing at byte 5; write `at:/row.column`");
     }
 }

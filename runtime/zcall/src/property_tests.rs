@@ -198,7 +198,7 @@ fn check_life(events: &[Event]) {
                 let found = table.resolve(&chain, &text, 0);
                 assert_eq!(found.is_ok(), owner.is_some(), "{found:?}");
                 if let (Ok(handle), Some((_, owner))) = (found, owner) {
-                    assert_eq!(handle.0 < 0, *owner != 0, "the sign tells who implements it");
+                    assert_eq!(handle.0 < 0, *owner != 0, "the sign identifies the implementer");
                     let known = given.insert(handle.0, (text.clone(), ModuleId(*owner)));
                     assert!(
                         known.is_none_or(|known| known == (text, ModuleId(*owner))),
@@ -271,7 +271,7 @@ proptest! {
         }
         let mut buffer = BufferMut::over(&mut slots);
         if Slot::EMPTY.kind().is_some() && !buffer.is_empty() {
-            assert!(buffer.put(0, Slot::from_bits(SlotType::POINTER, 8)).is_err(), "nobody puts an address");
+            assert!(buffer.put(0, Slot::from_bits(SlotType::POINTER, 8)).is_err(), "addresses cannot be put");
             assert!(buffer.pointer(0).is_err(), "and there is none");
         }
     }

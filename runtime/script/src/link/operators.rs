@@ -187,7 +187,7 @@ impl Linker<'_> {
             Made::OfTwo(Op::Eq | Op::Ne, _) => self.want_bool(to)?,
             Made::OfTwo(Op::Dot, num) => self.want_num(to, num)?,
             _ if self.type_of(to)? == self.type_of(left)? => {}
-            _ => return Err(format!("a {} goes to a {}", self.type_of(left)?, self.type_of(to)?)),
+            _ => return Err(format!("a {} is assigned to a {}", self.type_of(left)?, self.type_of(to)?)),
         }
         if let (Made::Scaled(Op::Mul, Num::F32, Num::F32), Some(Value::F32(by)), true) =
             (made, self.constant(right)?, self.in_frame(&[left]))

@@ -57,7 +57,7 @@ pub(crate) enum FrameError {
         "the other side speaks version {0} of the protocol, this one speaks {VERSION}: start a canary of the same build"
     )]
     Version(u16),
-    #[error("a frame says that it has {0} bytes, and none has more than {LONGEST}")]
+    #[error("a frame states {0} bytes, and the maximum is {LONGEST}")]
     TooLong(usize),
     #[error("a frame belongs to another conversation")]
     Token,

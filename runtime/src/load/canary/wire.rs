@@ -81,7 +81,7 @@ mod socket {
         /// # Errors
         /// Returns an error if the other side is closed, or the message does not fit into a frame.
         pub(crate) fn say(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
-            let unknown = || io::Error::new(ErrorKind::NotConnected, "nobody has asked yet");
+            let unknown = || io::Error::new(ErrorKind::NotConnected, "no request was received yet");
             if self.speaker.is_none() {
                 self.speaker = self.listener.token().map(Speaker::new);
             }
@@ -151,7 +151,7 @@ mod socket {
     pub(crate) enum Wire {}
 
     fn none<T>() -> io::Result<T> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "there are no canaries on this platform"))
+        Err(io::Error::new(io::ErrorKind::Unsupported, "canaries are not supported on this platform"))
     }
 
     impl Wire {

@@ -20,7 +20,7 @@ pub(super) fn next_place() -> u64 {
 }
 
 /// Guard of a step of this thread, and of the steps nested in it.
-#[must_use = "the step is over when this is dropped"]
+#[must_use = "the step ends when this is dropped"]
 pub(super) struct UnderWay {
     depth: usize,
     /// Steps belong to the thread that began them.
@@ -99,7 +99,7 @@ mod tests {
                 let threads = [0, 1, 2].map(|at| {
                     let (works, all_have_one) = (&works, &all_have_one);
                     scope.spawn(move || {
-                        let _own = begin(Sort::Claiming, &works[at..=at]).expect("nobody else wants it yet");
+                        let _own = begin(Sort::Claiming, &works[at..=at]).expect("no other thread claims it yet");
                         all_have_one.wait();
                         let next = (at + 1) % THREADS;
                         begin(Sort::Asking, &works[next..=next]).map(drop)

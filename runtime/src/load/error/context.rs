@@ -26,7 +26,7 @@ pub enum ContextError {
         reason: String,
     },
     /// No living Slim and no pinned context has this name.
-    #[error("there is no living context \"{name}\": create it with `create_slim`, or with `create_pinned`")]
+    #[error("no living context is named \"{name}\": create it with `create_slim`, or with `create_pinned`")]
     NoSuchContext {
         /// Requested name.
         name: String,
@@ -68,7 +68,7 @@ pub enum ContextError {
         context: String,
     },
     /// Only unloading generations can be parked.
-    #[error("{context} ({id}) cannot be given up: {reason}")]
+    #[error("{context} ({id}) cannot be parked: {reason}")]
     NotUnloading {
         /// The context.
         context: String,
@@ -103,13 +103,13 @@ pub enum ContextError {
         largest: u64,
     },
     /// The file does not exist.
-    #[error("there is no file {path}; was it built?")]
+    #[error("file {path} not found; was it built?")]
     NoFile {
         /// Path of the file.
         path: PathBuf,
     },
     /// The file is not a library that could be mapped here.
-    #[error("{path} is no module: {reason}")]
+    #[error("{path} is not a module: {reason}")]
     BadImage {
         /// Path of the file, or the name passed with the bytes.
         path: PathBuf,
@@ -178,7 +178,7 @@ pub enum ContextError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A resolver returned a module of another runtime, or an unloaded one.
-    #[error("{who} of {context} gave {module}, which is no living module of this runtime")]
+    #[error("{who} of {context} returned {module}, which is not a living module of this runtime")]
     ForeignModule {
         /// The context.
         context: String,

@@ -60,7 +60,7 @@ pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>])
         if let Err(error) = loads.while_living(|| module.resume(&core.red)) {
             let name = module.name();
             tracing::error!(module = name, %error, "a resume failed");
-            problems.push(format!("resume of {name} failed, and {name} goes on as that left it: {error}"));
+            problems.push(format!("resume of {name} failed, and {name} continues in that state: {error}"));
         }
     }
     problems

@@ -1,5 +1,5 @@
 //! Module for tests that is not a library: its entry points are host code, and its types are a static table.
-#![expect(unsafe_code, reason = "stands in for a library, whose code is taken away")]
+#![expect(unsafe_code, reason = "replaces a library, whose code is unmapped")]
 
 use std::sync::{Arc, Mutex, PoisonError};
 

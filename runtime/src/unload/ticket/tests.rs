@@ -43,7 +43,7 @@ fn who_waits_for_a_blocked_unload_is_told_who_keeps_it_and_gets_the_end_once_tha
     assert_eq!((blocked.state, blocked.blockers.len()), (ContextState::Blocked, 1));
     assert_eq!(blocked.blockers[0].owner, "nm:/m:T:f");
     drop(lease);
-    assert_eq!(ticket.state(), ContextState::Blocked, "nobody has looked yet");
+    assert_eq!(ticket.state(), ContextState::Blocked, "no step has run yet");
     assert_eq!(ticket.wait(LONG).expect("nothing keeps it").modules[0].module, "m");
     assert_eq!((ticket.state(), ticket.report().blockers), (ContextState::Dead, vec![]));
 }
@@ -111,7 +111,7 @@ impl UnloadWork for GivesUp {
     }
 
     fn park(&mut self) -> Unloaded {
-        let image = ParkedImage { module: "m".into(), file: "m.so".into(), reason: "it was given up".into() };
+        let image = ParkedImage { module: "m".into(), file: "m.so".into(), reason: "it was parked".into() };
         Unloaded { modules: Vec::new(), parked: vec![image] }
     }
 }
@@ -122,7 +122,7 @@ fn an_unload_that_is_given_up_from_inside_a_look_is_parked_when_the_look_is_over
     let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(GivesUp(take)));
     give.send(ticket.clone()).expect("it listens");
     assert_eq!(ticket.poll(), ContextState::Parked);
-    assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): it was given up"]);
+    assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): it was parked"]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn what_the_signature_does_not_say_is_refused_whatever_lies_in_the_slot() {
     let number = Some(PropertyKind::U64);
     refused(number, |call| call.text(1).map(drop), "the argument in slot 1 is of i32");
     refused(number, |call| call.argument::<u64>(0).map(drop), "the argument in slot 0 is of String");
-    refused(number, |call| call.argument::<u64>(2).map(drop), "there is no argument 2");
+    refused(number, |call| call.argument::<u64>(2).map(drop), "argument 2 does not exist");
     refused(number, |mut call| call.give_text("x"), "the result in slot 2 is of u64");
     // The address of a sink is not overwritten, because the caller may dereference it.
     refused(Some(PropertyKind::STRING), |mut call| call.give(7_u64), "the result in slot 2 is of String");

@@ -142,7 +142,7 @@ fn a_resolver_is_added_to_a_protocol_of_the_host_under_a_label_of_its_own() {
     };
     assert_eq!(add("db", "tables"), Ok(()));
     for (word, label, why) in [
-        ("db", "tables", "it has one of that label"),
+        ("db", "tables", "it has a resolver of that label"),
         ("ex", "tables", "it is built in"),
         ("cache", "tables", "there is none of that name; add the protocol first"),
     ] {
@@ -156,8 +156,7 @@ fn a_resolver_is_added_to_a_protocol_of_the_host_under_a_label_of_its_own() {
 #[test]
 fn an_unknown_protocol_is_told_with_those_that_there_are() {
     let error = resolve(&chain(), "cache:/users").expect_err("there is none");
-    let expected =
-        "`cache:/users` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `db:/` and what it needs";
+    let expected = "`cache:/users` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `db:/` and what it needs";
     assert_eq!(error, expected);
 }
 
@@ -210,7 +209,7 @@ fn a_panic_of_a_protocol_or_a_resolver_is_an_error() {
     let chain = chain();
     let is_panic = |error: String| assert!(error.contains("panicked: ") && error.contains("on purpose"), "{error}");
     is_panic(chain.add_protocol(Rc::new(Panics("word")), Origin::Host).expect_err("it panics").to_string());
-    chain.add_protocol(Rc::new(Panics("read")), Origin::Host).expect("it says its word");
+    chain.add_protocol(Rc::new(Panics("read")), Origin::Host).expect("its word is valid");
     is_panic(resolve(&chain, "odd:/f").expect_err("it panics"));
     chain.add("db", Origin::Host, 0, "odd", Rc::new(Panics("resolve"))).expect("there is the protocol");
     for _ in 0..2 {
@@ -237,7 +236,7 @@ fn what_a_module_added_is_passed_over_while_it_is_set_aside_and_forgotten_at_its
     assert!(both().0.is_err_and(|error| error.contains("no known protocol")));
     assert!(both().1.is_err_and(|error| error.contains("leads nowhere: tried ") || error.contains("no resolver")));
     assert!(protocol(old).is_err_and(|error| error.to_string().contains("set aside or over")));
-    protocol(new).expect("it is free meanwhile");
+    protocol(new).expect("the protocol is free");
     resolver("http", new, "new").expect("its own");
     resolver("db", new, "new").expect("the label is free too");
     assert_eq!(both(), (Ok("new".into()), Ok("new".into())));
