@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_are_counted_for_their_host_only_and_in_each_drop_that_they_are_part_of() {
+    fn handles_count_only_for_their_host_and_in_enclosing_drops() {
         let (one, other) = (Arc::new(1), Arc::new(2));
         let [one, other] = [&one, &other].map(|shared| HostId::of(&Arc::downgrade(shared)));
         let handle = || Handle(one);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_callback_that_panics_when_it_is_dropped_keeps_no_other_from_going() {
+    fn a_panic_in_a_callback_drop_does_not_stop_other_drops() {
         struct Panics;
         impl Drop for Panics {
             fn drop(&mut self) {

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_of_the_list_is_one_and_others_are_answered_with_the_list() {
+    fn every_listed_command_works_and_others_return_the_list() {
         let runtime = runtime();
         // Uppercase words and brackets are placeholders for the user.
         for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_with_too_few_words_is_answered_with_its_forms_alone() {
+    fn a_command_with_too_few_arguments_returns_its_forms() {
         let runtime = runtime();
         let answer = runtime.console("get Cube_1");
         assert_eq!(answer, "`get Cube_1` has too few words or too many: write\nget OBJECT PROPERTY  one property");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_named_by_its_own_name_as_well_as_by_its_path() {
+    fn a_class_is_found_by_name_and_by_path() {
         let runtime = runtime();
         for class in ["Object", "Core.Object", "/Script/Core.Object"] {
             assert_eq!(runtime.console(&format!("objects {class}")), "no objects", "{class}");

@@ -464,14 +464,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_to_no_object_is_not_called_gone() {
+    fn the_error_of_a_null_reference_differs_from_a_destroyed_object() {
         let text = |handle| CallError::Stale { handle }.to_string();
         assert_eq!(text(ObjectHandle::NONE), "the reference is to no object: check `is_none` before using it");
         assert!(text(ObjectHandle::new(3, 9)).starts_with("object #3.9 is gone"));
     }
 
     #[test]
-    fn an_error_of_a_script_crosses_as_what_it_is_and_sentences_name_the_calls() {
+    fn script_errors_keep_their_kind_and_messages_list_the_calls() {
         let place = |line| ScriptPlace { function: "/Script/A.B:c".to_owned(), file: "B.uc".to_owned(), line };
         let in_script = |error, lines: std::ops::Range<u32>| CallError::InScript {
             error: Box::new(error),
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn one_place_is_left_out_of_a_script_stack_of_thirty_three() {
+    fn a_script_stack_of_thirty_three_omits_one_call() {
         let place = |line| ScriptPlace { function: "/Script/A.B:c".to_owned(), file: "B.uc".to_owned(), line };
         let of = |places: u32| super::stack_lines(&(0..places).map(place).collect::<Vec<_>>());
         assert!(!of(32).contains("more") && of(32).contains("B.uc:16"), "{}", of(32));

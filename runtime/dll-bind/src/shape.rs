@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_c_cannot_read_is_refused_with_a_way_out() {
+    fn types_that_c_cannot_read_are_refused_with_help() {
         let layouts = Layouts::default();
         for (ty, len) in [
             ("bool", None),

@@ -273,7 +273,7 @@ mod tests {
     use alcedo_uc::hir::Num;
 
     #[test]
-    fn text_is_read_as_far_as_it_is_a_number() {
+    fn a_number_is_parsed_from_the_start_of_a_string() {
         assert_eq!(leading_float("-1.5e2x"), -150.0);
         assert_eq!(leading_float("1.e"), 1.0);
         assert_eq!(leading_float("x"), 0.0);

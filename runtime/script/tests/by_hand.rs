@@ -62,7 +62,7 @@ fn a_function_calls_itself() {
 }
 
 #[test]
-fn calls_that_go_too_deep_are_an_error_with_the_calls_that_led_there() {
+fn too_deep_recursion_is_an_error_with_a_call_stack() {
     let limits = Limits { depth: 5, ..Limits::default() };
     let stage = try_stage(vec![deeper(), fib()], Vec::new(), limits).unwrap();
     let error = stage.run("deeper", &[Value::I32(0)]).unwrap_err();
@@ -156,7 +156,7 @@ fn calls_twice() -> Made {
 }
 
 #[test]
-fn a_script_calls_native_code_and_its_errors_get_the_calls_of_the_script() {
+fn errors_of_native_code_get_the_calling_stack_of_the_script() {
     let stage = try_stage(vec![calls_twice()], vec![twice()], Limits::default()).unwrap();
     assert_eq!(stage.run("outer", &[Value::I32(4)]), Ok(Some(Value::I32(8))));
     let error = stage.run("outer", &[Value::I32(-1)]).unwrap_err();
@@ -167,7 +167,7 @@ fn a_script_calls_native_code_and_its_errors_get_the_calls_of_the_script() {
 }
 
 #[test]
-fn code_of_a_package_that_has_gone_is_an_error() {
+fn calling_code_of_an_unloaded_package_is_an_error() {
     let mut stage = stage(vec![fib()]);
     drop(stage.compiled.take());
     assert!(stage.run("fib", &[Value::I32(3)]).unwrap_err().contains("not available"));

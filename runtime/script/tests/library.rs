@@ -101,7 +101,7 @@ fn only_vectors_have_a_length() {
 }
 
 #[test]
-fn structs_that_a_longer_array_gets_begin_as_their_defaults() {
+fn new_structs_of_a_resized_array_have_defaults() {
     table(
         "struct Part { var int Count; structdefaultproperties { Count=7 } };",
         "local array<Part> a;",
@@ -125,7 +125,7 @@ fn letters_whose_lower_case_is_shorter_keep_their_places() {
 }
 
 #[test]
-fn texts_and_names_at_the_edges() {
+fn strings_and_names_at_the_edges() {
     table(
         "",
         "local name n;",
@@ -316,7 +316,7 @@ fn sets_and_maps_at_the_edges() {
 }
 
 #[test]
-fn the_axes_of_a_rotator_are_given_to_three_vectors() {
+fn the_axes_of_a_rotator_are_written_to_three_vectors() {
     table(
         "",
         "local vector x, y, z; GetAxes(rot(0, 16384, 0), x, y, z);",
@@ -326,7 +326,7 @@ fn the_axes_of_a_rotator_are_given_to_three_vectors() {
 
 /// Checks `Outer` and `Name`; see `text.rs` for nested objects.
 #[test]
-fn what_objects_know_of_themselves_at_the_edges() {
+fn object_functions_at_the_edges() {
     table(
         "",
         "local Object o; o = new(self, \"Big\") class'Object';",
@@ -376,7 +376,7 @@ fn every_function_of_the_library_is_in_one_of_these_tests() {
 }
 
 #[test]
-fn a_sort_by_a_function_bears_whatever_that_does() {
+fn a_sort_survives_any_comparison_function() {
     table(
         "var array<int> Own; var int Calls;\n\
          function string Shown(array<int> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i] $ \" \"; return s; }\n\
@@ -436,7 +436,7 @@ fn a_singular_function_does_nothing_while_it_runs_for_the_same_object() {
 }
 
 #[test]
-fn an_element_that_is_not_there_is_told_by_the_name_of_its_array() {
+fn a_missing_element_is_reported_with_the_array_name() {
     table(
         "struct Row { var int Weight; var array<int> Parts; }; var array<Row> Rows; var int Fixed[3]; var array<Row> Empty;",
         "local int i; Rows.Length = 2; i = 5;",
@@ -453,7 +453,7 @@ fn an_element_that_is_not_there_is_told_by_the_name_of_its_array() {
 }
 
 #[test]
-fn what_a_run_makes_is_limited_together_and_told_as_such() {
+fn values_of_one_run_have_a_common_limit() {
     let limits = Limits { values: 1 << 20, ..Limits::default() };
     let scripts = Scripts::with_limits(limits);
     let text = "class Robot extends Machine;\nvar array<string> Own; var array<int> Kept;\n\
@@ -478,12 +478,12 @@ fn what_a_run_makes_is_limited_together_and_told_as_such() {
 }
 
 #[test]
-fn an_enum_of_no_entry_is_an_error_that_says_so() {
+fn an_enum_value_without_an_entry_is_an_error() {
     table("enum EE { E_A, E_B };", "local int i; i = 7;", &[("EE(i)", "~is no Enum(")]);
 }
 
 #[test]
-fn the_types_that_stand_for_others_are_the_ones_of_the_library() {
+fn placeholder_types_are_those_of_the_library() {
     let scripts = Scripts::new();
     let found = scripts.world.types.function_by_path("/Script/Script.MathLibrary:v_size").expect("it is declared");
     assert!(matches!(found.arguments()[0].ty, PropertyType::Struct(_)) && found.is_wildcard(&found.arguments()[0]));

@@ -34,7 +34,7 @@ fn files(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn each_program_gives_what_its_head_says() {
+fn each_program_returns_its_stated_results() {
     let (mut wrong, mut ran) = (Vec::new(), 0);
     for path in programs() {
         let text = std::fs::read_to_string(&path).expect("a text");
@@ -173,7 +173,7 @@ impl Writer {
 const FUNCTIONS: usize = 250;
 
 #[test]
-fn random_expressions_give_what_the_interpreter_of_the_tree_gives() {
+fn random_expressions_match_the_tree_interpreter() {
     let rounds = std::env::var("ALCEDO_FUZZ_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(40);
     for round in 0..rounds {
         let mut writer = Writer(Dice(0x9e37_79b9_7f4a_7c15 ^ (round as u64 * 2 + 1)));

@@ -44,7 +44,7 @@ const DEMO: &str = r#"
 "#;
 
 #[test]
-fn the_fields_of_a_struct_of_a_script_and_of_one_of_the_host_are_shown() {
+fn fields_of_script_structs_and_host_structs_are_listed() {
     check(
         &format!(
             "{DEMO}
@@ -64,7 +64,7 @@ fn the_fields_of_a_struct_of_a_script_and_of_one_of_the_host_are_shown() {
 }
 
 #[test]
-fn the_average_of_a_field_is_right_for_numbers_and_enums_and_nothing_else() {
+fn field_averages_work_for_numbers_and_enums_only() {
     let average = |of: &str, name: &str| format!("return array_numeric_property_average({of}, '{name}');");
     check(
         &format!(
@@ -110,7 +110,7 @@ fn the_average_of_a_field_is_right_for_numbers_and_enums_and_nothing_else() {
 }
 
 #[test]
-fn arrays_of_any_type_are_changed_where_they_lie() {
+fn arrays_of_any_type_are_changed_in_place() {
     check(
         r#"
         struct Pair { var string Key; var int Count; };
@@ -158,7 +158,7 @@ fn arrays_of_any_type_are_changed_where_they_lie() {
 }
 
 #[test]
-fn a_parameter_block_has_no_value_for_a_wildcard_and_a_direct_call_is_an_error() {
+fn wildcards_are_refused_in_parameter_blocks_and_direct_calls() {
     let scripts = Scripts::new();
     let path = "/Script/Script.ArrayLibrary:array_length";
     let function = scripts.world.types.function_by_path(path).unwrap();

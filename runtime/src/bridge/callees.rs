@@ -222,7 +222,7 @@ mod tests {
     use crate::handles::ClassId;
 
     #[test]
-    fn classes_of_one_version_have_places_of_their_own_and_those_of_earlier_ones_make_room() {
+    fn classes_have_separate_slots_and_reuse_those_of_earlier_versions() {
         let known = KnownCallees::new();
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
         let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });

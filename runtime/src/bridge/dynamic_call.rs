@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_and_structs_that_own_memory_go_through_slots_and_come_back() {
+    fn containers_and_owning_structs_round_trip_through_slots() {
         let (core, object) = host();
         let call = |words, counts| {
             let arguments = [
@@ -597,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_signature_are_read_when_a_name_is_resolved_and_by_no_call() {
+    fn signatures_are_parsed_at_resolution_and_never_by_a_call() {
         let (core, object) = host();
         register(
             &core,
@@ -637,7 +637,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_with_values_takes_and_gives_any_kind() {
+    fn a_function_with_values_takes_and_returns_any_kind() {
         let (core, _) = host();
         let total = |arguments: &[Value]| match arguments {
             [Value::Array(numbers)] => {

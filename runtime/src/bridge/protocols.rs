@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_method_says_module_type_and_method() {
+    fn a_method_name_contains_module_type_and_method() {
         for type_path in ["/Script/Game.Report", "Game.Report", "Report"] {
             let name = built_in().read(&format!("nm:/reports:{type_path}:render")).expect("a name");
             assert_eq!(Method::of(&name), Some(Method { module: "reports", type_path, method: "render" }));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_says_where_and_what() {
+    fn an_invalid_name_is_reported_with_position_and_reason() {
         check_refused("", 0, "no known protocol");
         check_refused("render", 0, "no known protocol");
         check_refused("fn:/render", 0, "no known protocol");

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_type_are_told() {
+    fn invalid_type_specifiers_are_reported() {
         let (world, types) = (World::new(), ValueTypes::default());
         let error = types.number(&world.types, ModuleId(1), "Array(potato)").unwrap_err();
         assert!(error.to_string().contains("there is no kind `potato`"), "{error}");

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_may_end_and_nothing_is_built_for_it() {
+    fn suspended_parts_may_end_and_are_not_rebuilt() {
         check(Color::Red, GateState::Shut, ["- - - - - dead", "- dead - - - dead", "- - - - - dead", "- - - - - -"]);
         check(
             Color::Black,

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_link_and_the_host_is_asked_to_end() {
+    fn unreadable_messages_end_the_link_and_request_the_hosts_end() {
         let poster = Runtime::builder().build().expect("a host without natives").post_handle();
         let frame = |body: &[u8]| [&u32::try_from(body.len()).expect("short").to_le_bytes(), body].concat();
         let mut half = Vec::new();

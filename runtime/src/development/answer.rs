@@ -132,7 +132,7 @@ mod tests {
     use super::{Answer, AnswerError, Answered, VERSION, read, write};
 
     #[test]
-    fn what_is_written_is_read_and_all_else_is_an_error_that_says_why() {
+    fn answers_round_trip_and_invalid_ones_are_errors_with_reasons() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("answer");
         let check = |answer: Option<Answer>| {

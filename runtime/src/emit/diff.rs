@@ -293,7 +293,7 @@ mod tests {
 
     /// Each chain is a suffix of the one before; without the cache this test would take quadratic time.
     #[test]
-    fn a_row_of_redirects_is_walked_once() {
+    fn a_chain_of_redirects_is_followed_once() {
         const ROW: usize = 100_000;
         let shape = |name: String| PropertyShape { name, key: TypeKey { signature: "u8".to_owned(), layout: 0 } };
         let old = (0..ROW).map(|at| shape(format!("a{at}"))).collect();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_that_leads_nowhere_or_in_a_circle_does_nothing() {
+    fn a_dangling_or_cyclic_redirect_does_nothing() {
         check("a:f64", "b:f64", "a:x", "b+ a-");
         check("a:f64", "b:f64", "a:x x:a", "b+ a-");
         check("a:f64", "b:f64", "a:a", "b+ a-");
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_is_lost_when_neither_the_class_nor_a_base_implements_it() {
+    fn an_interface_is_lost_if_neither_class_nor_base_implements_it() {
         let shape = |interfaces: &str| ClassShape {
             interfaces: interfaces.split_whitespace().map(str::to_owned).collect(),
             ..ClassShape::default()

@@ -299,7 +299,7 @@ mod tests {
     use super::{Origin, check_path, way_out};
 
     #[test]
-    fn an_older_host_and_older_glue_are_told_apart_by_the_members_of_both() {
+    fn the_members_show_whether_host_or_glue_is_older() {
         let check = |here: &[&str], there: &[&str], expected: &str| {
             let here: Vec<_> = here.iter().map(|name| (*name).into()).collect();
             let text = way_out(Some(Origin::Native), &here, there);

@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_needs_scripts_comes_behind_them() {
+    fn a_library_that_needs_scripts_follows_them() {
         check("a; s*: a; b: s; c: b", "a | s | b c");
         check("s*; b: s; t*: b; c: t", "s | b | t | c");
         check("s*: elsewhere; b: s elsewhere", "s | b");
     }
 
     #[test]
-    fn a_ring_is_one_batch_at_the_end() {
+    fn a_cycle_is_one_batch_at_the_end() {
         check("a; s*: t; t*: s", "a | s t");
     }
 }

@@ -206,7 +206,7 @@ mod tests {
     use super::{are_words, is_type_path_or_none};
 
     #[test]
-    fn words_are_printable_and_not_too_long() {
+    fn specifiers_are_printable_and_limited_in_length() {
         assert!(are_words("Map(String, f64) -> bool") && are_words(""));
         assert!(!are_words("u8\n") && !are_words("\u{1b}[2J") && !are_words(&"a".repeat(5000)));
         assert!(is_type_path_or_none("") && is_type_path_or_none("/Script/A.B") && !is_type_path_or_none("A.B"));

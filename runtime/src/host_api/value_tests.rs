@@ -205,7 +205,7 @@ fn keys_are_inserted_found_and_removed() {
 }
 
 #[test]
-fn a_text_of_one_byte_a_character_takes_bytes() {
+fn an_ascii_string_takes_bytes() {
     let module = Module::new();
     let text = module.hold("AnsiString", "a");
     let place = text.place(ObjectHandle::NONE);
@@ -218,7 +218,7 @@ fn a_text_of_one_byte_a_character_takes_bytes() {
 }
 
 #[test]
-fn what_may_not_be_written_is_refused_and_stays() {
+fn writes_to_read_only_values_are_refused_without_effect() {
     let module = Module::new();
     let array = module.hold("Array(u16)", "(1, 2)");
     let owner = ObjectHandle::new(5, 5);

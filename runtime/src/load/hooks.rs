@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_slot_that_nobody_wrote_to_is_one() {
+    fn only_an_unwritten_slot_is_valid() {
         let slot = [SLOT_MAGIC.to_ne_bytes(), [0; 8]].concat();
         assert!(has_slot(&slot));
         assert!(has_slot(&[&slot[..], &[0; 16]].concat()));

@@ -182,7 +182,7 @@ mod tests {
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
 
     #[test]
-    fn lent_fields_are_borrowed_anew_and_given_back_changed() {
+    fn lent_fields_are_reborrowed_and_returned_changed() {
         let cell = PartCell::new(1);
         let seen = cell.take(OBJECT, "tick", |part| {
             *part += 1;
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_whose_drops_panic_go_without_a_panic_also_during_one() {
+    fn panics_of_dropped_fields_are_caught_also_during_a_panic() {
         struct Grenade;
         impl Drop for Grenade {
             fn drop(&mut self) {

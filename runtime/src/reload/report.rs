@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_says_what_failed_and_what_it_cannot_take_back_and_nothing_of_what_was_on_the_way() {
+    fn a_rollback_report_lists_failures_and_irreversible_effects_only() {
         let calls = |allowed, refused| CallCount { allowed, refused };
         let record = Record {
             events: ["Unloading 4", "PreStartup 5", "Resumed 4"].map(String::from).into(),

@@ -194,12 +194,12 @@ mod tests {
     }
 
     #[test]
-    fn what_plugin_code_owns_keeps_its_objects() {
+    fn values_owned_by_plugins_keep_their_objects() {
         check(true);
     }
 
     #[test]
-    fn or_keeps_them_not_where_the_host_says_so_and_their_handles_are_stale() {
+    fn the_host_may_ignore_owned_values_and_their_handles_become_stale() {
         check(false);
     }
 }

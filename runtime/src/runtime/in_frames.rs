@@ -55,7 +55,7 @@ mod tests {
     use crate::Runtime;
 
     #[test]
-    fn a_handle_that_is_not_counted_leaves_the_count_as_it_was_and_its_clones_do_not() {
+    fn uncounted_handles_leave_the_count_and_their_clones_add_to_it() {
         let runtime = Runtime::builder().build().expect("a runtime");
         let weak = runtime.downgrade();
         let handles = || weak.inner.strong_count();

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_the_line() {
+    fn errors_are_reported_with_their_line() {
         let check = |text: &str, expected: &[&str]| {
             let told = read("Tale", text).expect_err(text);
             assert!(expected.iter().all(|part| told.contains(part)), "{text}: {told}");

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_found_wherever_they_are_declared() {
+    fn types_are_found_in_every_kind_of_declaration() {
         check("class A extends Object;", &["/Script/Tale.A"]);
         check(
             "class A extends Object;\nenum E { One, Two };\nstruct S { var int X; };\ndelegate Rung(int Times);",
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_in_small_letters_and_comments_have_none() {
+    fn words_are_in_lower_case_and_comments_are_skipped() {
         let text = "class A extends MagicCube; // of Shade\nvar Lamp_2 L;\n";
         let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
         let words: Vec<_> = found.words.iter().map(String::as_str).collect();
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_ones_own_are_no_words_but_behind_the_name_of_another_package() {
+    fn own_names_count_only_after_the_name_of_another_package() {
         let text = "class A extends Rung . A;\nenum E { M_One, M_Two };\nvar E X; function F() { X = M_One; B'Shade.B_1'; X = m_max; }";
         let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
         let listed = |set: &std::collections::BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_none_is_told_with_its_file() {
+    fn invalid_source_is_reported_with_its_file() {
         let good = Source::new("A.uc", "class A extends Object;");
         let bad = Source::new("B.uc", "class B extends Object;\nfunction F( {");
         let found = outline("Tale", &[good, bad]).expect_err("it has syntax errors");

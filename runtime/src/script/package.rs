@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_is_the_uc_files_of_its_folder_and_of_classes_in_order() {
+    fn a_package_has_the_sorted_files_of_its_folder_and_classes() {
         let dir = write(&[
             ("Tale/B.uc", "class B extends Object;"),
             ("Tale/Classes/A.UC", "class A extends Object;"),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_of_the_syntax_are_told_with_what_is_outside_of_the_language() {
+    fn syntax_errors_are_reported_together_with_unsupported_features() {
         let dir = write(&[
             ("Tale/A.uc", "class A extends Nowhere;\nvar ;\n"),
             ("Tale/B.uc", "class B extends A;\nstate S { }"),
@@ -270,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_name_begins_with_a_dot_is_no_text_of_a_package() {
+    fn hidden_files_are_not_part_of_a_package() {
         let dir = write(&[("Tale/A.uc", "class A extends Object;"), ("Tale/._A.uc", "\0\u{5}\u{16}\u{7}")]);
         let package = Package::read(&dir.path().join("Tale")).expect("a package");
         assert_eq!(package.sources.len(), 1);
     }
 
     #[test]
-    fn a_package_has_the_version_of_its_manifest_which_is_part_of_its_text() {
+    fn the_manifest_sets_the_version_and_is_part_of_the_digest() {
         let dir = write(&[("Tale/A.uc", "class A extends Object;")]);
         let (folder, read) = (dir.path().join("Tale"), || Package::read(&dir.path().join("Tale")));
         let without = read().expect("a package");
@@ -293,7 +293,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_manifest_that_is_no_plain_file_or_too_long_is_refused_at_once() {
+    fn a_manifest_that_is_irregular_or_too_long_is_refused() {
         let dir = write(&[("Tale/A.uc", "class A extends Object;")]);
         let manifest = dir.path().join("Tale/package.toml");
         let refusal = || {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_no_package_is_refused_with_the_reason() {
+    fn an_invalid_package_folder_is_refused_with_the_reason() {
         let dir = write(&[("Empty/readme.md", ""), ("no-name/A.uc", "class A extends Object;")]);
         let read = |name: &str| Package::read(&dir.path().join(name));
         assert!(matches!(read("Empty"), Err(PackageError::Empty { .. })));

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_world_is_not_read_and_what_is_no_file_not_opened() {
+    fn only_worlds_are_read_and_only_regular_files_opened() {
         let folder = tempfile::tempdir().unwrap();
         let error = read(folder.path()).unwrap_err();
         assert!(matches!(error, WorldError::NotAFile { .. }), "{error}");
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_says_which_file_and_leaves_the_old_one() {
+    fn failed_writes_name_the_file_and_keep_the_old_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none/world");
         let error = write(&path, b"one").unwrap_err().to_string();

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_is_read() {
+    fn a_world_file_round_trips() {
         for file in [WorldFile::default(), file()] {
             assert_eq!(WorldFile::decode(&file.encode().unwrap()), Ok(file));
         }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_file_says_so() {
+    fn a_newer_file_is_reported() {
         let mut bytes = file().encode().unwrap();
         bytes[8] = 9;
         assert_eq!(refusal(&bytes), FormatError::Newer { found: 9, known: 1 });
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_whose_references_lead_nowhere_is_malformed() {
+    fn a_complete_file_with_dangling_references_is_malformed() {
         let cases: &[(Spoil, &str)] = &[
             (|file| file.objects[1].class = 1, "object 1 (mesh) is of class 1, and there are 1"),
             (|file| file.objects[1].outer = Some(2), "object 1 (mesh) is in object 2, and there are 2"),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_there_twice_that_may_be_there_once() {
+    fn duplicates_are_malformed() {
         malformed_in(&[
             (
                 |file| file.structs.push(file.structs[0].clone()),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_path_is_told_by_the_names_nearest_to_the_object() {
+    fn a_long_path_is_shortened_to_the_nearest_names() {
         let mut file = file();
         for at in 2..100_000 {
             let name = if at % 2 == 0 { "mesh" } else { "x" }.to_owned();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_no_world_is_malformed() {
+    fn an_invalid_body_is_malformed() {
         let mut bytes = file().encode().unwrap();
         bytes.truncate(bytes.len() - 8);
         // The first byte of the body is the number of records.
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_body_is_told_in_words() {
+    fn problems_of_a_body_are_described() {
         let whole = file().encode().unwrap();
         let body = &whole[super::HEAD..whole.len() - 8];
         assert!(WorldFile::decode(&with_body(body)).is_ok());

@@ -61,7 +61,7 @@ mod tests {
     use crate::reload::changes::{ClassFate, PropertyChange};
 
     #[test]
-    fn a_report_lists_what_did_not_come_back_as_it_was() {
+    fn a_report_lists_changed_and_lost_values() {
         let report = WorldLoad {
             objects: 1200,
             replaced: 3,

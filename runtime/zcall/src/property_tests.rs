@@ -226,7 +226,7 @@ proptest! {
     #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(512) })]
 
     #[test]
-    fn no_text_makes_a_protocol_panic_and_each_error_points_into_it(text in texts(), verbs in verbs()) {
+    fn no_name_makes_a_protocol_panic_and_errors_point_into_it(text in texts(), verbs in verbs()) {
         for protocol in [&Ex as &dyn Protocol, &PlainProtocol::new("db"), &Told(verbs)] {
             check_name(&text, protocol);
         }
@@ -237,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn a_buffer_is_read_and_written_within_its_slots_and_by_their_types(
+    fn buffer_accesses_are_limited_to_slots_and_types(
         row in prop::collection::vec(slots(), 0..6),
         ops in prop::collection::vec((0..16_u8, 0..8_usize, any::<u64>()), 0..24),
     ) {
@@ -277,7 +277,7 @@ proptest! {
     }
 
     #[test]
-    fn a_handle_dies_with_its_module_and_is_never_given_out_again(events in events()) {
+    fn a_handle_becomes_invalid_with_its_module_and_is_not_reused(events in events()) {
         check_life(&events);
     }
 }

@@ -96,7 +96,7 @@ fn a_class_that_is_bound_is_final() {
 }
 
 #[test]
-fn what_c_cannot_read_is_refused_when_the_runtime_is_built() {
+fn the_builder_refuses_types_that_c_cannot_read() {
     let fixture = Fixture::new(SOURCE);
     for (import, words) in [
         (DllImport::new("f").param("p", (PropertyKind::BOOL, "")), "p is bool, which C cannot read"),
@@ -113,7 +113,7 @@ fn what_c_cannot_read_is_refused_when_the_runtime_is_built() {
 }
 
 #[test]
-fn the_library_is_closed_with_its_class_and_a_new_host_has_the_rebuilt_one() {
+fn the_library_closes_with_its_class_and_new_hosts_load_rebuilds() {
     let fixture = Fixture::new("");
     let log = fixture.folder.path().join("log");
     let source = |number: i32| {

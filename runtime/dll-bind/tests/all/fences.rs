@@ -66,7 +66,7 @@ fn the_host_that_is_stopped() {
 }
 
 #[test]
-fn what_is_just_before_a_buffer_is_found_after_the_call_with_fences_as_well() {
+fn with_fences_writes_just_before_a_buffer_are_found_after_the_call() {
     let fixture = Fixture::new(SOURCE);
     let import = Import::new("near_before").out_array("x", plain("Array(i32)"), 3).param("by", plain("i32"));
     let function = import.bind(&fixture.code.with_fences().open("Test")).expect("bound");

@@ -108,7 +108,7 @@ fn each_guard_names_the_function_and_the_parameter() {
 }
 
 #[test]
-fn an_argument_that_is_not_what_is_declared_is_refused_before_the_call() {
+fn arguments_that_differ_from_the_declaration_are_refused_before_the_call() {
     let fixture = Fixture::new(SOURCE);
     let of_text = || Import::new("open_text").out("s", plain("String"));
     let row = || Import::new("behind_row").out_array("x", plain("Array(i32)"), 3).param("n", plain("i32"));

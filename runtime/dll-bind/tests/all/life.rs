@@ -10,7 +10,7 @@ use alcedo_reflect::value::Value;
 use crate::support::{Fixture, compile, plain, text};
 
 #[test]
-fn what_is_missing_does_nothing_and_gives_zero_values() {
+fn missing_functions_do_nothing_and_return_zero_values() {
     let fixture = Fixture::new("int32_t there(void) { return 1; }");
     let import = |name: &str| {
         let import = Import::new(name).param("a", plain("i32")).out("s", plain("String"));
@@ -48,7 +48,7 @@ fn is_mapped(file: &std::path::Path) -> bool {
 }
 
 #[test]
-fn a_rebuilt_library_is_a_new_one_and_the_old_one_ends_with_its_last_function() {
+fn a_rebuilt_library_is_new_and_the_old_closes_after_its_functions() {
     let fixture = Fixture::new("");
     let log = fixture.folder.path().join("log");
     let said = || fs::read_to_string(&log).unwrap_or_default();
@@ -118,7 +118,7 @@ extern "C" fn once_more(depth: i32) -> i32 {
 }
 
 #[test]
-fn a_function_that_is_called_while_it_runs_has_buffers_of_its_own() {
+fn recursive_calls_have_separate_buffers() {
     let source = "void back(int32_t (*f)(int32_t), int32_t depth, unit* s) { if (depth) f(depth); s[0] = '!'; }";
     let fixture = Fixture::new(source);
     let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
@@ -136,7 +136,7 @@ fn a_function_that_is_called_while_it_runs_has_buffers_of_its_own() {
 }
 
 #[test]
-fn what_is_kept_with_a_library_is_dropped_right_after_it_has_ended() {
+fn values_kept_with_a_library_drop_right_after_it_closes() {
     struct Looks(PathBuf);
     impl Drop for Looks {
         fn drop(&mut self) {

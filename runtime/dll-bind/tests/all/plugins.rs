@@ -119,7 +119,7 @@ fn numbered(folder: &Path, number: i32) {
 }
 
 #[test]
-fn a_reload_of_the_class_has_the_rebuilt_library_and_the_old_one_ends() {
+fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     let builds = [1, 2].map(|tag| tagged("c-library", &[], tag));
     let folder = tempfile::tempdir().expect("a folder");
     let ended = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
@@ -172,7 +172,7 @@ extern "C" fn reload_meanwhile() -> i32 {
 }
 
 #[test]
-fn a_class_that_is_reloaded_while_c_calls_back_keeps_its_library_until_c_has_returned() {
+fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     let builds = [1, 2].map(|tag| tagged("c-library", &[], tag));
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");

@@ -17,7 +17,7 @@ fn numbers(c: &str, name: &str) -> String {
 }
 
 #[test]
-fn numbers_go_and_come_by_value_by_reference_and_in_rows() {
+fn numbers_pass_by_value_by_reference_and_in_arrays() {
     let kinds = [
         ("u8", "uint8_t"),
         ("i8", "int8_t"),
@@ -85,7 +85,7 @@ fn a_bool_is_returned_as_four_bytes_or_as_one() {
 }
 
 #[test]
-fn texts_go_and_come_as_utf_16() {
+fn strings_pass_as_utf_16() {
     let fixture = Fixture::new(
         "int32_t len(unit* s) { int32_t n = 0; while (s[n]) n++; return n; }\n\
          void shorten(unit* s) { if (s[0]) s[len(s) / 2] = 0; }\n\
@@ -175,7 +175,7 @@ fn a_library_overrides_the_width_of_floats_that_its_folder_states() {
 }
 
 #[test]
-fn texts_and_arrays_in_structs_have_length_and_capacity() {
+fn strings_and_arrays_in_structs_have_length_and_capacity() {
     let fixture = Fixture::new(
         "typedef struct { text name; struct { int32_t* data; int32_t num, max; } row;\n\
              struct { text* data; int32_t num, max; } names; uint8_t level; } player;\n\

@@ -150,7 +150,7 @@ fn through_a_slim_no_request_fails_while_its_code_is_replaced() {
 }
 
 #[test]
-fn through_the_game_thread_no_request_fails_and_the_book_counts_on_over_reloads() {
+fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
     let host = Runtime::builder().package("Game").build().unwrap_or_else(|error| panic!("{error}"));
     let builds = [0, 1].map(|build| library("server-handler", build));
     host.create_master(&builds[..1]).unwrap_or_else(|error| panic!("{error}"));

@@ -143,7 +143,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     #[test]
-    fn a_canary_is_the_program_that_was_named_or_one_that_is_made_for_it() {
+    fn a_canary_is_the_named_program_or_an_armed_host() {
         let named = Canary::Program(PathBuf::from("/p"));
         for (canary, armed, expected) in [
             (&Canary::Auto, true, Choice::StartSelf),

@@ -346,7 +346,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_said_is_heard_in_whatever_pieces(messages in collection::vec(message(), 0..6), piece in 1..200_usize) {
+        fn messages_are_decoded_from_pieces_of_any_size(messages in collection::vec(message(), 0..6), piece in 1..200_usize) {
             prop_assert_eq!(heard(&frames(&messages), piece), (messages, Ok(())));
         }
 
@@ -360,7 +360,7 @@ mod tests {
         }
 
         #[test]
-        fn a_frame_that_is_cut_off_or_has_something_in_it_is_no_message(
+        fn a_truncated_or_interrupted_frame_is_rejected(
             message in message(),
             at in any::<proptest::sample::Index>(),
             inside in collection::vec(any::<u8>(), 1..40),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_another_conversation_or_said_twice_is_none() {
+    fn foreign_and_repeated_frames_are_rejected() {
         let here = frames(&[Message::Here]);
         assert_eq!(
             heard(&[here.clone(), here.clone()].concat(), 9).1,
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_too_long_is_refused_before_it_is_waited_for() {
+    fn an_oversized_frame_is_rejected_from_its_header() {
         let mut bytes = frames(&[Message::Here]);
         bytes[10..14].copy_from_slice(&(LONGEST as u32 + 1).to_le_bytes());
         assert_eq!(heard(&bytes[..HEAD], HEAD).1, Err(FrameError::TooLong(LONGEST + 1)));
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_and_a_content_that_is_no_message_are_named() {
+    fn wrong_versions_and_invalid_content_are_named() {
         let mut bytes = frames(&[Message::Here]);
         bytes[4] = 9;
         assert_eq!(heard(&bytes, 99).1, Err(FrameError::Version(9)));
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_any_letters_stay_one_name_each() {
+    fn names_with_any_characters_stay_separate() {
         let candidates =
             vec![("a\0/tmp/evil.so".to_owned(), OsString::from("/copy\n1")), (String::new(), OsString::from("/a b"))];
         let request = Message::Request(candidates);
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_took_every_step_with_every_module_has_passed() {
+    fn only_a_canary_that_ran_every_step_has_passed() {
         for modules in 0..4 {
             let whole = whole(modules);
             assert_eq!(arrival(modules, &whole), Some(Arrival::Done));
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_twice_is_out_of_turn() {
+    fn repeated_messages_are_rejected() {
         let mut course = Course::new(1);
         for message in whole(1).iter().take(3) {
             assert_eq!(course.take(message.clone()), Ok(None));

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_and_the_end_of_what_was_printed_are_kept() {
+    fn only_the_beginning_and_end_of_the_output_are_kept() {
         let mut printed = Words::default();
         printed.push("thread panicked\n");
         (0..TOLD).for_each(|_| printed.push("é hello\n"));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_printed_follows_the_sentence_without_empty_lines() {
+    fn output_follows_the_sentence_without_empty_lines() {
         let check = |lines: &[&str], expected: &str| {
             let mut printed = Words::default();
             lines.iter().for_each(|line| printed.push(line));

@@ -199,7 +199,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_message_is_heard_once_it_is_whole() {
+    fn a_message_is_received_once_it_is_complete() {
         let (mut wire, mut other) = ends();
         let frame = Speaker::new(Token(3)).frame(1, &Message::Here).expect("it fits");
         other.write_all(&frame[..10]).expect("it is read");
@@ -211,7 +211,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn who_speaks_byte_by_byte_is_not_waited_for_longer_than_who_is_silent() {
+    fn slow_single_bytes_do_not_extend_the_timeout() {
         let (mut wire, mut other) = ends();
         let text = "x".repeat(60_000);
         let frame = Speaker::new(Token(3)).frame(1, &Message::Refused(text.clone())).expect("it fits");
@@ -242,7 +242,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_somebody_else_writes_there_and_a_cut_are_errors() {
+    fn foreign_bytes_and_truncation_are_errors() {
         let (mut wire, mut other) = ends();
         other.write_all(b"hello\n").expect("it is read");
         assert!(matches!(wire.hear(SOON), Err(WireError::Frame(FrameError::NotAFrame))));

@@ -32,7 +32,7 @@ fn filled() -> SlotBuffer<'static, 3> {
 }
 
 #[test]
-fn a_dispatcher_reads_its_arguments_and_gives_its_result_without_an_address() {
+fn a_dispatcher_reads_arguments_and_writes_results_without_addresses() {
     let mut buffer = filled();
     buffer.text_out(2).expect("slot 2");
     let done = check(Some(PropertyKind::STRING), &mut buffer, |mut call| {
@@ -46,7 +46,7 @@ fn a_dispatcher_reads_its_arguments_and_gives_its_result_without_an_address() {
 }
 
 #[test]
-fn what_the_signature_does_not_say_is_refused_whatever_lies_in_the_slot() {
+fn accesses_outside_the_signature_are_refused() {
     let refused = |result, body: fn(Call<'_>) -> Result<(), CallError>, says: &str| {
         let mut buffer = filled();
         let error = check(result, &mut buffer, body).expect_err(says);
