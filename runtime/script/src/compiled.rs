@@ -27,7 +27,7 @@ pub enum CompileError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The function exceeds a limit of the bytecode format.
-    #[error("{function} cannot be made bytecode of at line {line}: {problem}")]
+    #[error("{function} cannot be compiled to bytecode at line {line}: {problem}")]
     Limit {
         /// Path of the function.
         function: String,

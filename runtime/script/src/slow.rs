@@ -117,7 +117,7 @@ impl Machine {
     ) -> Result<ObjectHandle, CallError> {
         let path = world.names.text(class);
         let Some(found) = world.types.class_by_path(&path) else {
-            self.warn("an object of no class is made, which is none");
+            self.warn("an object without a class is created, which gives none");
             return Ok(ObjectHandle::NONE);
         };
         let host = self.host.borrow().clone();
@@ -163,7 +163,7 @@ impl Machine {
             }
             // The loader makes something else of these.
             Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..) => {
-                Err(CallError::other(format!("there is no {op:?} of a {}", left.ty())))
+                Err(CallError::other(format!("{op:?} is not defined for a {}", left.ty())))
             }
         }
     }
@@ -171,7 +171,7 @@ impl Machine {
 
 fn put(registers: &Registers, slot: &Slot, value: &Value) -> Result<(), CallError> {
     let written = registers.ptr_mut(slot).write(value);
-    written.map_err(|error| CallError::other(format!("{} is no {}", error.found, error.wanted)))
+    written.map_err(|error| CallError::other(format!("{} is not a {}", error.found, error.wanted)))
 }
 
 fn name_of(at: Ptr<'_>) -> Name {
@@ -238,7 +238,7 @@ fn texts(op: Op, left: &str, right: &str) -> Result<Value, CallError> {
 
 fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {
     let value = from.read();
-    let refused = || CallError::other(format!("there is no {op:?} of a {}", from.ty()));
+    let refused = || CallError::other(format!("{op:?} is not defined for a {}", from.ty()));
     match op {
         Unary::Not => Ok(Value::Bool(value != Value::Bool(true))),
         Unary::Neg(num) => match number(&value).ok_or_else(refused)? {
@@ -294,7 +294,7 @@ fn convert(
     let put = |value: &Value| put(registers, slot, value);
     let value = from.read();
     let target = &slot.property.ty;
-    let refused = || CallError::other(format!("a {} does not become a {target}", from.ty()));
+    let refused = || CallError::other(format!("a {} cannot be converted to a {target}", from.ty()));
     let number = || number(&value).ok_or_else(refused);
     match by {
         Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => {

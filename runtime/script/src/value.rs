@@ -52,7 +52,7 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
 /// # Errors
 /// Returns a message if the constant does not fit the type.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
-    let refuse = || Err(format!("{value:?} is no {ty}"));
+    let refuse = || Err(format!("{value:?} is not a {ty}"));
     Ok(match (value, ty) {
         (Const::Bool(it), PropertyType::Bool) => Value::Bool(*it),
         (Const::Int(it), PropertyType::Enum(of)) | (Const::Enum(_, _, it), PropertyType::Enum(of)) => {

@@ -179,7 +179,7 @@ fn bytecode_that_does_not_fit_is_refused_with_the_instruction() {
     let cases: Vec<(&str, Make)> = vec![
         ("register 9, of 2", |_| vec![Ins::Copy { to: 1, from: 9 }]),
         ("a jump to instruction 7, of 1", |_| vec![Ins::Jump { to: 7 }]),
-        ("is a Name, where a int is wanted", |made| {
+        ("is a Name, where a int is expected", |made| {
             let name = made.register(PropertyKind::NAME);
             vec![binary(Op::Add, 1, 0, name)]
         }),

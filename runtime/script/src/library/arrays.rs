@@ -147,11 +147,11 @@ fn row_size(frame: &Frame<'_>, target: Param) -> usize {
 }
 
 fn rows(at: Ptr<'_>) -> Rows<'_> {
-    array_ref(at).expect("it was stepped to as an array")
+    array_ref(at).expect("checked to be an array")
 }
 
 fn rows_mut<'f>(frame: &'f mut Frame<'_>, target: Param) -> Result<RowsMut<'f>, CallError> {
-    Ok(array(frame.value_mut(target)?).expect("it was stepped to as an array"))
+    Ok(array(frame.value_mut(target)?).expect("checked to be an array"))
 }
 
 fn add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -165,7 +165,7 @@ fn add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result<(), CallError> {
     check_item(frame, target, item)?;
     let (to, from) = frame.value_mut_and(target, item)?;
-    let mut rows = array(to).expect("it was stepped to as an array");
+    let mut rows = array(to).expect("checked to be an array");
     size::rows(rows.len(), 1, from.ty().size())?;
     cost::add(u64::from(rows.len().saturating_sub(at)));
     rows.splice(at, 0, 1).map_err(failed)?;
@@ -198,7 +198,7 @@ fn append(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     }
     let row = row_size(frame, target);
     let (to, from) = frame.value_mut_and(target, source)?;
-    let (mut to, from) = (array(to).expect("it was stepped to as an array"), rows(from));
+    let (mut to, from) = (array(to).expect("checked to be an array"), rows(from));
     let (len, more) = (to.len(), from.len());
     size::rows(len, more, row)?;
     to.splice(len, 0, more).map_err(failed)?;
@@ -237,7 +237,7 @@ fn remove_item(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, item) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
     let (to, item) = frame.value_mut_and(target, item)?;
-    let mut rows = array(to).expect("it was stepped to as an array");
+    let mut rows = array(to).expect("checked to be an array");
     let removed = remove_equal(&mut rows, item)?;
     frame.give_result(removed != 0)
 }
@@ -445,7 +445,7 @@ fn get(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let at = place(frame, index, rows(frame.value(target)).len())?;
     let (to, from) = frame.result_mut_and(target)?;
-    let from = rows(from).get(at).expect("the place was looked at");
+    let from = rows(from).get(at).expect("the index was checked");
     if to.as_ptr().ty() != from.ty() {
         return Err(CallError::other(format!("array_get: an element is a {}, not a {}", from.ty(), to.as_ptr().ty())));
     }
@@ -464,7 +464,7 @@ fn set(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     }
     let at = place(frame, index, rows(frame.value(target)).len())?;
     let (to, from) = frame.value_mut_and(target, item)?;
-    if let Some(place) = array(to).expect("it was stepped to as an array").get_mut(at) {
+    if let Some(place) = array(to).expect("checked to be an array").get_mut(at) {
         place.copy_from(from);
     }
     Ok(())

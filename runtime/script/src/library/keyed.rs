@@ -130,7 +130,7 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
     ]
 }
 
-const STEPPED: &str = "it was stepped to as a set or map";
+const STEPPED: &str = "checked to be a set or map";
 
 fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
@@ -144,7 +144,7 @@ fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallErr
     let (wanted, found) = (look(frame.value(target)).key_type(), &frame.property(key).ty);
     match wanted == found {
         true => Ok(()),
-        false => Err(problem(frame, format_args!("a {found} is no {wanted}, as the keys are"))),
+        false => Err(problem(frame, format_args!("a {found} is not a {wanted}, the type of the keys"))),
     }
 }
 
@@ -232,7 +232,7 @@ fn to_array(frame: &mut Frame<'_>, target: Param, items: Param, of_values: bool)
     }
     let row = wanted.size();
     let (to, from) = frame.value_mut_and(items, target)?;
-    let (mut to, from) = (array(to).expect("it was stepped to as an array"), look(from));
+    let (mut to, from) = (array(to).expect("checked to be an array"), look(from));
     let (before, len) = (to.len(), from.len());
     size::rows(0, len, row)?;
     to.splice(0, before, len).map_err(failed)?;
@@ -326,7 +326,7 @@ fn check_value(frame: &Frame<'_>, target: Param, value: Param) -> Result<(), Cal
     let found = &frame.property(value).ty;
     match of.value() == found {
         true => Ok(()),
-        false => Err(problem(frame, format_args!("a {found} is no {}, as the values are", of.value()))),
+        false => Err(problem(frame, format_args!("a {found} is not a {}, the type of the values", of.value()))),
     }
 }
 

@@ -150,7 +150,7 @@ fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
 
 fn made(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<Value, CallError> {
     let (PropertyType::Struct(of), Some(num)) = (ty, kind_of(ty)) else {
-        return Err(problem(frame, format_args!("a vector is expected, not {ty}")));
+        return Err(problem(frame, format_args!("expected a vector, found {ty}")));
     };
     let fields = of.fields().iter().zip(numbers);
     Ok(Value::Struct(fields.map(|(field, it)| (field.text.as_ref().into(), to_num(Number::Float(it), num))).collect()))

@@ -40,7 +40,7 @@ impl Linker<'_> {
                 self.not_static("a property of the object itself")?;
                 let (owner, property) = self.found_property(owner, name)?;
                 if !self.class.is_a(&owner) {
-                    return Err(format!("{} is no {}, whose property {name} is used", self.class.path, owner.path));
+                    return Err(format!("{} is not a {}, whose property {name} is used", self.class.path, owner.path));
                 }
                 (LinkedRoot::OfSelf(property.offset), property)
             }

@@ -133,7 +133,7 @@ impl Linker<'_> {
             match arg {
                 Argument::Copied(_) if is_out => {
                     return Err(format!(
-                        "{name} writes to {}, and is given a copy: of several things that it writes to, one may be a property or \
+                        "{name} writes to {}, and receives a copy: of several written arguments, one may be a property or \
                          element; put the others into variables first",
                         param.text
                     ));
@@ -161,11 +161,11 @@ impl Linker<'_> {
                     outs.push(self.back_from(&slot, param)?);
                     args.push(Arg::Value(source));
                 }
-                Argument::Skipped if at >= 64 => return Err(format!("parameter {at} is left away")),
+                Argument::Skipped if at >= 64 => return Err(format!("parameter {at} is omitted")),
                 Argument::Skipped => {
                     skipped |= 1 << at;
                     if is_out && is_custom {
-                        return Err(format!("{name} writes to {}, which is left away", param.text));
+                        return Err(format!("{name} writes to {}, which is omitted", param.text));
                     }
                     let mut own = OwnedValue::initial(param.ty.clone());
                     if let Some(default) = &param.default {
@@ -208,13 +208,13 @@ impl Linker<'_> {
             }
             (Some(_), None) => return Err(format!("{name} returns nothing")),
             (None, Some(_)) if is_custom => {
-                return Err(format!("the result of {name} goes nowhere: give it a register"));
+                return Err(format!("the result of {name} is not stored: assign it to a register"));
             }
             (None, _) => {}
         }
         if is_custom {
             if places > 1 {
-                return Err(format!("{name} is given more than one place: copy what is only read"));
+                return Err(format!("{name} receives more than one place: copy the ones that are only read"));
             }
             moves.clear();
             outs.clear();
