@@ -57,7 +57,7 @@ impl Runtime {
             ["calls", "off"] => self.count_calls(false),
             ["calls", "clear"] => {
                 self.calls().clear_times();
-                "what was counted is forgotten".to_owned()
+                "the counts are cleared".to_owned()
             }
             ["explain", name] => match self.calls().explain(name) {
                 Ok(explanation) => explanation.to_string(),
@@ -86,7 +86,9 @@ impl Runtime {
                     COMMANDS.iter().filter(|(form, _)| form.split(' ').next() == Some(*first)).collect();
                 match forms.as_slice() {
                     [] => format!("`{}` is not a command; the commands are\n{}", shown::line(line), help()),
-                    forms => format!("`{}` has too few words or too many: write\n{}", shown::line(line), table(forms)),
+                    forms => {
+                        format!("`{}` has too few or too many arguments: write\n{}", shown::line(line), table(forms))
+                    }
                 }
             }
         }
@@ -109,8 +111,8 @@ impl Runtime {
     fn count_calls(&self, counts: bool) -> String {
         self.calls().observe(Observed { counts, ..self.calls().observed() });
         match counts {
-            true => "from now on calls by name are counted".to_owned(),
-            false => "calls by name are not counted any more".to_owned(),
+            true => "counting of calls by name is on".to_owned(),
+            false => "counting of calls by name is off".to_owned(),
         }
     }
 
@@ -127,8 +129,8 @@ impl Runtime {
     fn sites(&self, keeps: bool) -> String {
         self.conjugates().keep_sites(keeps);
         match keeps {
-            true => "from now on it is written down where blacks are made".to_owned(),
-            false => "it is not written down any more where blacks are made".to_owned(),
+            true => "allocation-site tracking is on".to_owned(),
+            false => "allocation-site tracking is off".to_owned(),
         }
     }
 }
@@ -181,7 +183,10 @@ mod tests {
     fn a_command_with_too_few_arguments_returns_its_forms() {
         let runtime = runtime();
         let answer = runtime.console("get Cube_1");
-        assert_eq!(answer, "`get Cube_1` has too few words or too many: write\nget OBJECT PROPERTY  one property");
+        assert_eq!(
+            answer,
+            "`get Cube_1` has too few or too many arguments: write\nget OBJECT PROPERTY  prints one property"
+        );
         let answer = runtime.console("calls off now");
         assert!(answer.ends_with("clears the counts") && answer.lines().count() == 4, "{answer}");
     }

@@ -34,7 +34,7 @@ impl Poster {
 
 impl std::fmt::Debug for Poster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a way to post to the game thread")
+        f.write_str("a poster to the game thread")
     }
 }
 

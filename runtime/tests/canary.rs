@@ -142,7 +142,7 @@ fn a_healthy_module_is_loaded() {
 }
 
 fn a_program_that_is_no_canary_is_found_out() {
-    for (program, told) in [("/bin/true", "before it said a word"), ("/nowhere/at/all", "No such file")] {
+    for (program, told) in [("/bin/true", "before its first message"), ("/nowhere/at/all", "No such file")] {
         let host = support::builder().canary(Canary::Program(program.into())).build().expect("a host");
         let error = host.create_master(&[broken(&[])]).expect_err("nobody tried it");
         assert!(matches!(error, Error::Load(LoadError::CanaryUnavailable { .. })), "{error:?}");
@@ -277,7 +277,7 @@ fn a_copy_of_the_canary_does_not_pass_for_it() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("forks").expect("a free name");
     match refused_by(&slim, "forks") {
-        LoadError::CanaryDisturbed { problem, .. } => assert!(problem.contains("a copy of the process"), "{problem}"),
+        LoadError::CanaryDisturbed { problem, .. } => assert!(problem.contains("a fork of the process"), "{problem}"),
         LoadError::CanaryCrashed { how, .. } => assert_eq!(how, "exit status: 0"),
         other => panic!("{other}"),
     }

@@ -93,7 +93,7 @@ fn a_delegate_with_a_name_is_a_property_an_element_and_a_parameter() {
     assert_eq!(earn(&host, other, 100), "I32(99)", "the rule was kept");
     host.objects().destroy(listener);
     let refused = earn(&host, other, 1);
-    assert!(refused.contains("is bound to an object that is gone"), "{refused}");
+    assert!(refused.contains("is bound to a destroyed object"), "{refused}");
 }
 
 #[test]

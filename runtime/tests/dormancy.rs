@@ -96,7 +96,7 @@ fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
     );
     let error = host.objects().spawn(GHOST).expect_err("there is no class");
     assert!(matches!(error, Error::UnknownClass { waiting: 2, .. }));
-    expect!["class /Script/Game.Ghost not found: it is dormant, since the loaded modules do not declare it any more; 2 objects wait for a reload that brings it back"].assert_eq(&error.to_string());
+    expect!["class /Script/Game.Ghost not found: it is dormant, since the loaded modules no longer declare it; 2 objects wait for a reload that restores it"].assert_eq(&error.to_string());
     host.tick(Budget::frame());
 }
 

@@ -437,10 +437,10 @@ fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe
     };
 
     expect![[r#"
-        a reload is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or ask with `request_reload`
-        unloading the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or ask with `request_reload`
-        creating the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or ask with `request_reload`
-        a collection is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or ask with `request_reload`"#]].assert_eq(&relay("ex:/host.reload_now"));
+        a reload is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
+        unloading the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
+        creating the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
+        a collection is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`"#]].assert_eq(&relay("ex:/host.reload_now"));
     assert_eq!(host.generation(), 1);
 
     assert_eq!(relay("ex:/host.reload_later"), "generation 1 still");
@@ -508,7 +508,7 @@ fn what_is_under_way_is_not_interrupted_by_a_listener() {
     assert_eq!(
         words[0],
         "Unloading 1: unloading the Master is for a safe point, and `a reload` has not returned: \
-         do it between ticks, or ask with `request_reload`"
+         do it between ticks, or use `request_reload`"
     );
 }
 

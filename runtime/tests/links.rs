@@ -242,7 +242,7 @@ fn a_single_one_gives_its_result_and_an_override_answers() {
     host.links().bind(hub, "single", line, "answer").expect("it fits");
     expect![[r#"Some(Text("directly: line 7 answers me"))"#]].assert_eq(&ask());
     host.objects().destroy(line);
-    expect!["a delegate (String -> String) is bound to an object that is gone: bind it first"].assert_eq(&ask());
+    expect!["a delegate (String -> String) is bound to a destroyed object: bind it first"].assert_eq(&ask());
 }
 
 #[test]

@@ -393,7 +393,7 @@ fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
     assert_eq!([lend(lamp, 0), told(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
     seen();
     let refused = told(&host, lamp, "lend_another", &[]);
-    assert!(refused.contains("`lend` was given other Rust fields"), "{refused}");
+    assert!(refused.contains("`lend` received other Rust fields"), "{refused}");
     assert_eq!(told(&host, lamp, "flickered", &[]), "U32(9)");
 }
 

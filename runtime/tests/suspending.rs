@@ -153,7 +153,9 @@ fn a_main_that_fails_beside_a_generation_that_gives_nothing_up_points_to_suspend
     let (_, error) = failure(&scene.reload(&[harbor(2)]));
     assert!(error.contains("Address already in use"), "{error}");
     assert!(
-        error.contains("; generation 1 of it is live meanwhile: if that holds what the new one needs (a port,"),
+        error.contains(
+            "; generation 1 of it is live at the same time: if it holds a resource that the new one needs (a port,"
+        ),
         "{error}"
     );
     scene.assert_serves("1");
@@ -358,7 +360,7 @@ fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
         scene.order(orders);
         let error = slim.replace(harbor(2)).expect_err("it fails").to_string();
         let words = words.replace("main does not", "main panics");
-        assert!(error.contains(&words) && !error.contains("is live meanwhile"), "{error}");
+        assert!(error.contains(&words) && !error.contains("is live at the same time"), "{error}");
         serves("1");
     }
     scene.order("");
@@ -371,7 +373,7 @@ fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
     let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("nobody holds it");
     stubborn.load_path(support::tagged("harbor", &["stubborn"], 1)).unwrap_or_else(|error| panic!("{error}"));
     let error = stubborn.replace(harbor(2)).expect_err("the port is taken").to_string();
-    assert!(error.contains("generation 1 of it is live meanwhile"), "{error}");
+    assert!(error.contains("generation 1 of it is live at the same time"), "{error}");
 }
 
 #[test]

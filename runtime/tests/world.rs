@@ -284,7 +284,7 @@ fn a_changed_build_takes_what_fits() {
           Game.Shapeshifter.tail is no longer a subobject: destroyed
           Game.Shapeshifter.wings: every object gets one
           Game.Shapeshifter.mood is of another type: 2 values put aside
-          Game.Shapeshifter.regrets is not kept any more: 2 values put aside
+          Game.Shapeshifter.regrets is no longer kept: 2 values put aside
           Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside
           suit.owner: /Script/Engine.ActorComponent:owner: object #23.1 is a /Script/Game.Diver, not a /Script/Engine.Actor"#]]
     .assert_eq(&report.to_string());
@@ -412,7 +412,7 @@ fn neither_is_done_inside_a_call() {
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
     let told = host.objects().call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())]).expect("it asks");
     let Some(Value::Text(told)) = told else { panic!("{told:?}") };
-    expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`"].assert_eq(&told);
+    expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or use `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or use `request_reload`"].assert_eq(&told);
     assert!(host.objects().is_alive(line));
 }
 

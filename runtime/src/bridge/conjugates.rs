@@ -37,7 +37,7 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
     let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
     let black = || Some((Color::Black, core.blacks.facts(handle, now)?));
     let (color, facts) = black().or_else(red).ok_or_else(|| CallError::NotFound {
-        message: format!("no conjugate has the number {:#x}: pass on one that the host gave", handle.0),
+        message: format!("no conjugate has the number {:#x}: pass a number that the host returned", handle.0),
     })?;
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }

@@ -406,7 +406,7 @@ struct DropFailed {
 impl DropFailed {
     fn tell(&self) {
         let (tag, error, what) = (self.gate.tag(), &self.error, &self.what);
-        tracing::error!(module = %tag.name, generation = %tag.generation, %error, "what a {what} held failed to drop");
+        tracing::error!(module = %tag.name, generation = %tag.generation, %error, "values held by a {what} failed to drop");
     }
 }
 

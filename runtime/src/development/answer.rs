@@ -79,7 +79,7 @@ pub(crate) fn scripts() -> Vec<PathBuf> {
     std::env::var_os(SCRIPTS).map(|folders| std::env::split_paths(&folders).collect()).unwrap_or_default()
 }
 
-#[expect(clippy::print_stderr, reason = "the process ends here, and has no other way to say why")]
+#[expect(clippy::print_stderr, reason = "the process ends here, and has no other way to report the reason")]
 pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     let declared = declared.map_err(|error| error.to_string());
     let runtime = env!("CARGO_PKG_VERSION").to_owned();

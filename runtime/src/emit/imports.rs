@@ -1,6 +1,6 @@
 //! Fills the cells of a module: its own declarations, and its imports from the host and other modules. A missing member or a
 //! different signature is found here, before any hook of the module has run.
-#![expect(unsafe_code, reason = "the module believes what is filled in")]
+#![expect(unsafe_code, reason = "the module trusts the filled cells")]
 
 use std::rc::Rc;
 
@@ -167,7 +167,7 @@ pub(crate) fn fill_import(
             types.interface_by_path(path).ok_or_else(missing)?;
             0
         }
-        other => return Err(wrong(format!("in a way this host does not know ({})", other.0))),
+        other => return Err(wrong(format!("in a way unknown to this host ({})", other.0))),
     };
     fill(import.cell, number);
     Ok(())
@@ -287,8 +287,8 @@ fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
         }
     }
     match found.own_fields().iter().find(|there| wanted.iter().all(|field| *field.name.as_str() != *there.text)) {
-        Some(more) => format!("whose field `{}: {}` the module does not know", more.text, more.ty),
-        None => "whose layout is another here than in the module".into(),
+        Some(more) => format!("whose field `{}: {}` is unknown to the module", more.text, more.ty),
+        None => "whose layout here differs from the one in the module".into(),
     }
 }
 

@@ -37,8 +37,8 @@ pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
     let functions = names.join(", ");
     (!names.is_empty()).then(|| {
         format!(
-            "calls {functions} of its own (`unhooked` in `module!`): what these do without the platform's function of the same \
-             name is not on record, and stays when the module goes"
+            "calls {functions} of its own (`unhooked` in `module!`): what these do instead of the platform's functions of the same \
+             names is not recorded, and remains after the unload"
         )
     })
 }

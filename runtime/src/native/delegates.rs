@@ -164,7 +164,7 @@ impl<F: Signature> Delegate<F> {
             return Err(nothing("is bound to nothing"));
         }
         if !world.is_alive(self.0.object) {
-            return Err(nothing("is bound to an object that is gone"));
+            return Err(nothing("is bound to a destroyed object"));
         }
         let wanted = signature_of::<F::Args, F::Result>()?.to_string();
         let function = FunctionRef::new(&world.text(self.0.function));
@@ -413,7 +413,7 @@ impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
 
     /// Returns the number of bindings.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "`is_bound` has the word of plugins")]
+    #[expect(clippy::len_without_is_empty, reason = "`is_bound` has the name that plugins use")]
     pub fn len(&self) -> usize {
         self.0.bindings().len()
     }

@@ -1,5 +1,5 @@
 //! Memory of the Rust fields of one object, with run-time borrow checks by `alcedo_abi::borrows`.
-#![expect(unsafe_code, reason = "hands out references that the borrows say are allowed")]
+#![expect(unsafe_code, reason = "returns references that the borrow state allows")]
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
@@ -147,7 +147,7 @@ impl<C> Drop for PartCell<C> {
 #[cold]
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     CallError::other(format!(
-        "{object}: `lend` was given other Rust fields than the object's own: lend the `self` of the method that `this` was \
+        "{object}: `lend` received other Rust fields than the object's own: lend the `self` of the method that `this` was \
          handed to"
     ))
 }

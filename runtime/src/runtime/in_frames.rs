@@ -1,7 +1,7 @@
 //! Uncounted access of direct calls to the host and to the body of a registered function in a red frame. The end of a host is delayed
 //! until the outermost red frame has closed, so a direct call needs no reference of its own. Counting would cost two dependent writes
 //! per call.
-#![expect(unsafe_code, reason = "uses what a red frame keeps without counting a share")]
+#![expect(unsafe_code, reason = "uses values that a red frame keeps alive, without counting a reference")]
 
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;

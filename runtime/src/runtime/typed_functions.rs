@@ -359,7 +359,7 @@ impl<F> Copy for Stateless<F> {}
 
 impl<F: Send + Sync + 'static> Stateless<F> {
     fn of(body: F) -> Self {
-        assert!(size_of::<F>() == 0, "a function that captures something has a place");
+        assert!(size_of::<F>() == 0, "a closure with captures has an address");
         std::mem::forget(body);
         Self(PhantomData)
     }

@@ -86,7 +86,7 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
     let value = match (&line.action, &property.ty) {
         (DefaultAction::Set(value), ty) => read(value, ty)?,
         (action, PropertyType::Array(of)) => {
-            let Value::Array(mut row) = now()? else { return Err(told(&"is no array")) };
+            let Value::Array(mut row) = now()? else { return Err(told(&"is not an array")) };
             let element = of.ty();
             match action {
                 DefaultAction::Set(_) => {}
@@ -108,7 +108,7 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
             }
             Value::Array(row)
         }
-        _ => return Err(told(&"is no array")),
+        _ => return Err(told(&"is not an array")),
     };
     world.objects.write_unasked(object, &line.property, &value).map_err(|error| told(&error))
 }

@@ -50,7 +50,7 @@ pub(crate) fn read(package: &str, text: &str) -> Result<Manifest, String> {
             text,
             None,
             &format!(
-                "the name is `{name}`, and a package is called as its folder, `{package}`: change one of them, or leave the name out"
+                "the name is `{name}`, and a package has the name of its folder, `{package}`: change one of them, or leave the name out"
             ),
         )),
         _ => Ok(Manifest {

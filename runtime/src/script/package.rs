@@ -56,7 +56,7 @@ pub enum PackageError {
     },
     /// A folder whose name is not a valid package name.
     #[error(
-        "{} cannot be a package of scripts: a package is called after its folder, by letters, digits and `_`, not beginning \
+        "{} cannot be a package of scripts: a package has the name of its folder, of letters, digits and `_`, not beginning \
          with a digit; rename the folder",
         path.display()
     )]

@@ -1,5 +1,5 @@
 //! Policy of unloads: when an unload counts as blocked, and when it is parked. Reads no clock.
-#![expect(unsafe_code, reason = "two of the things that a host may ask for are sound for some modules only")]
+#![expect(unsafe_code, reason = "two options of a host are sound for some modules only")]
 
 use std::time::Duration;
 

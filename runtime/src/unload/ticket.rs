@@ -343,7 +343,7 @@ impl UnloadTicket {
 
 impl Look<'_> {
     fn work(&mut self) -> &mut dyn UnloadWork {
-        &mut **self.work.as_mut().expect("it is taken out only by `end`, which ends the look")
+        &mut **self.work.as_mut().expect("it is taken only by `end`, which ends the poll")
     }
 
     fn end(mut self) {

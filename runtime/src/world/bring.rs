@@ -271,7 +271,7 @@ impl<'a> Bringing<'a> {
                         Some(change) => change.defaulted += 1,
                         None if fitted => {}
                         None => {
-                            let line = format!("{}.{name}: what was saved is no {}", record.name, to.ty);
+                            let line = format!("{}.{name}: the saved value is not a {}", record.name, to.ty);
                             self.report.unresolved.push(line);
                         }
                     }

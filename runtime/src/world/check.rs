@@ -74,14 +74,14 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
         return wrong(format!("is in object {outer}, and there are {objects}"));
     }
     match &record.part {
-        Some(_) if record.outer.is_none() => return wrong("is a part of nothing".into()),
+        Some(_) if record.outer.is_none() => return wrong("is a part without an owner".into()),
         Some(part) if !is_identifier(part) => {
             return wrong(format!("is a part named \"{}\", which is not a name", line(part)));
         }
         _ => {}
     }
     if record.lazy == Some((0, 0)) {
-        return wrong("has the id of no object for lazy references".into());
+        return wrong("has an invalid id for lazy references".into());
     }
     let mut known = FxHashSet::default();
     for (property, value) in &record.values {

@@ -51,7 +51,7 @@ fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
         Error::Io(_) => "its body ends in the middle of a value".to_owned(),
         Error::Syntax(at) => format!("its body is not CBOR at byte {at}"),
         Error::Semantic(Some(at), what) => format!("at byte {at} of its body: {}", line(&what)),
-        Error::Semantic(None, what) => format!("its body has a value that is not what it should be: {}", line(&what)),
+        Error::Semantic(None, what) => format!("its body has an invalid value: {}", line(&what)),
         Error::RecursionLimitExceeded => "its values are nested too deep".to_owned(),
     })
 }
@@ -87,7 +87,7 @@ fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
     }
     let (head, body) = whole.split_at(HEAD);
     if number(&head[8..12]) == 0 || number(&head[12..16]) != 0 {
-        return Err(malformed("its head has no version, or something where nothing belongs"));
+        return Err(malformed("its head has no version, or reserved bytes are not zero"));
     }
     Ok(body)
 }
@@ -173,7 +173,7 @@ mod tests {
         let cases: &[(Spoil, &str)] = &[
             (|file| file.objects[1].class = 1, "object 1 (mesh) is of class 1, and there are 1"),
             (|file| file.objects[1].outer = Some(2), "object 1 (mesh) is in object 2, and there are 2"),
-            (|file| file.objects[1].outer = None, "object 1 (mesh) is a part of nothing"),
+            (|file| file.objects[1].outer = None, "object 1 (mesh) is a part without an owner"),
             (|file| file.objects[0].outer = Some(1), "object 0 (Cube_1) is in itself"),
             (
                 |file| file.objects[0].values[0].0 = 2,
@@ -297,10 +297,7 @@ mod tests {
                 |file| file.objects[1].part = Some("me/sh".into()),
                 "object 1 (mesh) is a part named \"me/sh\", which is not a name",
             ),
-            (
-                |file| file.objects[0].lazy = Some((0, 0)),
-                "object 0 (Cube_1) has the id of no object for lazy references",
-            ),
+            (|file| file.objects[0].lazy = Some((0, 0)), "object 0 (Cube_1) has an invalid id for lazy references"),
             (
                 |file| file.objects[0].kept[0].class = "Cube".into(),
                 "object 0 (Cube_1) keeps \"greetings\" of \"Cube\", which is not a field or is a duplicate",
@@ -350,8 +347,8 @@ mod tests {
             (body[..body.len() - 1].to_vec(), "its body ends in the middle of a value"),
             (vec![], "its body ends in the middle of a value"),
             (vec![0x1c], "its body is not CBOR at byte 0"),
-            (vec![0xff], "its body has a value that is not what it should be: "),
-            (vec![0x80], "its body has a value that is not what it should be: "),
+            (vec![0xff], "its body has an invalid value: "),
+            (vec![0x80], "its body has an invalid value: "),
             (arrays, "its body "),
             // More bytes, strings and values than the body has.
             (vec![0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "its body "),
@@ -362,7 +359,7 @@ mod tests {
         ] {
             let error = refusal(&with_body(&body)).to_string();
             assert!(error.starts_with(told), "{body:02x?}: {error}");
-            assert!(!error.contains(['{', '(']) && error.ends_with("does not keep to the format"), "{error}");
+            assert!(!error.contains(['{', '(']) && error.ends_with("does not follow the format"), "{error}");
         }
     }
 }

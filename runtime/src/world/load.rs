@@ -100,7 +100,7 @@ fn end_all(core: &Core, objects: &[ObjectHandle]) {
     for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
         if let Err(error) = trap(|| core.end_object(*object)) {
             let object = core.world.objects.shown(*object);
-            tracing::warn!(%object, %error, "an object that had to make room did not end as it should");
+            tracing::warn!(%object, %error, "a replaced object was not destroyed correctly");
         }
     }
 }

@@ -81,7 +81,7 @@ pub(crate) struct KeptRecord {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// The file is not a world.
-    #[error("it does not begin as a saved world does: name a file that `save_world` wrote")]
+    #[error("it does not begin like a saved world: name a file that `save_world` wrote")]
     NotAWorld,
     /// The file was written by a later version.
     #[error(
@@ -104,7 +104,7 @@ pub enum FormatError {
         wanted: u64,
     },
     /// The file was changed since it was written.
-    #[error("its checksum is {found:016x}, it was saved with {wanted:016x}: it was damaged since; take another copy")]
+    #[error("its checksum is {found:016x}, it was saved with {wanted:016x}: it was damaged since; use another copy")]
     Damaged {
         /// Digest of the current content.
         found: u64,
@@ -132,7 +132,7 @@ pub enum FormatError {
         problem: &'static str,
     },
     /// The file is complete but invalid, which only a program that writes such files itself can cause.
-    #[error("{problem}: the program that wrote this file does not keep to the format")]
+    #[error("{problem}: the program that wrote this file does not follow the format")]
     Malformed {
         /// Problem of the content.
         problem: String,

@@ -40,7 +40,7 @@ impl fmt::Display for WorldLoad {
             thousands(self.fields_kept)
         )?;
         if self.replaced != 0 {
-            write!(f, "\n  {} objects had to make room", thousands(self.replaced))?;
+            write!(f, "\n  {} objects were replaced", thousands(self.replaced))?;
         }
         for fate in &self.classes {
             write!(f, "\n  {} {}: {} objects", fate.class, fate.change, thousands(fate.objects))?;
@@ -81,7 +81,7 @@ mod tests {
         };
         expect_test::expect![[r#"
             1,200 objects loaded · 1,000 conjugates built · 7 fields put back
-              3 objects had to make room
+              3 objects were replaced
               Game.Ball is not there: 2 objects
               Game.Cube.speed   f32 → f64: 1,000 kept their own
               Game.Cube.tail is no longer a subobject: 1 destroyed

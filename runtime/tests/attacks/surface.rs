@@ -254,7 +254,7 @@ fn a_description_that_only_unsafe_code_can_make_is_compared_before_it_is_used() 
     );
     check("lie-size", &["/Script/Game.Lie, which takes 8 bytes, aligned to 8, here and 4294967295 bytes"]);
     check("lie-offset", &["/Script/Game.Lie, whose field `field` is at byte 0 here and at byte 4294967295"]);
-    check("lie-fingerprint", &["/Script/Game.Lie, whose layout is another here than in the module"]);
+    check("lie-fingerprint", &["/Script/Game.Lie, whose layout here differs from the one in the module"]);
     check("lie-path", &["/Script/Game.Lie:field refers to a type", "is no identifier"]);
     check("lie-name", &["a member of Lie named", "a name is at most 255"]);
 }

@@ -87,7 +87,7 @@ fn b3_a_reader_that_fails_or_does_not_end_is_refused() {
     let refused = slim.load_reader("no end", std::io::repeat(7), None);
     assert!(matches!(refused, Err(ContextError::ReadsTooLong { largest: 0x10_0000, .. })), "{refused:?}");
     let refused = slim.replace_reader("a line", &b""[..], Some(&mut std::io::repeat(7)));
-    assert!(refusal(refused).starts_with("there is more to read of the symbols of <a line> than 1048576 bytes"));
+    assert!(refusal(refused).starts_with("reading the symbols of <a line> exceeded 1048576 bytes"));
     assert!(slim.modules().is_empty());
 }
 
@@ -152,7 +152,7 @@ fn b7_nothing_is_loaded_once_the_unload_has_begun() {
     }
     assert!(matches!(slim.replace(reports(2)), Err(ContextError::ContextUnloading { .. })));
     let says = refusal(slim.load_path(figures(1)));
-    assert!(says.starts_with("Slim \"b7\" is unloading since "), "{says}");
+    assert!(says.starts_with("Slim \"b7\" has been unloading for "), "{says}");
 }
 
 #[test]

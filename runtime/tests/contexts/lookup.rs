@@ -73,7 +73,7 @@ fn a_module_that_is_named_and_not_there_is_asked_of_resolver_default_and_handler
     };
     slim.set_resolver(note("resolver", false));
     slim.on_resolving(note("handler", true));
-    assert!(refusal(slim.resolve_type("Sum")).contains("knows no type Sum: it has none"), "nobody knows whose it is");
+    assert!(refusal(slim.resolve_type("Sum")).contains("has no type Sum: it has none"), "nobody knows whose it is");
     assert!(asked.lock().expect("nobody panics").is_empty());
     assert_eq!(
         slim.resolve_type("figures::Sum").expect("the handler has it").module.context,

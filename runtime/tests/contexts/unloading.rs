@@ -193,7 +193,7 @@ fn e8_who_is_inside_goes_on_and_nobody_else_gets_in() {
     std::fs::write(&file, "").expect("it can be written");
     assert_eq!(thread.join().expect("it does not panic").expect("it completes"), Some(Value::Bool(true)));
     gone(&ticket);
-    assert!(refusal(number(&function)).starts_with("Slim \"e8\" is unloading since "));
+    assert!(refusal(number(&function)).starts_with("Slim \"e8\" has been unloading for "));
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn a_slim_whose_handle_was_dropped_is_reached_by_name_and_number_and_can_be_give
     let taken = refusal(contexts.create_slim("out of reach"));
     assert!(
         taken.contains(
-            "under this name: take another, wait on its ticket (`Contexts::unloads_of`), or give it up \
+            "under this name: take another, wait on its ticket (`Contexts::unloads_of`), or park it \
              (`Contexts::park`)"
         ),
         "{taken}"

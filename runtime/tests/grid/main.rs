@@ -312,7 +312,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
         &scene.call("nd:/", &with),
         &["is not bound to a function of a living object"],
     );
-    sheet.check("nd", "plugin calls", "stale handle", &pass("fine"), &["is bound to an object that is gone"]);
+    sheet.check("nd", "plugin calls", "stale handle", &pass("fine"), &["is bound to a destroyed object"]);
 }
 
 /// Checks strings, overrides as each protocol resolves them, and out parameters.

@@ -131,8 +131,8 @@ fn warn_once() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         tracing::warn!(
-            "modules are loaded without a canary, so one that crashes while loading takes the host along: call \
-             `alcedo_runtime::canary::run_if_child()` first thing in main, or say `Canary::Off`"
+            "modules are loaded without a canary, so one that crashes while loading ends the host: call \
+             `alcedo_runtime::canary::run_if_child()` first in main, or set `Canary::Off`"
         );
     });
 }

@@ -51,25 +51,25 @@ pub(super) struct Token(pub u128);
 /// Reason for rejecting received bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FrameError {
-    #[error("bytes came that do not begin as a frame does")]
+    #[error("received bytes that do not begin a frame")]
     NotAFrame,
     #[error(
-        "the other side speaks version {0} of the protocol, this one speaks {VERSION}: start a canary of the same build"
+        "the other side has version {0} of the protocol, this side has {VERSION}: start a canary of the same build"
     )]
     Version(u16),
     #[error("a frame states {0} bytes, and the maximum is {LONGEST}")]
     TooLong(usize),
     #[error("a frame belongs to another conversation")]
     Token,
-    #[error("a copy of the process spoke, which the module had made")]
+    #[error("a fork of the process, made by the module, sent a frame")]
     Process,
-    #[error("frame {found} came where frame {wanted} was to come")]
+    #[error("received frame {found} instead of frame {wanted}")]
     Sequence { wanted: u32, found: u32 },
-    #[error("a frame was changed on its way")]
+    #[error("a frame was corrupted")]
     Damaged,
     #[error("the last frame was cut off after {0} bytes")]
     CutOff(usize),
-    #[error("the content of a frame makes no sense")]
+    #[error("the content of a frame is invalid")]
     Content,
 }
 
@@ -235,7 +235,7 @@ pub(super) enum Arrival {
 
 /// An unexpected message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it said something out of turn: {0}")]
+#[error("it sent an unexpected message: {0}")]
 pub(super) struct OutOfTurn(String);
 
 impl Course {
@@ -477,7 +477,7 @@ mod tests {
         for message in whole(1).iter().take(3) {
             assert_eq!(course.take(message.clone()), Ok(None));
             let again = course.take(message.clone()).expect_err("it was said before");
-            assert!(again.to_string().contains("out of turn"), "{again}");
+            assert!(again.to_string().contains("an unexpected message"), "{again}");
         }
         assert_eq!(course.at(), Some((0, CanaryStep::Attaching)));
         assert_eq!(course.take(Message::Refused("no".into())), Ok(Some(Arrival::Refused("no".into()))));

@@ -221,14 +221,14 @@ impl Told<'_> {
         let Self { program, names, course, deadline, output } = self;
         let unavailable = |how: String| LoadError::CanaryUnavailable {
             program: PathBuf::from(program),
-            reason: format!("{how} before it said a word, so its main does not begin with `run_if_child()`{output}"),
+            reason: format!("{how} before its first message, so its main does not begin with `run_if_child()`{output}"),
         };
         if !course.is_here() {
             return Err(match end {
                 End::Done => return Ok(()),
                 End::Refused(text) => unavailable(text),
                 End::Died(status) => unavailable(format!("it ended ({status})")),
-                End::Silent => unavailable(format!("it was there for {deadline:?}")),
+                End::Silent => unavailable(format!("it sent nothing for {deadline:?}")),
                 End::Disturbed(problem) => unavailable(problem),
             });
         }

@@ -57,7 +57,7 @@ pub(super) fn function(
         0 => return Err(no_such(offered.join("; "))),
         _ => {
             let full: Vec<_> = found.iter().map(full).collect();
-            return Err(no_such(format!("say which of {} is meant, as `module::Type`", full.join(", "))));
+            return Err(no_such(format!("name one of {}, as `module::Type`", full.join(", "))));
         }
     };
     let home = match home == generation.id {
