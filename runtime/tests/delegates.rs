@@ -199,7 +199,7 @@ fn when_the_delegate_and_the_function_take_something_else_they_stay_bound_and_wh
     let (host, player, listener) = followed();
     bind(&host, player, "on_scored", listener, "burst");
     let report = reload(&host, &[scores(&["widened"])]);
-    expect!["Game.Player.on_scored: Game.Listener has no function burst any more: 1 unbound"]
+    expect!["Game.Player.on_scored: Game.Listener no longer has a function burst: 1 unbound"]
         .assert_eq(&unbound(&report));
     assert_eq!(bound(&host, player, "on_scored"), 1);
     assert_eq!(earn(&host, player, 5), "I32(5)");
@@ -210,7 +210,7 @@ fn when_the_delegate_and_the_function_take_something_else_they_stay_bound_and_wh
 fn a_function_that_is_gone_is_unbound_and_is_bound_again_when_it_is_back() {
     let (host, player, listener) = followed();
     let report = reload(&host, &[scores(&["without"])]);
-    expect!["Game.Player.on_scored: Game.Listener has no function hear any more: 1 unbound"]
+    expect!["Game.Player.on_scored: Game.Listener no longer has a function hear: 1 unbound"]
         .assert_eq(&unbound(&report));
     assert_eq!(earn(&host, player, 5), "I32(5)");
     assert_eq!(heard(&host, listener), "");

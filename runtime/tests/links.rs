@@ -265,7 +265,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     expect![[r#"Some(Text("v2 shifts=0 mood=1 breath=0"))"#]].assert_eq(&call().expect("it answers"));
     let lines: Vec<_> = report.structure.iter().filter(|line| line.starts_with("Test.Hub")).cloned().collect();
-    expect!["Test.Hub.all: Game.Shapeshifter has no function shift any more: 1 unbound"].assert_eq(&lines.join("\n"));
+    expect!["Test.Hub.all: Game.Shapeshifter no longer has a function shift: 1 unbound"].assert_eq(&lines.join("\n"));
     let left = Value::Array(vec![
         bound(shape, "own"),
         Value::Delegate(alcedo_runtime::Binding::default()),

@@ -83,5 +83,5 @@ fn a_main_that_comes_too_late_fails_with_the_way_out() {
     let _record = support::record("loggers");
     let error = loggers(&["by-hand"]).map(drop).expect_err("the host was first");
     assert!(error.contains("already initialized"), "{error}");
-    assert!(error.ends_with("say `logger: own`"), "{error}");
+    assert!(error.ends_with("write `logger: own`"), "{error}");
 }

@@ -101,13 +101,13 @@ fn a_view_expires_with_its_place_and_says_so() {
     check(
         "expires",
         expect![
-            "a red Array(String) of 2 changes of its container ago has expired: `clone()` what is to be kept for longer than its call or generation"
+            "a red Array(String) from 2 changes of its container ago has expired: `clone()` values that outlive their call or generation"
         ],
     );
     check(
         "expires_uncaught",
         expect![
-            "refused: a red Array(String) of 1 change of its container ago has expired: `clone()` what is to be kept for longer than its call or generation"
+            "refused: a red Array(String) from 1 change of its container ago has expired: `clone()` values that outlive their call or generation"
         ],
     );
 }
@@ -258,7 +258,7 @@ fn plugin_code_owns_copies_and_drops_them_anywhere() {
 fn whoever_holds_a_part_of_what_has_moved_learns_its_kind_and_age() {
     shelf(
         "expires",
-        "a red Array(String) of 2 changes of its container ago has expired: `clone()` what is to be kept for longer than its \
+        "a red Array(String) from 2 changes of its container ago has expired: `clone()` values that outlive their \
          call or generation",
     );
 }

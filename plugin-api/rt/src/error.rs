@@ -157,7 +157,7 @@ impl core::fmt::Display for CallError {
             }
             FailureKind::EXPIRED => write!(
                 f,
-                "a {held} of {wanted} ago has expired: `clone()` what is to be kept for longer than its call or generation"
+                "a {held} from {wanted} ago has expired: `clone()` values that outlive their call or generation"
             ),
             _ => f.write_str(message),
         }

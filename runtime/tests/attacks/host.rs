@@ -160,7 +160,7 @@ fn a_redirect_that_would_close_a_circle_is_refused() {
         ("/Script/Game.Left", "/Script/Game.Left"),
     ] {
         let refused = host.types().redirect(old, new).expect_err("a circle").to_string();
-        assert!(refused.contains("leads back to it"), "{refused}");
+        assert!(refused.contains("is redirected to"), "{refused}");
     }
     assert!(host.objects().spawn("/Script/Game.Left").is_err(), "there is no such class, and that was found out");
     assert_goes_on(&host);
