@@ -223,7 +223,6 @@ impl Scripts {
         *self.kept.borrow_mut() = vec![compiled];
     }
 
-    /// Creates an object.
     pub(crate) fn object(&self, class: &Rc<Class>) -> ObjectHandle {
         let made = construct(&self.world, &NoModules, class, ConstructionArgs::default());
         let object = made.unwrap_or_else(|error| panic!("{error}"));
@@ -266,7 +265,6 @@ impl Scripts {
         }
     }
 
-    /// Calls a function of an object.
     pub(crate) fn call(&self, object: ObjectHandle, name: &str, args: &[Value]) -> Result<Option<Value>, CallError> {
         let class = self.world.objects.class(object).expect("it is there");
         let found = class.find_function(name).unwrap_or_else(|| panic!("{} has no {name}", class.path));

@@ -141,7 +141,6 @@ pub(crate) fn stage(functions: Vec<Made>) -> Stage {
 }
 
 impl Stage {
-    /// Creates a robot.
     pub(crate) fn robot(&self) -> ObjectHandle {
         self.world.objects.allocate(&self.class, None, ObjectHandle::NONE, 0)
     }

@@ -194,7 +194,6 @@ pub(crate) fn call_plainly(
     result.map(|word| take(&mut buffer, last, word, None)).transpose()
 }
 
-/// Resolves a type from its text.
 fn type_of(core: &Core, word: &TypeText) -> Result<PropertyType, CallError> {
     PropertyType::resolve(word, &core.world.types)
         .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be passed: {error}") })

@@ -26,7 +26,6 @@ use crate::signature::honest_words;
 /// A module, as seen by emitting.
 #[derive(Clone)]
 pub(crate) struct Declarer<'a> {
-    /// Name.
     pub(crate) name: &'a str,
     /// Name, version and build, for errors about duplicates.
     pub(crate) title: String,

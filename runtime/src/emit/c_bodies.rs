@@ -60,7 +60,6 @@ pub(crate) const SYMBOL: &str = "DllSymbol";
 #[cfg(any(feature = "dll-bind", feature = "script"))]
 pub(crate) const LEN: &str = "ArrayDim";
 
-/// Returns the value of a key.
 pub(crate) fn value_of<'a>(meta: &'a [(String, String)], key: &str) -> Option<&'a str> {
     meta.iter().find(|(known, _)| known == key).map(|(_, value)| &**value)
 }

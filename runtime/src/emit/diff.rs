@@ -59,7 +59,6 @@ pub(crate) enum Fate {
     Added,
 }
 
-/// A default subobject that is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptSubobject {
     /// The old name.

@@ -286,7 +286,6 @@ fn set_aside_a_black_has_expired_and_taken_back_it_has_not() {
     assert_eq!(failed(host.make("Set(Name)", std::ptr::null())).kind, FailureKind::UNAVAILABLE);
 }
 
-/// Returns a slot with a conjugate.
 fn slot(conjugate: ConjugateHandle) -> Slot {
     Slot::from_bits(SlotType::CONJUGATE, conjugate.0)
 }

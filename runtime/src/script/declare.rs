@@ -144,7 +144,6 @@ fn property(found: &hir::Property) -> PropertyDecl {
     }
 }
 
-/// Creates a declaration with this name and type.
 fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
     match ty.words() {
         Some(words) => PropertyDecl::new(name, words.kind()).of_type(&words.path()),

@@ -44,7 +44,7 @@ struct Shared {
     told: Mutex<Told>,
     changed: Condvar,
     work: Mutex<Work>,
-    /// Requests to give the unload up once the current poll ends.
+    /// Request to park the unload after the current poll.
     is_to_be_parked: AtomicBool,
 }
 
@@ -245,7 +245,7 @@ impl UnloadTicket {
         self.told().jobs.extend(ended);
     }
 
-    /// Gives the unload up: remaining images stay mapped, with their blockers as reason. No effect on a completed unload. Waits
+    /// Parks the unload: remaining images stay mapped, with their blockers as reason. No effect on a completed unload. Waits
     /// up to one second for another driving thread; if that thread does not return, or the caller is inside a poll, the unload
     /// is parked once that poll ends.
     pub(crate) fn park(&self) {

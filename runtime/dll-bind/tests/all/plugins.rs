@@ -29,7 +29,6 @@ fn host(code: Option<&Path>, library: &Path) -> Runtime {
     runtime
 }
 
-/// Calls a function of a new object of that class.
 fn call(runtime: &Runtime, class: &str, function: &str, arguments: &[Value]) -> (Option<Value>, Vec<Value>) {
     let object = runtime.objects().spawn(&format!("/Script/Game.{class}")).expect("an object");
     let called = runtime.objects().call_with_outs(object, function, arguments);

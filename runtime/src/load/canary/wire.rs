@@ -18,7 +18,6 @@ pub(crate) enum WireError {
 /// Result of a read with a timeout.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// A message.
     Message(Message),
     /// No complete message yet.
     Nothing,

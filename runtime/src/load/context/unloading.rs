@@ -155,7 +155,6 @@ struct SpaceUnload {
 }
 
 impl SpaceUnload {
-    /// Creates the unload of a sealed generation.
     fn new(registry: Weak<ContextRegistry>, generation: &Arc<FreeGeneration>, policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self { registry, generation: Arc::clone(generation), policy, modules: None })
     }

@@ -15,7 +15,6 @@ use crate::object::construction::{destroy, make_cdo};
 
 use crate::load::master::loads::Loads;
 
-/// Returns the modules as declarers of types.
 pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
     modules
         .iter()

@@ -22,7 +22,6 @@ use crate::unload::report::ModuleEnd;
 /// Generation of the module.
 pub(crate) const GENERATION: Generation = Generation(1);
 
-/// Returns the tag of the module.
 pub(crate) fn tag() -> ModuleTag {
     ModuleTag { id: ModuleId(1), name: "tale".into(), generation: GENERATION }
 }
