@@ -12,7 +12,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("help", "this list"),
     ("objects [CLASS]", "lists objects, with name, class and number"),
     ("classes", "lists the classes of the loaded modules"),
-    ("show OBJECT", "prints all properties of an object, given by name, path or number"),
+    ("show OBJECT", "prints all properties of an object, by its name, path or number"),
     ("get OBJECT PROPERTY", "prints one property"),
     ("set OBJECT PROPERTY VALUE", "writes a property; values have the printed form"),
     ("call OBJECT FUNCTION [ARGUMENT…]", "calls a function; strings with spaces are quoted"),

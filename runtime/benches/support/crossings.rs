@@ -195,7 +195,7 @@ pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
         bencher.iter(|| number.set(black_box(crossing), black_box(7)).expect("written"));
     });
     let crossings: Vec<_> =
-        (0..MANY).map(|_| runtime.objects().spawn("/Script/Game.Crossing").expect("born")).collect();
+        (0..MANY).map(|_| runtime.objects().spawn("/Script/Game.Crossing").expect("an object")).collect();
     let crossings = ObjectList::from(crossings);
     let batch = runtime.batch::<(i32, i32), i32>("uf:/Script/Game.Crossing:add").expect("it is there");
     group.throughput(Throughput::Elements(MANY));

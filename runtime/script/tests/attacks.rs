@@ -545,14 +545,14 @@ fn repeated_warnings_of_one_location_are_logged_once_and_counted() {
         robot("function int Tick(int a) { return 3 / a; }\nfunction int Other(int a) { return 3 / a; }");
     let lines = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&lines);
-    let log = Log(move |line: String| heard.lock().expect("nobody panicked").push(line));
+    let log = Log(move |line: String| heard.lock().expect("no panic").push(line));
     tracing::subscriber::with_default(log, || {
         for _ in 0..250 {
             scripts.call(robot, "Tick", &[Value::I32(0)]).expect("it is zero");
         }
         scripts.call(robot, "Other", &[Value::I32(0)]).expect("it is zero");
     });
-    let lines = lines.lock().expect("nobody panicked").clone();
+    let lines = lines.lock().expect("no panic").clone();
     assert_eq!(lines.len(), 4, "{lines:#?}");
     assert!(lines[0].contains("a division by zero") && !lines[0].contains("times"), "{lines:#?}");
     assert!(lines[1].contains("(10 times by now)") && lines[2].contains("(100 times by now)"), "{lines:#?}");

@@ -311,7 +311,7 @@ fn words(value: &Const) -> String {
             format!("({})", fields.join(", "))
         }
         Const::Array(values) => format!("({})", values.iter().map(words).collect::<Vec<_>>().join(", ")),
-        other => panic!("{other:?} is no default of these tests"),
+        other => panic!("{other:?} is not a default of these tests"),
     }
 }
 

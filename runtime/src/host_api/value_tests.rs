@@ -227,7 +227,11 @@ fn writes_to_read_only_values_are_refused_without_effect() {
         assert!(module.splice(&array, owner, (0, 2, 0)).is_some());
         assert!(module.parse(&array, owner, "(9)").is_some());
         assert_eq!(module.print(&array), "(1, 2)", "reading is always allowed");
-        assert_eq!(module.splice(&array, ObjectHandle::NONE, (0, 1, 0)), None, "what is nobody's may be written");
+        assert_eq!(
+            module.splice(&array, ObjectHandle::NONE, (0, 1, 0)),
+            None,
+            "arrays without an owner may be written"
+        );
     }
     assert_eq!(module.print(&array), "(2)");
 }

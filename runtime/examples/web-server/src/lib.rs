@@ -73,7 +73,7 @@ async fn sign(State(handlers): State<Handlers>, Path(name): Path<String>) -> Ans
 fn line(answer: Result<Option<Value>, String>) -> Answer {
     match answer {
         Ok(Some(Value::Text(line))) => Ok(line),
-        Ok(other) => Err((StatusCode::INTERNAL_SERVER_ERROR, format!("{other:?} is no line"))),
+        Ok(other) => Err((StatusCode::INTERNAL_SERVER_ERROR, format!("{other:?} is not a line"))),
         Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, error)),
     }
 }

@@ -46,7 +46,7 @@ fn run() -> Result<(), Failure> {
     slim.load_path(&reports)?;
     let _watch = SlimWatch::start(&slim, &reports, |outcome| match outcome {
         Ok(old) => eprintln!("[reports] new code answers; {}", old.subject()),
-        Err(error) => eprintln!("[reports] the old code goes on: {}", printable(&error.to_string())),
+        Err(error) => eprintln!("[reports] the old code stays in use: {}", printable(&error.to_string())),
     })?;
 
     let handlers = Handlers::new(slim.function("Report", "render", "String, u32 -> String")?, host.post_handle());

@@ -132,7 +132,7 @@ fn suspended_values_are_expired_and_resumed_values_are_unchanged() {
     module.gate.close();
     assert!(!lives(&blacks, kept));
     let made = blacks.make(module.id, TypeNumber(1), OwnedValue::zero(text()), None, Instant::now());
-    assert!(made.is_err(), "nothing is made meanwhile");
+    assert!(made.is_err(), "no value is created");
     assert_eq!(blacks.report().count(), 2, "nothing is dropped either");
     drop_on_threads(&blacks, &[dropped], 1);
     blacks.flush_all();
