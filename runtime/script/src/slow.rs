@@ -161,7 +161,7 @@ impl Machine {
                 }
                 Ok(not(left.read() == right.read()))
             }
-            // The loader makes something else of these.
+            // The loader compiles these to other instructions.
             Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..) => {
                 Err(CallError::other(format!("{op:?} is not defined for a {}", left.ty())))
             }

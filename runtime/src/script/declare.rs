@@ -193,7 +193,7 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
     };
     let thunk = match found.body {
         Some(_) => bodies.thunk(format!("{}:{}", class.path, found.name)),
-        // Subclasses may define a body; without one, a call returns the zero value.
+        // A subclass or a C library may provide the body; without one, a call returns the zero value.
         None => idle(),
     };
     FunctionDecl {

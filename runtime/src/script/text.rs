@@ -62,8 +62,8 @@ fn bound(object: &str, function: &str) -> String {
     if object == NONE { NONE.to_owned() } else { format!("{object}:{}", quoted(function)) }
 }
 
-/// Returns the initial value of a type whose initial value is not zero bytes: a fixed array has all its elements from the
-/// beginning.
+/// Returns the initial value of a fixed array, which has all its elements from the beginning; empty for other types, whose initial
+/// value is zero bytes.
 pub(crate) fn start(ty: &Type) -> String {
     match ty {
         Type::Fixed(of, len) => listed((0..*len).map(|_| element(of))),
@@ -77,7 +77,7 @@ fn element(ty: &Type) -> String {
         Type::Num(_) => "0".to_owned(),
         Type::Bool => "false".to_owned(),
         Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText | Type::Name => "\"\"".to_owned(),
-        // An empty list of a struct means default values for all its fields.
+        // `()` is an empty container, or a struct whose fields have their defaults.
         Type::Struct(_) | Type::Array(_) | Type::Set(_) | Type::Map(..) => "()".to_owned(),
         Type::Enum(..) => "0".to_owned(),
         _ => NONE.to_owned(),
