@@ -1,12 +1,12 @@
-//! What plugin code pays for a value in host memory, beside the same value in its own. The loops run in a release build of
-//! `values`, in class `Gauge`, one call each; the host takes the time. A loop is long (1,000 rounds for each that criterion
-//! asks for), so the call itself does not show.
+//! Measures access to a value in host memory from plugin code, compared to a value in its own memory. The loops run in a release
+//! build of `values`, in class `Gauge`, one call each; the host measures the time. A loop is long (1,000 rounds per iteration of
+//! criterion), so the time of the call is negligible.
 //!
-//! * `read`, `write`: a property through the frame-bound object, beside a struct field behind a pointer.
-//! * `read_by_handle`, `write_by_handle`: the same with a look whether the handle is still right, beside the same field.
-//! * `write_while_marking`: a number and a reference while a collection in slices is under way, beside the same in peace. It
-//!   wants to hear of each reference, which is a call of the host.
-//! * `sum`: an `Array(f64)` of so many numbers as a lent slice, beside a `Vec<f64>`.
+//! * `read`, `write`: a property through the frame-bound object, compared to a struct field behind a pointer.
+//! * `read_by_handle`, `write_by_handle`: the property with a check of the handle, compared to the same field.
+//! * `write_while_marking`: a number and a reference during an incremental collection, compared to writes without one. During a
+//!   mark each write of a reference calls the host.
+//! * `sum`: an `Array(f64)` as a borrowed slice, compared to a `Vec<f64>`.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
 mod support;
@@ -16,10 +16,10 @@ use std::time::Instant;
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-/// Rounds of a loop for each that is asked for.
+/// Rounds of a loop per iteration.
 const ROUNDS: u64 = 1_000;
 
-/// Numbers in the rows that are added up: in the nearest cache, and in none.
+/// Numbers in the arrays that are added up: one fits into the nearest cache, one into none.
 const COUNTS: [u32; 2] = [1_000, 1_000_000];
 
 fn access(criterion: &mut Criterion) {
@@ -46,7 +46,7 @@ fn access(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(ROUNDS));
         for (id, is_marking) in [("alcedo", true), ("in_peace", false)] {
             group.bench_function(id, |bencher| {
-                // SAFETY: every mark that is begun here is given up before anything else runs, and addresses are only compared.
+                // SAFETY: every mark that is begun here is aborted before anything else runs, and addresses are only compared.
                 let stores = unsafe { runtime.bench() };
                 if is_marking {
                     stores.begin_mark();

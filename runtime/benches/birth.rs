@@ -1,9 +1,9 @@
-//! What an object of a module's class costs in its construction: `crowd`'s `Walker`, with one property and a plugin part of three
-//! words, spawned by a host that holds the class (`alcedo`), and by one that names it each time (`by_path`). Beside it one
-//! `Box` of those three words and one insertion into a `slotmap`, which is what a host without reflection, hooks or
-//! collection would do for the same: in a process of one thread (`box_and_slotmap`), where an allocator takes no lock, and
-//! in one that a host with its finalizer thread is in already (`box_and_slotmap_in_a_host`). Each round makes a thousand and
-//! then, untimed, destroys them and waits for their finalizers, so that all work on memory that was used before.
+//! Measures the construction of an object of a module's class: `crowd`'s `Walker`, with one property and a plugin part of three
+//! machine words, spawned by a host that holds the class (`alcedo`), and by one that names it each time (`by_path`). The baseline
+//! is one `Box` of those three words and one insertion into a `slotmap`, as in a host without reflection, hooks or collection: in a
+//! process of one thread (`box_and_slotmap`), where an allocator takes no lock, and in a process that also has a host with its
+//! finalizer thread (`box_and_slotmap_in_a_host`). Each round creates a thousand and then, untimed, destroys them and waits for
+//! their finalizers, so that all work on memory that was used before.
 
 mod support;
 
@@ -37,7 +37,7 @@ fn birth(criterion: &mut Criterion) {
     drop(runtime.shutdown());
 }
 
-/// How long so many rounds of boxes take.
+/// Measures rounds of boxes.
 fn time_boxes(rounds: u64) -> Duration {
     let mut map: SlotMap<DefaultKey, Box<[u64; 3]>> = SlotMap::new();
     let mut keys = Vec::with_capacity(ROUND as usize);
@@ -51,8 +51,7 @@ fn time_boxes(rounds: u64) -> Duration {
     elapsed
 }
 
-/// How long so many rounds of constructions take. Between them the objects are destroyed, the host ticks, and their finalizers come
-/// to their end: they are no part of a construction.
+/// Measures rounds of constructions. Between rounds, untimed, the objects are destroyed, the host ticks, and their finalizers run.
 fn time(
     runtime: &Runtime,
     objects: &mut Vec<ObjectHandle>,

@@ -1,13 +1,13 @@
-//! What it costs to find out which objects nobody needs, and what a mark in slices costs those who write meanwhile.
+//! Measures marking of reachable objects, and the cost of writes during an incremental mark.
 //!
-//! *Mark*: 1,000,000 objects of a native class with four references, each to one of all of them, uniformly at random
-//! (xorshift, seed 0x5eed); the first is the only root, and reaches all but two in a hundred. Beside it the same graph as a
-//! bare `Vec<[u32; 4]>`, marked with a stack and a bit for each node. Ours also checks each handle's serial, asks for each
-//! object's class where its references are, and lists those that were not reached.
+//! *Mark*: 1,000,000 objects of a native class with four references, each to a random object, uniformly distributed (xorshift, seed
+//! 0x5eed); the first is the only root, and reaches all but two in a hundred. The baseline is the same graph as a bare `Vec<[u32;
+//! 4]>`, marked with a stack and a bit for each node. Alcedo also checks each handle's serial, gets the locations of references
+//! from each object's class, and lists the unreached objects.
 //!
-//! *Writes*: a number and a reference of one object after the other, by name of the property, while nothing goes on and
-//! while a mark in slices is under way that was begun before and gets no time, so that every write asks and the objects
-//! that were looked at already are looked at again.
+//! *Writes*: a number and a reference of one object after the other, by name of the property: without a mark, and during an
+//! incremental mark that was begun before and makes no progress, so that every write checks the mark and rescans objects that were
+//! already scanned.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
 mod support;
@@ -30,14 +30,14 @@ fn collect(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(OBJECTS as u64)).sample_size(10);
     group.bench_function("bare_vec", |bencher| bencher.iter(|| bare(black_box(&graph))));
     let (runtime, objects) = world(&graph);
-    // SAFETY: every mark that is begun here is given up before anything else runs, and addresses are only compared.
+    // SAFETY: every mark that is begun here is aborted before anything else runs, and addresses are only compared.
     let stores = unsafe { runtime.bench() };
     assert_eq!(stores.mark().len(), OBJECTS - bare(&graph), "both reach the same");
     group.bench_function("alcedo", |bencher| bencher.iter(|| stores.mark()));
     group.bench_function("alcedo_in_slices", |bencher| {
         bencher.iter(|| {
             stores.begin_mark();
-            // A slice goes on until it asks for the hundredth time, some hundred thousand objects.
+            // A slice ends at the hundredth call of the closure, after some hundred thousand objects.
             let mut asked = 0;
             while !stores.go_on_mark(&mut || {
                 asked += 1;
@@ -86,7 +86,7 @@ fn graph() -> Vec<[u32; 4]> {
     (0..OBJECTS).map(|_| std::array::from_fn(|_| dice.roll(OBJECTS) as u32)).collect()
 }
 
-/// How many nodes are reached.
+/// Counts the reachable nodes.
 fn bare(graph: &[[u32; 4]]) -> usize {
     let mut marked = vec![0_u64; graph.len().div_ceil(64)];
     let (mut open, mut count) = (vec![0_u32], 1);

@@ -1,11 +1,12 @@
-//! What calls of a host cost that are not the plain ones of `calls.rs`: what it keeps by glue, and functions that are inherited, static, of
-//! six parameters, or the host's own. In release builds of `carousel` and `grid`.
+//! Measures calls of a host beyond those of `calls.rs`: functions cached by glue, and functions that are inherited, static, of six
+//! parameters, or of the host. In release builds of `carousel` and `grid`.
 //!
-//! * `kept_function`: `c_pointer` is a C function of the host; `uf` a function of an object's own class, `inherited` the same on an object
-//!   whose class inherits it from another class of the module, `glue` and `glue_inherited` both by `host_class!`, `host_body` a method of a
-//!   native class by its name, `accessor` the same by the view of the class in native code; `static` a static function of a class and
-//!   `six` one of six parameters.
-//! * `kept_property`: `up` by its name and Rust type, `glue` by `host_class!` and `accessor` by the view of a native class; each with a write.
+//! * `kept_function`: `c_pointer` is a C function of the host; `uf` a function of an object's own class, `inherited` the same on an
+//!   object whose class inherits it from another class of the module, `glue` and `glue_inherited` both by `host_class!`,
+//!   `host_body` a method of a native class by its name, `accessor` the same by the view of the class in native code; `static` a
+//!   static function of a class and `six` a function of six parameters.
+//! * `kept_property`: `up` by its name and Rust type, `glue` by `host_class!` and `accessor` by the view of a native class; each
+//!   with a write.
 
 mod support;
 
@@ -24,7 +25,7 @@ alcedo_runtime::host_class! {
     /// Turns.
     pub Horse: Object = "/Script/Game.Horse", members HorseMembers, extends [Horse];
     properties {
-        /// What it does in its round.
+        /// Activity of the round.
         mood / set_mood "mood": i32;
     }
     values {}
@@ -36,7 +37,7 @@ alcedo_runtime::host_class! {
     dynamic {}
 }
 
-/// A class of the host's.
+/// A class of the host.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Gauge {

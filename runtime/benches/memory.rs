@@ -1,5 +1,5 @@
-//! How much memory a reload takes while it runs: for a moment, the old and the new are there together. No time is
-//! taken here, so this is a plain program that prints a table.
+//! Measures the memory of a reload, during which old and new data exist at the same time. Measures no time, so it is a plain
+//! program that prints a table.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod support;
@@ -8,11 +8,11 @@ use std::fs;
 
 use alcedo_runtime::process;
 
-/// So many objects each.
+/// Numbers of objects.
 const COUNTS: [u64; 3] = [0, 100_000, 1_000_000];
 
 fn main() {
-    // Cargo asks every benchmark whether it has tests.
+    // Cargo runs every benchmark with `--list` to find tests.
     if std::env::args().any(|arg| arg == "--test" || arg == "--list") {
         return;
     }
@@ -32,7 +32,7 @@ fn measure(objects: u64) {
     // The first reload finds the sizes that the later ones use again.
     drop(support::reload(&runtime, &builds[1]));
     let before = process::rss_kib().expect("a Linux with /proc");
-    // From now on the peak counts anew.
+    // Resets the peak.
     fs::write("/proc/self/clear_refs", "5").expect("a Linux with /proc");
     let report = support::reload(&runtime, &builds[0]);
     assert_eq!(report.conjugates_rebuilt, objects);

@@ -1,6 +1,6 @@
-//! How long a host stands still while the code of a small module is swapped, beside the two ways that others take:
-//! bare `dlopen`, `dlsym`, `dlclose`, and cr's, which copies the file first so that the build may overwrite it. Those
-//! two check nothing, keep nothing and cannot go back.
+//! Measures the pause of a host while the code of a small module is swapped, compared to two other methods: bare `dlopen`, `dlsym`,
+//! `dlclose`, and cr's, which copies the file first so that the build may overwrite it. Those two check nothing, keep no state and
+//! cannot roll back.
 #![expect(unsafe_code, reason = "the ways of others map a library by hand")]
 
 mod support;
@@ -14,10 +14,10 @@ use alcedo_runtime::{Phase, Reload};
 use criterion::{Criterion, criterion_group, criterion_main};
 use libloading::Library;
 
-/// What every plugin exports.
+/// Symbol that every plugin exports.
 const SYMBOL: &[u8] = b"alcedo_root_module\0";
 
-/// Reloads whose phases are told.
+/// Number of reloads whose phases are printed.
 const ROUNDS: usize = 201;
 
 fn swap(criterion: &mut Criterion) {
@@ -33,7 +33,7 @@ fn swap(criterion: &mut Criterion) {
         bencher.iter_custom(|count| {
             let swap = |_| {
                 let report = support::reload(&runtime, next.next().expect("they take turns"));
-                // From the first look at the file to the new code being live.
+                // From the first read of the file until the new code is live.
                 report.phases.get(Phase::Stage) + report.phases.swap_ms()
             };
             Duration::from_secs_f64((0..count).map(swap).sum::<f64>() / 1e3)
@@ -68,7 +68,7 @@ fn swap(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The median of each phase.
+/// Prints the median of each phase.
 fn tell_phases(reports: Vec<Reload>) {
     for phase in Phase::ALL {
         let mut times: Vec<_> = reports.iter().map(|report| report.phases.get(phase)).collect();

@@ -1,9 +1,9 @@
-//! A host in a few lines: it loads the plugins named on its command line, and goes on with new code whenever one of
-//! the files changes. It has a class with an event of its own, and no engine.
+//! A host in a few lines: loads the plugins named on its command line, and reloads them whenever one of the files changes. Declares
+//! a class with an event, and has no engine.
 //!
 //! `cargo run -p alcedo-runtime --example host -- path/to/libplugin.so`
 //!
-//! Under `alcedo dev --host target/debug/examples/host path/to/plugin` it runs what the tool builds.
+//! `alcedo dev --host target/debug/examples/host path/to/plugin` runs it with the plugin that the tool builds.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,29 +11,29 @@ use std::time::Duration;
 use alcedo_runtime::native::{This, uclass, uenum};
 use alcedo_runtime::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printable};
 
-/// How a thing answers.
+/// Answer to a greeting.
 #[uenum(package = "Host")]
 #[repr(u8)]
 pub enum Manner {
-    /// It counts, and says nothing.
+    /// Counts silently.
     Quiet,
-    /// It says how often it was greeted.
+    /// Prints the number of greetings.
     Talkative,
 }
 
-/// What plugins extend here.
+/// Base class of plugins.
 #[uclass(package = "Host", blueprintable)]
 pub struct Thing {
-    /// How it answers: plugins read and write it by the name of an entry.
+    /// Manner of the answer; plugins read and write it by the name of an entry.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     manner: Manner,
-    /// How often it was greeted: a Rust field of this host, which reloads leave alone.
+    /// Number of greetings: a Rust field of this host, which reloads do not change.
     greeted: u32,
 }
 
 #[uclass]
 impl Thing {
-    /// Somebody greets it. Without a plugin's body it counts.
+    /// Called for a greeting. Counts, unless a plugin overrides it.
     #[ufunction(blueprint_native_event)]
     fn greet(&self);
     fn greet_implementation(&mut self, this: This<Self>) {
@@ -46,7 +46,7 @@ impl Thing {
 }
 
 fn main() -> ExitCode {
-    // From here on new code is tried in a process of its own before it gets into this one.
+    // New code is first tried in a canary process, which starts here.
     alcedo_runtime::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    // Under `alcedo guard` a crash is reported with module and function; else this does nothing.
+    // Under `alcedo guard` a crash is reported with module and function; otherwise this does nothing.
     crash_guard::arm_if_supervised().map_err(|source| Error::System { doing: "arming the guard".into(), source })?;
     let libraries: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
     let libraries = libraries.map_err(|source| Error::System { doing: "finding the current folder".into(), source })?;
@@ -74,7 +74,7 @@ fn run() -> Result<(), Error> {
     for class in runtime.types().dynamic_classes() {
         things.push(runtime.objects().spawn(&class)?);
     }
-    // Ends when its input does: close it, or press Ctrl-D. Or when `alcedo dev` says so.
+    // Ends with the input: close it, or press Ctrl-D. `alcedo dev` can end the host as well.
     let (closed, input) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         let _all = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());

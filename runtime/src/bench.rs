@@ -43,7 +43,7 @@ impl Stores<'_> {
 
     /// Runs a full mark and returns the unreachable objects.
     pub fn mark(&self) -> Vec<ObjectHandle> {
-        unreachable(&self.0.world, &nobody()).expect("no native has a say")
+        unreachable(&self.0.world, &nobody()).expect("no native class adds references")
     }
 
     /// Begins a mark in slices; from now on, writes pass the write barrier.

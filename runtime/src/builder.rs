@@ -503,7 +503,7 @@ mod tests {
     use crate::{Builder, ReferenceSearch, Runtime, UnloadPolicy};
 
     #[test]
-    fn memory_is_looked_through_for_all_plugins_in_development_and_for_those_with_libraries_in_production() {
+    fn reference_search_covers_all_plugins_in_development_else_those_with_libraries() {
         let check = |builder: Builder, expected| assert_eq!(builder.unloads.look_for_references, expected);
         check(Runtime::builder(), ReferenceSearch::WithLibraries);
         check(Runtime::builder().development(), ReferenceSearch::Always);

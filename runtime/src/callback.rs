@@ -201,7 +201,7 @@ impl<F: ?Sized + FnOnce()> fmt::Debug for Registration<F> {
 }
 
 /// Removes a callback when dropped; see [`Registration::guard`].
-#[must_use = "the callback is taken back when this is dropped"]
+#[must_use = "the callback is removed when this is dropped"]
 #[derive(Debug)]
 pub struct RegistrationGuard<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync>(Option<Registration<F>>);
 
@@ -234,7 +234,7 @@ impl<C> Guarded<C> {
     }
 
     pub(crate) fn take(mut self) -> C {
-        self.0.take().expect("it goes with this")
+        self.0.take().expect("it is set until it is taken")
     }
 }
 
@@ -248,7 +248,7 @@ impl<C> Deref for Guarded<C> {
     type Target = C;
 
     fn deref(&self) -> &C {
-        self.0.as_ref().expect("it goes with this")
+        self.0.as_ref().expect("it is set until it is taken")
     }
 }
 
@@ -256,7 +256,7 @@ impl<C> Drop for Guarded<C> {
     fn drop(&mut self) {
         let code = self.0.take();
         if let Err(message) = trap::caught(|| drop(code)) {
-            tracing::error!(message, "what a callback owned panicked when it was dropped");
+            tracing::error!(message, "a value owned by a callback panicked when it was dropped");
         }
     }
 }
@@ -298,8 +298,8 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
             tracing::warn!(
                 callback = %site,
                 handles,
-                "a callback owned a handle to the host that it belongs to: without this end, neither would have gone; use \
-                 the handle that it is given, or let it own what `downgrade` gives"
+                "a callback owned a handle to its own host: without this end, neither would have been dropped; use \
+                 the handle that is passed to it, or let it own the result of `downgrade`"
             );
         }
     }
@@ -308,7 +308,7 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
 /// Drops a callback with its captures. No lock may be held, because dropping captures may reenter this code.
 pub(crate) fn drop_caught<C>(Registered { code, site }: Registered<C>) {
     if let Err(message) = trap::caught(|| drop(code)) {
-        tracing::error!(callback = %site, message, "what a callback owned panicked when it was dropped");
+        tracing::error!(callback = %site, message, "a value owned by a callback panicked when it was dropped");
     }
 }
 
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_are_counted_for_their_host_only_and_in_each_drop_that_they_are_part_of() {
+    fn handles_count_only_for_their_host_and_in_enclosing_drops() {
         let (one, other) = (Arc::new(1), Arc::new(2));
         let [one, other] = [&one, &other].map(|shared| HostId::of(&Arc::downgrade(shared)));
         let handle = || Handle(one);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_callback_that_panics_when_it_is_dropped_keeps_no_other_from_going() {
+    fn a_panic_in_a_callback_drop_does_not_stop_other_drops() {
         struct Panics;
         impl Drop for Panics {
             fn drop(&mut self) {

@@ -10,25 +10,25 @@ use crate::zcall::Observed;
 
 const COMMANDS: &[(&str, &str)] = &[
     ("help", "this list"),
-    ("objects [CLASS]", "living objects, with name, class and number"),
-    ("classes", "classes that the loaded modules declare"),
-    ("show OBJECT", "all properties of an object, which is named by name, path or number"),
-    ("get OBJECT PROPERTY", "one property"),
-    ("set OBJECT PROPERTY VALUE", "writes a property; values are written as they are shown"),
-    ("call OBJECT FUNCTION [ARGUMENT…]", "calls a function; texts with spaces stand in quotes"),
-    ("calls", "calls by name that were counted, with their times"),
-    ("calls on|off", "counts calls by name, or does not"),
-    ("calls clear", "forgets what was counted"),
-    ("explain NAME", "which resolvers are called for the name of a call, and what each says"),
-    ("spawn CLASS", "a new object"),
-    ("destroy OBJECT", "ends an object"),
-    ("eval TEXT", "an expression or statements of the language of scripts: `eval Hero'Hero_1'.Health + 1`"),
-    ("blacks", "values in host memory that plugin code owns, by module and type"),
-    ("blacks sites on|off", "writes down, or not, where each of them is made"),
-    ("leases", "why the code of the modules would have to stay mapped now"),
-    ("unloads", "generations that are on their way out, and who keeps them"),
-    ("finalizers", "waits a second at the most for the finalizer thread, and tells how far it came"),
-    ("collect", "destroys the objects that nothing keeps"),
+    ("objects [CLASS]", "lists objects, with name, class and number"),
+    ("classes", "lists the classes of the loaded modules"),
+    ("show OBJECT", "prints all properties of an object, by its name, path or number"),
+    ("get OBJECT PROPERTY", "prints one property"),
+    ("set OBJECT PROPERTY VALUE", "writes a property; values have the printed form"),
+    ("call OBJECT FUNCTION [ARGUMENT…]", "calls a function; strings with spaces are quoted"),
+    ("calls", "counted calls by name, with their times"),
+    ("calls on|off", "turns the counting of calls by name on or off"),
+    ("calls clear", "clears the counts"),
+    ("explain NAME", "resolvers that are called for the name of a call, and the answer of each"),
+    ("spawn CLASS", "creates an object"),
+    ("destroy OBJECT", "destroys an object"),
+    ("eval TEXT", "evaluates script code: `eval Hero'Hero_1'.Health + 1`"),
+    ("blacks", "values in host memory that plugins own, by module and type"),
+    ("blacks sites on|off", "turns tracking of their allocation sites on or off"),
+    ("leases", "leases that keep the code of the modules mapped"),
+    ("unloads", "unloads in progress, and their blockers"),
+    ("finalizers", "waits at most a second for the finalizer thread, and prints its progress"),
+    ("collect", "destroys unreachable objects"),
 ];
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
@@ -57,7 +57,7 @@ impl Runtime {
             ["calls", "off"] => self.count_calls(false),
             ["calls", "clear"] => {
                 self.calls().clear_times();
-                "what was counted is forgotten".to_owned()
+                "the counts are cleared".to_owned()
             }
             ["explain", name] => match self.calls().explain(name) {
                 Ok(explanation) => explanation.to_string(),
@@ -85,8 +85,10 @@ impl Runtime {
                 let forms: Vec<_> =
                     COMMANDS.iter().filter(|(form, _)| form.split(' ').next() == Some(*first)).collect();
                 match forms.as_slice() {
-                    [] => format!("`{}` is no command; there are\n{}", shown::line(line), help()),
-                    forms => format!("`{}` has too few words or too many: write\n{}", shown::line(line), table(forms)),
+                    [] => format!("`{}` is not a command; the commands are\n{}", shown::line(line), help()),
+                    forms => {
+                        format!("`{}` has too few or too many arguments: write\n{}", shown::line(line), table(forms))
+                    }
                 }
             }
         }
@@ -109,8 +111,8 @@ impl Runtime {
     fn count_calls(&self, counts: bool) -> String {
         self.calls().observe(Observed { counts, ..self.calls().observed() });
         match counts {
-            true => "from now on calls by name are counted".to_owned(),
-            false => "calls by name are not counted any more".to_owned(),
+            true => "counting of calls by name is on".to_owned(),
+            false => "counting of calls by name is off".to_owned(),
         }
     }
 
@@ -127,8 +129,8 @@ impl Runtime {
     fn sites(&self, keeps: bool) -> String {
         self.conjugates().keep_sites(keeps);
         match keeps {
-            true => "from now on it is written down where blacks are made".to_owned(),
-            false => "it is not written down any more where blacks are made".to_owned(),
+            true => "allocation-site tracking is on".to_owned(),
+            false => "allocation-site tracking is off".to_owned(),
         }
     }
 }
@@ -163,31 +165,34 @@ mod tests {
     }
 
     #[test]
-    fn every_command_of_the_list_is_one_and_others_are_answered_with_the_list() {
+    fn every_listed_command_works_and_others_return_the_list() {
         let runtime = runtime();
         // Uppercase words and brackets are placeholders for the user.
         for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
             for line in [command.replace("|off", ""), command.replace("on|", "")] {
                 let answer = runtime.console(&line);
-                assert!(!answer.is_empty() && !answer.contains("is no command"), "{line}: {answer}");
+                assert!(!answer.is_empty() && !answer.contains("is not a command"), "{line}: {answer}");
             }
         }
         let answer = runtime.console("black sites");
-        assert!(answer.starts_with("`black sites` is no command") && answer.contains("unloads"), "{answer}");
+        assert!(answer.starts_with("`black sites` is not a command") && answer.contains("unloads"), "{answer}");
         assert_eq!(runtime.console("  "), runtime.console("help"));
     }
 
     #[test]
-    fn a_command_with_too_few_words_is_answered_with_its_forms_alone() {
+    fn a_command_with_too_few_arguments_returns_its_forms() {
         let runtime = runtime();
         let answer = runtime.console("get Cube_1");
-        assert_eq!(answer, "`get Cube_1` has too few words or too many: write\nget OBJECT PROPERTY  one property");
+        assert_eq!(
+            answer,
+            "`get Cube_1` has too few or too many arguments: write\nget OBJECT PROPERTY  prints one property"
+        );
         let answer = runtime.console("calls off now");
-        assert!(answer.ends_with("forgets what was counted") && answer.lines().count() == 4, "{answer}");
+        assert!(answer.ends_with("clears the counts") && answer.lines().count() == 4, "{answer}");
     }
 
     #[test]
-    fn a_class_is_named_by_its_own_name_as_well_as_by_its_path() {
+    fn a_class_is_found_by_name_and_by_path() {
         let runtime = runtime();
         for class in ["Object", "Core.Object", "/Script/Core.Object"] {
             assert_eq!(runtime.console(&format!("objects {class}")), "no objects", "{class}");
@@ -199,7 +204,7 @@ mod tests {
     fn an_answer_holds_nothing_that_a_terminal_obeys() {
         let runtime = runtime();
         let answer = runtime.console("black\u{1b}[2J\nsites");
-        assert!(answer.starts_with("`black\\u{1b}[2J\\nsites` is no command"), "{answer}");
+        assert!(answer.starts_with("`black\\u{1b}[2J\\nsites` is not a command"), "{answer}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn a_wait_for_ever_is_one() {
+    fn the_longest_wait_has_a_far_deadline() {
         assert!(after(Duration::MAX) > Instant::now() + Duration::from_secs(1_000_000));
         assert!(after(Duration::ZERO) <= Instant::now());
     }

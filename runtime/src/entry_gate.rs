@@ -276,7 +276,7 @@ mod tests {
             let thread = inside.spawn_scoped(scope, move || {
                 let _inside = gate.enter(calling(7), || name(7)).expect("it is open");
                 give.send(()).expect("it listens");
-                wait.recv().expect("it says when");
+                wait.recv().expect("the test sends it");
             });
             take.recv().expect("it is inside");
             let found = gate.inside(name);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shut_gate_lets_nobody_in_and_keeps_who_is_inside() {
+    fn a_closed_gate_refuses_entries_and_counts_calls_inside() {
         let (gate, other) = (EntryGate::new(Leases::new("m")), EntryGate::new(Leases::new("n")));
         let inside = gate.enter(calling(1), || name(1)).expect("it is open");
         gate.shut();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_deeper_than_the_row_are_leases() {
+    fn calls_deeper_than_the_table_are_leases() {
         let leases = Leases::new("m");
         let gate = EntryGate::new(Arc::clone(&leases));
         let mut open: Vec<_> = (0..PLACES as u64 + 2).map(|at| gate.enter(calling(at), || name(at))).collect();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_shuts_the_gate_and_sees_nobody_has_nobody_inside() {
+    fn a_closed_gate_without_visible_calls_is_empty() {
         const ROUNDS: u64 = 200;
         for _ in 0..ROUNDS {
             let gate = EntryGate::new(Leases::new("m"));

@@ -34,7 +34,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The path names no class.
-    #[error("there is no class {path}: {}", unknown_class(*waiting))]
+    #[error("class {path} not found: {}", unknown_class(*waiting))]
     UnknownClass {
         /// Path of the class.
         path: String,
@@ -53,7 +53,7 @@ pub enum Error {
     },
     /// Requested while plugin code is on the stack.
     #[error(
-        "{action} is for a safe point, and `{frame}` has not returned: do it between ticks, or ask with `request_reload`"
+        "{action} is for a safe point, and `{frame}` has not returned: do it between ticks, or use `request_reload`"
     )]
     NotASafePoint {
         /// Requested operation.
@@ -92,7 +92,7 @@ fn unknown_class(waiting: u64) -> String {
     match waiting {
         0 => "it is `/Script/<package>.<class>` of a native class or of a loaded module".to_owned(),
         waiting => format!(
-            "it is dormant, since the loaded modules do not declare it any more; {waiting} objects wait for a reload that brings it back"
+            "it is dormant, since the loaded modules no longer declare it; {waiting} objects wait for a reload that restores it"
         ),
     }
 }

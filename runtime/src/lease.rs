@@ -144,7 +144,7 @@ impl fmt::Display for ModuleBlocker {
 
 /// Error of taking a lease after the unload has begun.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{owner} is unloading since {:.1} s and takes no new {kind}: use what replaced it", since.as_secs_f64())]
+#[error("{owner} has been unloading for {:.1} s and accepts no new {kind}: use its replacement", since.as_secs_f64())]
 pub struct Sealed {
     /// Owner of the leases.
     pub owner: String,
@@ -311,7 +311,7 @@ impl Entry {
 }
 
 /// Keeps a module's code mapped until dropped, on any thread.
-#[must_use = "a lease that is dropped at once keeps nothing"]
+#[must_use = "a lease that is dropped immediately has no effect"]
 pub struct Lease {
     leases: Arc<Leases>,
     key: DefaultKey,
@@ -386,7 +386,10 @@ mod tests {
         let held = leases.take(LeaseKind::Scope, "s").expect("it is open");
         leases.seal();
         let refused = leases.take(LeaseKind::Call, "f").expect_err("it is sealed").to_string();
-        assert!(refused.starts_with("Slim \"m\" is unloading since 0.0 s and takes no new running call"), "{refused}");
+        assert!(
+            refused.starts_with("Slim \"m\" has been unloading for 0.0 s and accepts no new running call"),
+            "{refused}"
+        );
         assert_eq!(leases.count(), 1);
         leases.unseal();
         assert!(leases.take(LeaseKind::Call, "f").is_ok());

@@ -237,7 +237,7 @@ mod tests {
     use crate::handles::{Generation, ModuleId};
 
     #[test]
-    fn a_module_that_is_gone_leaves_no_span_open() {
+    fn an_unloaded_module_leaves_no_span_open() {
         let logs = Logs::default();
         let tag = |id| ModuleTag { id: ModuleId(id), name: "m".into(), generation: Generation(1) };
         [7, 8].iter().for_each(|id| logs.introduce(&tag(*id)));

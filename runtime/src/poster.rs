@@ -34,7 +34,7 @@ impl Poster {
 
 impl std::fmt::Debug for Poster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a way to post to the game thread")
+        f.write_str("a poster to the game thread")
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
     use crate::runtime::Runtime;
 
     #[test]
-    fn a_host_that_waits_wakes_for_what_is_posted_and_for_nothing_else() {
+    fn a_waiting_host_wakes_only_for_posted_closures() {
         let runtime = Runtime::builder().build().expect("a host without natives");
         assert!(!runtime.wait(Duration::from_millis(1)));
         let poster = runtime.post_handle();

@@ -1,6 +1,6 @@
 //! Signatures as strings, and the checks of callers and callees of calls by name. The string of a callee is parsed when its name is
 //! resolved and is cached with its entry, so no call parses it.
-#![expect(unsafe_code, reason = "vouches that slots hold what the signature says that callers are compared with")]
+#![expect(unsafe_code, reason = "vouches that slots hold the types of the signature that callers are compared with")]
 
 use std::fmt;
 use std::rc::Rc;

@@ -69,7 +69,7 @@ impl Watching {
             let replaced = self.slim.replace(&self.path);
             let is_over = matches!(replaced, Err(ContextError::ContextUnloading { .. }));
             if let Err(message) = trap::caught(|| told(replaced)) {
-                tracing::error!(slim = %self.slim, message, "the callback of the watch panicked; the watch goes on");
+                tracing::error!(slim = %self.slim, message, "the callback of the watch panicked; the watch continues");
             }
             if is_over {
                 return;

@@ -47,7 +47,7 @@ fn a_module_of_the_master_calls_from_the_game_thread_only() {
         uf:/Script/Game.Line:rings FailureKind(11): `uf:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
         uf!:/Script/Game.Line:rings FailureKind(11): `uf!:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
         up:/Script/Game.Line:number FailureKind(7): `up:/Script/Game.Line:number` has the signature (i32, fingerprint 2bc5bd2166bfabc7), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild the caller
-        nd:/ FailureKind(7): `nd:/` has the signature (none that could be compared: call it with values whose types are asked for, as `zcall_any` does), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild the caller
+        nd:/ FailureKind(7): `nd:/` has the signature (none that can be compared: call it with values whose types are queried, as `zcall_any` does), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild the caller
         db:/other.sum 3
     "#]].assert_eq(&rows[0]);
     expect![[r#"
@@ -80,9 +80,9 @@ fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
         nm:/ledger:Sums:add 3
         uf:/Script/Game.Line:rings FailureKind(11): `uf:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
         uf!:/Script/Game.Line:rings FailureKind(11): `uf!:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
-        up:/Script/Game.Line:number FailureKind(6): `up:/Script/Game.Line:number` cannot be called in Slim "apart": its protocol leads to objects, which are the game thread's; modules here call `nm:/` and `ex:/` names
-        nd:/ FailureKind(6): `nd:/` cannot be called in Slim "apart": its protocol leads to objects, which are the game thread's; modules here call `nm:/` and `ex:/` names
-        db:/other.sum FailureKind(6): `db:/other.sum` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs
+        up:/Script/Game.Line:number FailureKind(6): `up:/Script/Game.Line:number` cannot be called in Slim "apart": its protocol resolves to objects, which belong to the game thread; modules here call `nm:/` and `ex:/` names
+        nd:/ FailureKind(6): `nd:/` cannot be called in Slim "apart": its protocol resolves to objects, which belong to the game thread; modules here call `nm:/` and `ex:/` names
+        db:/other.sum FailureKind(6): `db:/other.sum` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs
     "#]].assert_eq(&rows[0]);
     // The host's own callers of such functions may also move to any thread.
     let elsewhere = std::thread::spawn(move || call.call(&arguments("ex:/ledger.add", false)).map(told));

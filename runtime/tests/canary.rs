@@ -145,7 +145,7 @@ fn a_healthy_module_is_loaded() {
 }
 
 fn a_program_that_is_not_a_canary_is_detected() {
-    for (program, told) in [("/bin/true", "before it said a word"), ("/nowhere/at/all", "No such file")] {
+    for (program, told) in [("/bin/true", "before its first message"), ("/nowhere/at/all", "No such file")] {
         let host = support::builder().canary(Canary::Program(program.into())).build().expect("a host");
         let error = host.create_master(&[broken(&[])]).expect_err("the canary is unavailable");
         assert!(matches!(error, Error::Load(LoadError::CanaryUnavailable { .. })), "{error:?}");
@@ -280,7 +280,7 @@ fn a_copy_of_the_canary_is_not_mistaken_for_it() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("forks").expect("a free name");
     match refused_by(&slim, "forks") {
-        LoadError::CanaryDisturbed { problem, .. } => assert!(problem.contains("a copy of the process"), "{problem}"),
+        LoadError::CanaryDisturbed { problem, .. } => assert!(problem.contains("a fork of the process"), "{problem}"),
         LoadError::CanaryCrashed { how, .. } => assert_eq!(how, "exit status: 0"),
         other => panic!("{other}"),
     }

@@ -93,7 +93,7 @@ fn a_named_delegate_is_a_property_an_element_and_a_parameter() {
     assert_eq!(earn(&host, other, 100), "I32(99)", "the rule was kept");
     host.objects().destroy(listener);
     let refused = earn(&host, other, 1);
-    assert!(refused.contains("is bound to an object that is gone"), "{refused}");
+    assert!(refused.contains("is bound to a destroyed object"), "{refused}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_function_of_another_signature_is_not_bound() {
     check(
         "on_quiet",
         "here",
-        expect!["/Script/Game.Listener has no function here to be bound: look at what the class declares"],
+        expect!["/Script/Game.Listener has no function here to bind: check the declarations of the class"],
     );
     assert_eq!(bound(&host, player, "on_scored"), 1);
 }
@@ -199,7 +199,7 @@ fn changing_delegate_and_function_together_keeps_only_matching_bindings() {
     let (host, player, listener) = followed();
     bind(&host, player, "on_scored", listener, "burst");
     let report = reload(&host, &[scores(&["widened"])]);
-    expect!["Game.Player.on_scored: Game.Listener has no function burst any more: 1 unbound"]
+    expect!["Game.Player.on_scored: Game.Listener no longer has a function burst: 1 unbound"]
         .assert_eq(&unbound(&report));
     assert_eq!(bound(&host, player, "on_scored"), 1);
     assert_eq!(earn(&host, player, 5), "I32(5)");
@@ -210,7 +210,7 @@ fn changing_delegate_and_function_together_keeps_only_matching_bindings() {
 fn a_removed_function_is_unbound_and_rebound_when_it_returns() {
     let (host, player, listener) = followed();
     let report = reload(&host, &[scores(&["without"])]);
-    expect!["Game.Player.on_scored: Game.Listener has no function hear any more: 1 unbound"]
+    expect!["Game.Player.on_scored: Game.Listener no longer has a function hear: 1 unbound"]
         .assert_eq(&unbound(&report));
     assert_eq!(earn(&host, player, 5), "I32(5)");
     assert_eq!(heard(&host, listener), "");

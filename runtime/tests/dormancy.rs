@@ -96,7 +96,7 @@ fn objects_of_a_removed_class_are_dormant_as_their_nearest_base() {
     );
     let error = host.objects().spawn(GHOST).expect_err("the class is dormant");
     assert!(matches!(error, Error::UnknownClass { waiting: 2, .. }));
-    expect!["there is no class /Script/Game.Ghost: it is dormant, since the loaded modules do not declare it any more; 2 objects wait for a reload that brings it back"].assert_eq(&error.to_string());
+    expect!["class /Script/Game.Ghost not found: it is dormant, since the loaded modules no longer declare it; 2 objects wait for a reload that restores it"].assert_eq(&error.to_string());
     host.tick(Budget::frame());
 }
 
@@ -326,7 +326,7 @@ fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
     let suits = [plain, changed].map(|diver| subobject(&host, diver, "suit"));
     let births = host.counters().constructions;
     let report = reload(&host, &["v2"]);
-    assert_eq!(classes(&report), ["Game.Diver sits on Engine.SceneComponent now: its objects were born anew: 2"]);
+    assert_eq!(classes(&report), ["Game.Diver extends Engine.SceneComponent now: its objects were recreated: 2"]);
     assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (2, 0));
     assert_eq!(host.counters().constructions, births, "no object was constructed in addition");
     let properties = "depth constructed_as can_tick has_begun_play relative_location label";

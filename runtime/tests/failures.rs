@@ -261,8 +261,8 @@ fn a_red_constructor_may_change_only_its_own_object_during_a_rebuild() {
     let objects = host.counters().objects;
     host.reload(&[broken(&["meddles-in-rebuild"])]).expect("a Master").into_result().expect("a reload");
     expect![[r#"
-        writing to Engine.SceneComponent (shell) is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
-        spawning an object is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
+        writing to Engine.SceneComponent (shell) is refused before the commit: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
+        spawning an object is refused before the commit: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
     "#]].assert_eq(&record.take());
     assert_eq!(host.objects().get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");
     assert_eq!(host.counters().objects, objects);
@@ -391,9 +391,7 @@ fn without_a_master_there_is_nothing_to_reload_or_unload() {
     }
     assert_eq!(
         host.objects().spawn(FRAGILE).expect_err("no such class").to_string(),
-        format!(
-            "there is no class {FRAGILE}: it is `/Script/<package>.<class>` of a native class or of a loaded module"
-        )
+        format!("class {FRAGILE} not found: it is `/Script/<package>.<class>` of a native class or of a loaded module")
     );
 }
 
@@ -439,10 +437,10 @@ fn a_reload_inside_a_call_is_refused_and_requests_wait() {
     };
 
     expect![[r#"
-        a reload is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or ask with `request_reload`
-        unloading the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or ask with `request_reload`
-        creating the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or ask with `request_reload`
-        a collection is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or ask with `request_reload`"#]].assert_eq(&relay("ex:/host.reload_now"));
+        a reload is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
+        unloading the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
+        creating the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
+        a collection is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`"#]].assert_eq(&relay("ex:/host.reload_now"));
     assert_eq!(host.generation(), 1);
 
     assert_eq!(relay("ex:/host.reload_later"), "generation 1 still");
@@ -510,7 +508,7 @@ fn a_listener_cannot_interrupt_a_running_operation() {
     assert_eq!(
         words[0],
         "Unloading 1: unloading the Master is for a safe point, and `a reload` has not returned: \
-         do it between ticks, or ask with `request_reload`"
+         do it between ticks, or use `request_reload`"
     );
 }
 

@@ -167,7 +167,7 @@ fn a_delegate_parameter_accepts_a_function_or_a_closure() {
     assert!(matches!(call_error(other), CallError::Signature { .. }));
     drop(listener);
     let gone = rule.call(host.world(), (9,)).expect_err("the closure was dropped");
-    assert!(gone.to_string().contains("an object that is gone"), "{gone}");
+    assert!(gone.to_string().contains("a destroyed object"), "{gone}");
     player.agree(&host, rule, 5).map(drop).expect_err("the closure was dropped");
     let none: Delegate<fn(i32) -> bool> = Delegate::none();
     assert!(none.call(host.world(), (1,)).expect_err("nothing").to_string().contains("bound to nothing"));

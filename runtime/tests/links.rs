@@ -214,7 +214,7 @@ fn only_matching_functions_are_bound() {
         "said",
         ear,
         "see",
-        expect!["/Script/Test.Ear has no function see to be bound: look at what the class declares"],
+        expect!["/Script/Test.Ear has no function see to bind: check the declarations of the class"],
     );
     check(
         "soft",
@@ -242,7 +242,7 @@ fn a_single_delegate_returns_its_result_from_the_override() {
     host.links().bind(hub, "single", line, "answer").expect("it fits");
     expect![[r#"Some(Text("directly: line 7 answers me"))"#]].assert_eq(&ask());
     host.objects().destroy(line);
-    expect!["a delegate (String -> String) is bound to an object that is gone: bind it first"].assert_eq(&ask());
+    expect!["a delegate (String -> String) is bound to a destroyed object: bind it first"].assert_eq(&ask());
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     expect![[r#"Some(Text("v2 shifts=0 mood=1 breath=0"))"#]].assert_eq(&call().expect("it answers"));
     let lines: Vec<_> = report.structure.iter().filter(|line| line.starts_with("Test.Hub")).cloned().collect();
-    expect!["Test.Hub.all: Game.Shapeshifter has no function shift any more: 1 unbound"].assert_eq(&lines.join("\n"));
+    expect!["Test.Hub.all: Game.Shapeshifter no longer has a function shift: 1 unbound"].assert_eq(&lines.join("\n"));
     let left = Value::Array(vec![
         bound(shape, "own"),
         Value::Delegate(alcedo_runtime::Binding::default()),

@@ -83,5 +83,5 @@ fn a_main_setting_a_logger_too_late_fails_with_a_hint() {
     let _record = support::record("loggers");
     let error = loggers(&["by-hand"]).map(drop).expect_err("the host was first");
     assert!(error.contains("already initialized"), "{error}");
-    assert!(error.ends_with("say `logger: own`"), "{error}");
+    assert!(error.ends_with("write `logger: own`"), "{error}");
 }

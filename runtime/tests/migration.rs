@@ -210,7 +210,7 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
     assert_eq!(report.fields_kept, 2, "the shifts of two objects");
     expect![[r#"
         Game.Shapeshifter.mood is of another type: 2 values put aside
-        Game.Shapeshifter.regrets is not kept any more: 2 values put aside
+        Game.Shapeshifter.regrets is no longer kept: 2 values put aside
         Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside"#]]
     .assert_eq(&report.fields_lost.join("\n"));
 }
@@ -238,7 +238,7 @@ fn the_report_lists_the_outcome_of_every_value() {
           Game.Shapeshifter.wings: every living object gets a /Script/Engine.SceneComponent
           Game.Shapeshifter.tail: the /Script/Engine.SceneComponent of every living object is destroyed
           Game.Shapeshifter.mood is of another type: 2 values put aside
-          Game.Shapeshifter.regrets is not kept any more: 2 values put aside
+          Game.Shapeshifter.regrets is no longer kept: 2 values put aside
           Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside"#]]
     .assert_eq(&report.to_string());
 }

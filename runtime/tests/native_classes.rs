@@ -396,7 +396,7 @@ fn nested_calls_reborrow_fields_that_a_method_lends() {
     assert_eq!([lend(lamp, 0), told(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
     seen();
     let refused = told(&host, lamp, "lend_another", &[]);
-    assert!(refused.contains("`lend` was given other Rust fields"), "{refused}");
+    assert!(refused.contains("`lend` received other Rust fields"), "{refused}");
     assert_eq!(told(&host, lamp, "flickered", &[]), "U32(9)");
 }
 

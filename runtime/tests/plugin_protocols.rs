@@ -204,7 +204,7 @@ fn protocol_names_and_labels_have_one_owner_each() {
     );
     let told = [resolve("http", "pages"), resolve("nm", "mine"), resolve("zz", "mine")];
     expect![[r#"
-        FailureKind(11): the resolver `pages` cannot be added to the protocol `http`: it has one of that label; choose another, which is how errors tell them apart
+        FailureKind(11): the resolver `pages` cannot be added to the protocol `http`: it has a resolver of that label; choose another, since errors identify resolvers by label
         FailureKind(11): the resolver `mine` cannot be added to the protocol `nm`: it is built in, and its names are resolved by the runtime; add a protocol for them
         FailureKind(11): the resolver `mine` cannot be added to the protocol `zz`: there is none of that name; add the protocol first"#]]
     .assert_eq(&told.join("\n"));
@@ -232,7 +232,9 @@ fn protocol_and_resolver_failures_are_only_errors_of_the_caller() {
             &host,
             "db:/users",
             &[],
-            expect!["`db:/users` is no ZCall name: there is no table and column at byte 3; write `db:/table.column`"],
+            expect![
+                "`db:/users` is not a ZCall name: there is no table and column at byte 3; write `db:/table.column`"
+            ],
         );
         for (name, argument, says) in [
             ("db:/crash.column", 1, "the protocol crashes"),

@@ -174,19 +174,21 @@ fn a_name_is_read_by_its_protocol_found_once_and_called() {
         &host,
         "console:say",
         &[],
-        expect!["refused: `console:say` is no ZCall name: `/` is missing at byte 8; write `console:/command`"],
+        expect!["refused: `console:say` is not a ZCall name: `/` is missing at byte 8; write `console:/command`"],
     );
     check(
         &host,
         "console:/-say",
         &[],
-        expect!["refused: `console:/-say` is no ZCall name: '-' is unexpected at byte 13; write `console:/command`"],
+        expect!["refused: `console:/-say` is not a ZCall name: '-' is unexpected at byte 13; write `console:/command`"],
     );
     check(
         &host,
         "console:/say:it",
         &[],
-        expect!["refused: `console:/say:it` is no ZCall name: ':' is unexpected at byte 12; write `console:/command`"],
+        expect![
+            "refused: `console:/say:it` is not a ZCall name: ':' is unexpected at byte 12; write `console:/command`"
+        ],
     );
 }
 
@@ -251,7 +253,7 @@ fn an_invalid_or_taken_protocol_or_label_is_refused_with_a_hint() {
     refused(
         scene.add("console", 5, "commands"),
         expect![
-            "the resolver `commands` cannot be added to the protocol `console`: it has one of that label; choose another, which is how errors tell them apart"
+            "the resolver `commands` cannot be added to the protocol `console`: it has a resolver of that label; choose another, since errors identify resolvers by label"
         ],
     );
     refused(

@@ -153,7 +153,9 @@ fn a_main_failing_next_to_a_live_generation_suggests_suspend() {
     let (_, error) = failure(&scene.reload(&[harbor(2)]));
     assert!(error.contains("Address already in use"), "{error}");
     assert!(
-        error.contains("; generation 1 of it is live meanwhile: if that holds what the new one needs (a port,"),
+        error.contains(
+            "; generation 1 of it is live at the same time: if it holds a resource that the new one needs (a port,"
+        ),
         "{error}"
     );
     scene.assert_serves("1");
@@ -358,7 +360,7 @@ fn a_slim_passes_its_port_to_its_replacement_or_reopens_it() {
         scene.order(orders);
         let error = slim.replace(harbor(2)).expect_err("it fails").to_string();
         let words = words.replace("main does not", "main panics");
-        assert!(error.contains(&words) && !error.contains("is live meanwhile"), "{error}");
+        assert!(error.contains(&words) && !error.contains("is live at the same time"), "{error}");
         serves("1");
     }
     scene.order("");
@@ -371,7 +373,7 @@ fn a_slim_passes_its_port_to_its_replacement_or_reopens_it() {
     let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("no holder is left");
     stubborn.load_path(support::tagged("harbor", &["stubborn"], 1)).unwrap_or_else(|error| panic!("{error}"));
     let error = stubborn.replace(harbor(2)).expect_err("the port is taken").to_string();
-    assert!(error.contains("generation 1 of it is live meanwhile"), "{error}");
+    assert!(error.contains("generation 1 of it is live at the same time"), "{error}");
 }
 
 #[test]

@@ -523,10 +523,10 @@ fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
         let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
         assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
         assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
-        assert_eq!(end.c_heap_kept_for, "a library still leads to them");
+        assert_eq!(end.c_heap_kept_for, "a library still refers to them");
         let words = report.to_string();
         assert!(words.contains("4 C heap blocks freed · "), "{words}");
-        assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still leads to them"), "{words}");
+        assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still refers to them"), "{words}");
         churn();
         assert_eq!(look(&host, "blocks"), "put by a plugin, 2 blocks as they were");
         host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));

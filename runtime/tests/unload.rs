@@ -159,7 +159,7 @@ fn no_new_lease_starts_after_the_unload_began() {
     host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
     let error = refused.take().expect("it was asked");
     assert!(matches!(error, Error::Sealed(_)), "{error}");
-    assert!(error.to_string().starts_with("lingering of generation 1 is unloading since "), "{error}");
+    assert!(error.to_string().starts_with("lingering of generation 1 has been unloading for "), "{error}");
     assert!(host.unloads().lease("lingering", "of the next").is_ok());
     let error = host.unloads().lease("absent", "a test").expect_err("no such module");
     assert!(matches!(error, Error::Load(LoadError::NoModule { .. })), "{error}");

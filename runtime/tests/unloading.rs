@@ -260,7 +260,7 @@ fn a_plugin_bypassing_the_hooks_stays_loaded_with_a_warning() {
     assert_eq!(warned(&again.warnings), 0, "{again}");
     eventually(&host, "the second image is parked", || host.unloads().parked().len() == 2);
     assert!(
-        host.unloads().parked().iter().all(|line| line.ends_with("as was told when it was loaded")),
+        host.unloads().parked().iter().all(|line| line.ends_with("as reported when it was loaded")),
         "{:?}",
         host.unloads().parked()
     );

@@ -101,13 +101,13 @@ fn an_expired_view_returns_an_error() {
     check(
         "expires",
         expect![
-            "a red Array(String) of 2 changes of its container ago has expired: `clone()` what is to be kept for longer than its call or generation"
+            "a red Array(String) from 2 changes of its container ago has expired: `clone()` values that outlive their call or generation"
         ],
     );
     check(
         "expires_uncaught",
         expect![
-            "refused: a red Array(String) of 1 change of its container ago has expired: `clone()` what is to be kept for longer than its call or generation"
+            "refused: a red Array(String) from 1 change of its container ago has expired: `clone()` values that outlive their call or generation"
         ],
     );
 }
@@ -210,7 +210,7 @@ fn a_class_dropping_an_interface_resets_references_by_it() {
     assert_eq!(reload("second"), rings(), "the interface was declared again, unchanged");
     let (rung, told) = reload("mute");
     assert_eq!(rung, "nobody");
-    expect!["Game.Bell implements /Script/Game.Rings no more: references by that lead to none of its objects"]
+    expect!["Game.Bell no longer implements /Script/Game.Rings: references by it no longer resolve to its objects"]
         .assert_eq(&told);
     expect![[r#"Some(Text("not a class that implements /Script/Game.Rings"))"#]]
         .assert_eq(&take().expect("it answers"));
@@ -258,7 +258,7 @@ fn plugin_code_owns_copies_and_drops_them_anywhere() {
 fn an_expired_view_reports_its_type_and_age() {
     shelf(
         "expires",
-        "a red Array(String) of 2 changes of its container ago has expired: `clone()` what is to be kept for longer than its \
+        "a red Array(String) from 2 changes of its container ago has expired: `clone()` values that outlive their \
          call or generation",
     );
 }

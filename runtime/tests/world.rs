@@ -278,7 +278,7 @@ fn a_changed_build_restores_matching_values() {
     );
     expect![[r#"
         13 objects loaded · 3 conjugates built · 3 fields put back
-          Game.Diver sits on Engine.SceneComponent now: its objects were born anew: 1 objects
+          Game.Diver extends Engine.SceneComponent now: its objects were recreated: 1 objects
           Game.Ghost is not there: its objects are dormant and seen as Engine.Actor until it is: 1 objects
           Game.Phantom is not there: its objects are dormant and seen as Engine.Actor until it is: 1 objects
           Game.Shapeshifter.added   added, default "new here": 2 followed
@@ -294,10 +294,10 @@ fn a_changed_build_restores_matching_values() {
           Game.Diver.seed   removed: 1 dropped
           Game.Diver.root_component   removed
           Game.Diver.label   removed
-          Game.Shapeshifter.tail is no such subobject any more: destroyed
+          Game.Shapeshifter.tail is no longer a subobject: destroyed
           Game.Shapeshifter.wings: every object gets one
           Game.Shapeshifter.mood is of another type: 2 values put aside
-          Game.Shapeshifter.regrets is not kept any more: 2 values put aside
+          Game.Shapeshifter.regrets is no longer kept: 2 values put aside
           Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside
           suit.owner: /Script/Engine.ActorComponent:owner: object #23.1 is a /Script/Game.Diver, not a /Script/Engine.Actor"#]]
     .assert_eq(&report.to_string());
@@ -428,7 +428,7 @@ fn saving_and_loading_are_refused_inside_a_call() {
         .call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())])
         .expect("the call succeeds");
     let Some(Value::Text(told)) = told else { panic!("{told:?}") };
-    expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`"].assert_eq(&told);
+    expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or use `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or use `request_reload`"].assert_eq(&told);
     assert!(host.objects().is_alive(line));
 }
 

@@ -110,7 +110,7 @@ fn a_name_has_one_owner() {
         ("the host cannot register `ex:/switchboard.add`: switchboard 0.1.0 (build ", ") has it; choose");
     assert!(stolen.starts_with(before) && stolen.contains(after), "{stolen}");
     let no_name = host.calls().register("with space", "".parse().expect("no signature"), |_, _| Ok(None));
-    expect!["`ex:/with space` is no ZCall name: ' ' is unexpected at byte 8; write `ex:/name`"]
+    expect!["`ex:/with space` is not a ZCall name: ' ' is unexpected at byte 8; write `ex:/name`"]
         .assert_eq(&no_name.expect_err("no name").to_string());
 }
 
@@ -255,7 +255,7 @@ fn an_unknown_name_lists_the_resolvers_tried() {
         "zz:/what",
         &[],
         expect![
-            "refused: `zz:/what` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs"
+            "refused: `zz:/what` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs"
         ],
     );
     check_from(
@@ -336,7 +336,7 @@ fn named_calls_refuse_stale_objects_and_other_classes() {
         &host,
         "up:/Script/Game.Line:number",
         &[Value::Object(line)],
-        expect!["refused: object #8.1 is gone: ask `is_expired` before using a handle that was kept"],
+        expect!["refused: object #8.1 is gone: check `is_expired` before using a stored handle"],
     );
     check(
         &host,
@@ -488,7 +488,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
         "db:/",
         &[],
         expect![
-            "refused: `db:/` is no ZCall name: the name is missing at byte 4; write `protocol:/what the host knows`, without spaces"
+            "refused: `db:/` is not a ZCall name: the name is missing at byte 4; write `protocol:/what the host knows`, without spaces"
         ],
     );
     check(&host, "db:/panics", &[], expect![[r#"refused: panicked: "on purpose""#]]);
@@ -505,7 +505,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
         "cache:/users",
         &[],
         expect![
-            "refused: `cache:/users` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/`, `db:/` and what it needs"
+            "refused: `cache:/users` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/`, `db:/` and what it needs"
         ],
     );
 }

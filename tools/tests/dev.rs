@@ -24,7 +24,7 @@ fn a_session_from_the_first_build_to_the_end() {
     dev.wishes(&format!(": destroy {born}"));
     dev.hears("is gone");
     dev.wishes(&format!(": show {born}"));
-    dev.hears("there is no object");
+    dev.hears("not found: `objects` lists some");
 
     scratch.edit("default = 180.0", "default = 240.0");
     dev.hears("building, because lib.rs changed");

@@ -210,8 +210,8 @@ fn a_host_says_what_it_declares_and_the_bytes_are_the_same_each_time() {
     let text = String::from_utf8(first.stdout.clone()).unwrap();
     for part in [
         "// Declarations of the host `alcedo` in package `Engine` for plugins, ",
-        "/// A place or a direction, in centimeters.\n#[ustruct(pod, imported, package = \"Engine\")]",
-        "    /// Where it is.\n    #[uproperty]\n    location: Vector,",
+        "/// A point or a direction, in centimeters.\n#[ustruct(pod, imported, package = \"Engine\")]",
+        "    /// Location in the world.\n    #[uproperty]\n    location: Vector,",
         "    #[ufunction(blueprint_native_event)]\n    fn receive_tick(&self, delta_seconds: f32);",
     ] {
         assert!(text.contains(part), "{part}\n{text}");

@@ -15,7 +15,7 @@ pub struct Rotator {
     pub roll: f64,
 }
 
-/// A place or a direction, in centimeters.
+/// A point or a direction, in centimeters.
 #[ustruct(pod, imported, package = "Engine")]
 #[derive(Debug, Default, PartialEq)]
 pub struct Vector {
@@ -30,10 +30,10 @@ pub struct Vector {
 /// An object with a location in the world.
 #[uclass(imported, package = "Engine", base = Object)]
 pub struct Actor {
-    /// Where it is.
+    /// Location in the world.
     #[uproperty]
     location: Vector,
-    /// How it is turned.
+    /// Rotation in the world.
     #[uproperty]
     rotation: Rotator,
     /// Set if the actor or component is ticked.
@@ -45,7 +45,7 @@ pub struct Actor {
     /// Component that holds the actor's location.
     #[uproperty]
     root_component: Obj<SceneComponent>,
-    /// Text for people.
+    /// Display name.
     #[uproperty]
     label: String,
     /// Set by the engine after begin play.

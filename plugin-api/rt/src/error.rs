@@ -130,7 +130,7 @@ impl core::fmt::Display for CallError {
                 write!(f, "the reference is to no object: check `is_none` before using it")
             }
             FailureKind::STALE => {
-                write!(f, "object {object} is gone: ask `is_expired` before using a handle that was kept")
+                write!(f, "object {object} is gone: check `is_expired` before using a stored handle")
             }
             FailureKind::WRONG_THREAD => {
                 write!(f, "{message} is for the game thread only: off it a module can finalize, post and log")
@@ -142,7 +142,7 @@ impl core::fmt::Display for CallError {
             ),
             FailureKind::DURING_REBUILD => write!(
                 f,
-                "{message} is refused before the commit of what comes up: until then new code may read anything, write \
+                "{message} is refused before the commit: until then new code may read anything, write \
                  only what it is building, and call only its own and what is declared pure; `task::post` the rest, which \
                  runs after the commit, or never"
             ),
@@ -157,7 +157,7 @@ impl core::fmt::Display for CallError {
             }
             FailureKind::EXPIRED => write!(
                 f,
-                "a {held} of {wanted} ago has expired: `clone()` what is to be kept for longer than its call or generation"
+                "a {held} from {wanted} ago has expired: `clone()` values that outlive their call or generation"
             ),
             _ => f.write_str(message),
         }

@@ -79,7 +79,7 @@ pub enum CallError {
     },
     /// The action is not allowed before the commit, because a rollback could not undo it.
     #[error(
-        "{action} is refused before the commit of what comes up: until then new code may read anything, write only what it \
+        "{action} is refused before the commit: until then new code may read anything, write only what it \
          is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, \
          or never"
     )]
@@ -140,7 +140,7 @@ pub enum CallError {
         what: String,
     },
     /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or it was returned.
-    #[error("a {what} of {age} ago has expired: `clone()` what is to be kept for longer than its call or generation")]
+    #[error("a {what} from {age} ago has expired: `clone()` values that outlive their call or generation")]
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
@@ -156,7 +156,7 @@ pub enum CallError {
         limit: u32,
     },
     /// Values would exceed the memory limit; no memory was allocated for them.
-    #[error("{what} would take {bytes} bytes, of {limit} that are allowed: keep less of it, or raise `{setting}`")]
+    #[error("{what} would take {bytes} bytes, of {limit} that are allowed: reduce it, or raise `{setting}`")]
     TooLarge {
         /// The value, or all values of the call together.
         what: String,
@@ -234,7 +234,7 @@ fn at(place: Option<&SourcePlace>) -> String {
 fn stale(handle: ObjectHandle) -> String {
     match handle.is_none() {
         true => "the reference is to no object: check `is_none` before using it".to_owned(),
-        false => format!("object {handle} is gone: ask `is_expired` before using a handle that was kept"),
+        false => format!("object {handle} is gone: check `is_expired` before using a stored handle"),
     }
 }
 
@@ -464,14 +464,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_to_no_object_is_not_called_gone() {
+    fn the_error_of_a_null_reference_differs_from_a_destroyed_object() {
         let text = |handle| CallError::Stale { handle }.to_string();
         assert_eq!(text(ObjectHandle::NONE), "the reference is to no object: check `is_none` before using it");
         assert!(text(ObjectHandle::new(3, 9)).starts_with("object #3.9 is gone"));
     }
 
     #[test]
-    fn an_error_of_a_script_crosses_as_what_it_is_and_sentences_name_the_calls() {
+    fn script_errors_keep_their_kind_and_messages_list_the_calls() {
         let place = |line| ScriptPlace { function: "/Script/A.B:c".to_owned(), file: "B.uc".to_owned(), line };
         let in_script = |error, lines: std::ops::Range<u32>| CallError::InScript {
             error: Box::new(error),
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn one_place_is_left_out_of_a_script_stack_of_thirty_three() {
+    fn a_script_stack_of_thirty_three_omits_one_call() {
         let place = |line| ScriptPlace { function: "/Script/A.B:c".to_owned(), file: "B.uc".to_owned(), line };
         let of = |places: u32| super::stack_lines(&(0..places).map(place).collect::<Vec<_>>());
         assert!(!of(32).contains("more") && of(32).contains("B.uc:16"), "{}", of(32));

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 
 /// Guard that counts an active step until it is dropped.
 #[derive(Debug)]
-#[must_use = "the step is over when this is dropped"]
+#[must_use = "the step ends when this is dropped"]
 pub struct Counted<'a>(&'a Cell<u32>);
 
 impl<'a> Counted<'a> {

@@ -156,7 +156,7 @@ mod tests {
     use super::{LONGEST_GAP, Numbered, SHORTEST};
 
     #[test]
-    fn a_row_is_as_long_as_its_values_need_and_not_as_its_numbers() {
+    fn table_size_follows_the_number_of_values() {
         let mut row = Numbered::default();
         (0..10).for_each(|number| assert_eq!(row.insert(number, number), None));
         for number in 10..100_000 {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_lie_apart_cost_no_more_than_the_gaps_that_are_left() {
+    fn sparse_values_cost_at_most_the_remaining_gaps() {
         let mut row = Numbered::default();
         for number in 0..100_000u64 {
             row.insert(number, ());
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn it_answers_as_a_map_does() {
+    fn an_id_table_matches_a_map() {
         let (mut row, mut map, mut seed) = (Numbered::default(), BTreeMap::new(), 7u64);
         for step in 0..50_000u64 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_around_a_cut_are_found_and_given_a_value_again() {
+    fn ids_around_a_cut_are_found_and_set_again() {
         let mut row = Numbered::default();
         for number in [3, 1000, 2000] {
             row.insert(number, number);

@@ -63,7 +63,7 @@ mod tests {
     use super::{MOST, Repeats, times};
 
     #[test]
-    fn the_first_is_told_and_then_each_power_of_ten() {
+    fn the_first_and_each_power_of_ten_are_reported() {
         let repeats = Repeats::new();
         let told: Vec<_> = (0..2000).filter_map(|_| repeats.note(1, &("Hero:Tick", 12))).collect();
         assert_eq!(told, [1, 10, 100, 1000]);

@@ -46,7 +46,7 @@ mod tests {
     use super::{line, printable};
 
     #[test]
-    fn what_a_terminal_would_obey_is_escaped() {
+    fn terminal_control_characters_are_escaped() {
         for (text, shown) in [
             ("plain, größer, 日本, it's \"so\" \\", "plain, größer, 日本, it's \"so\" \\"),
             ("two\n\tlines", "two\n\tlines"),
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_sentence_is_about_is_one_short_line() {
+    fn subjects_are_formatted_as_one_short_line() {
         assert_eq!(line("a \"b\" \\ c"), "a \"b\" \\ c");
         assert_eq!(line("a\nb\u{1b}\0"), "a\\nb\\u{1b}\\0");
         let long = line(&"ü\n".repeat(1000));

@@ -104,7 +104,7 @@ mod tests {
     use super::Stamp;
 
     #[test]
-    fn a_kept_number_is_wrong_after_a_change_and_while_the_short_ways_are_shut() {
+    fn a_cached_epoch_is_stale_after_a_change_and_while_watched() {
         let stamp = Stamp::default();
         let kept = stamp.count();
         assert_eq!(stamp.get(), kept);
@@ -114,7 +114,7 @@ mod tests {
         stamp.open();
         assert_eq!((stamp.get(), stamp.count()), (Stamp::SHUT, kept));
         stamp.open();
-        assert_eq!(stamp.get(), kept, "nothing has changed meanwhile");
+        assert_eq!(stamp.get(), kept, "nothing has changed");
         stamp.shut();
         stamp.change();
         assert_eq!(stamp.get(), Stamp::SHUT);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_one_host_is_wrong_for_another() {
+    fn an_epoch_of_one_host_is_stale_for_another() {
         let (one, other) = (Stamp::default(), Stamp::default());
         assert_ne!(one.count(), other.count());
         let kept = one.count();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn while_calls_are_watched_the_short_ways_are_shut_and_the_listener_hears_of_the_beginning_and_the_end_once() {
+    fn watching_closes_fast_paths_and_notifies_the_listener_at_start_and_end() {
         let (stamp, heard) = (Stamp::default(), Rc::new(RefCell::new(Vec::new())));
         let (kept, lines) = (stamp.count(), Rc::clone(&heard));
         stamp.on_change(move |is_observed| lines.borrow_mut().push(is_observed));

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_that_panic_when_dropped_stay_in_the_trap_and_a_row_without_end_is_cut() {
+    fn endless_panics_of_dropped_payloads_are_caught_and_cut() {
         assert_eq!([dropped(0), dropped(1), dropped(5)], [1, 2, 6]);
         assert_eq!(dropped(1000), MOST_PAYLOADS);
     }

@@ -1,5 +1,5 @@
-//! The calls of Alcedo that are measured, with the two calls that Rust has for such work: for the benchmark of this crate, and for that
-//! of `peers`, which measures others in the same run.
+//! The measured calls of Alcedo, and the two equivalent calls of Rust: for the benchmark of this crate, and for that of `peers`,
+//! which measures other libraries in the same run.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use criterion::{BenchmarkGroup, Throughput};
 
 use crate::support;
 
-/// Rounds of a loop in the plugin for each that is asked for.
+/// Rounds of a loop in the plugin per iteration.
 pub(crate) const ROUNDS: u64 = 1_000;
 
-/// Objects of a batch, of which a time is for all.
+/// Number of objects in a batch; its time is for all of them.
 const MANY: u64 = 1_000;
 
-/// What the plugin's class extends.
+/// Base of the plugin's class.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Adder {
@@ -137,7 +137,7 @@ fn host() -> (Runtime, ObjectHandle) {
     (runtime, crossing)
 }
 
-/// The ids of the group `call_host_to_plugin`.
+/// Registers the group `call_host_to_plugin`.
 pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
     let (runtime, crossing) = host();
     let plain = black_box(add_plain as extern "C" fn(i32, i32) -> i32);
@@ -195,7 +195,7 @@ pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
         bencher.iter(|| number.set(black_box(crossing), black_box(7)).expect("written"));
     });
     let crossings: Vec<_> =
-        (0..MANY).map(|_| runtime.objects().spawn("/Script/Game.Crossing").expect("born")).collect();
+        (0..MANY).map(|_| runtime.objects().spawn("/Script/Game.Crossing").expect("an object")).collect();
     let crossings = ObjectList::from(crossings);
     let batch = runtime.batch::<(i32, i32), i32>("uf:/Script/Game.Crossing:add").expect("it is there");
     group.throughput(Throughput::Elements(MANY));
@@ -214,7 +214,7 @@ pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
     drop(runtime.shutdown());
 }
 
-/// The ids of the group `call_plugin_to_host`. A round of a benchmark is [`ROUNDS`] calls.
+/// Registers the group `call_plugin_to_host`. A round of a benchmark is [`ROUNDS`] calls.
 pub(crate) fn plugin_to_host(group: &mut BenchmarkGroup<'_, WallTime>) {
     let (runtime, crossing) = host();
     group.throughput(Throughput::Elements(ROUNDS));

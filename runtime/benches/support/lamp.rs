@@ -1,5 +1,5 @@
-//! The types that `host-types` extends and implements, as a benchmark of the host has them. The glue of the plugin is written of them; the
-//! lamp of the tests has all that this one has, and more.
+//! The types that `host-types` extends and implements, reduced to those that a benchmark of the host needs. The plugin's glue is
+//! generated from them; the lamp of the tests has all of these members, and more.
 
 use alcedo_runtime::CallError;
 use alcedo_runtime::native::{uclass, uinterface};

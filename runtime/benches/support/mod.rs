@@ -1,4 +1,4 @@
-//! What the benchmarks share: release builds of example plugins, and a host.
+//! Shared by the benchmarks: release builds of example plugins, and a host.
 #![allow(dead_code, reason = "each benchmark uses its own part of this")]
 
 #[path = "../../tests/support/builds.rs"]
@@ -14,7 +14,7 @@ pub(crate) fn builds(package: &str) -> [PathBuf; 2] {
     [1, 2].map(|tag| builds::tagged(package, &[], tag))
 }
 
-/// A host with a Master of this library.
+/// Creates a host with a Master of this library.
 pub(crate) fn host(library: &Path) -> Runtime {
     let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).build();
     let runtime = runtime.expect("a runtime");
@@ -22,14 +22,14 @@ pub(crate) fn host(library: &Path) -> Runtime {
     runtime
 }
 
-/// Reloads, which must be committed.
+/// Reloads, and checks that the reload was committed.
 pub(crate) fn reload(runtime: &Runtime, library: &Path) -> Reload {
     let report = runtime.reload(&[library]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed);
     report
 }
 
-/// A field of `/proc/self/status` in KiB.
+/// Returns a field of `/proc/self/status` in KiB.
 pub(crate) fn status_kib(field: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("a Linux with /proc");
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
@@ -37,11 +37,11 @@ pub(crate) fn status_kib(field: &str) -> u64 {
     number.expect("a number of KiB")
 }
 
-/// Numbers that look random and are the same in each run: xorshift, by George Marsaglia.
+/// Pseudorandom numbers, the same in each run: xorshift, by George Marsaglia.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -50,14 +50,14 @@ impl Dice {
     }
 }
 
-/// The numbers below `count`, shuffled.
+/// Returns the numbers below `count`, shuffled.
 pub(crate) fn shuffled(count: usize) -> Vec<usize> {
     let (mut order, mut dice): (Vec<_>, _) = ((0..count).collect(), Dice(0x5eed));
     (1..count).rev().for_each(|at| order.swap(at, dice.roll(at + 1)));
     order
 }
 
-/// Enough samples for a ratio, on a machine that others use as well.
+/// Returns a configuration with enough samples for a ratio, on a machine that is shared.
 pub(crate) fn config() -> criterion::Criterion {
     criterion::Criterion::default()
         .sample_size(20)

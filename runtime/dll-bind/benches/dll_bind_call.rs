@@ -1,5 +1,6 @@
-//! What a call of a C function costs: by our two routes, directly, by a function pointer, by `libffi` with prepared arguments, and,
-//! for scale, from Python; the change of the working directory beside it, and a text of 64 letters there and back.
+//! Measures a call of a C function: by the two routes of this crate, directly, by a function pointer, by `libffi` with prepared
+//! arguments, and, for scale, from Python; also the change of the working directory, and passing a string of 64 letters there and
+//! back.
 #![expect(unsafe_code, reason = "calls the C functions that it has compiled")]
 
 use std::fs;
@@ -24,11 +25,11 @@ void upper(uint16_t* s) { for (; *s; s++) if (*s >= 'a' && *s <= 'z') *s -= 32; 
 ";
 
 unsafe extern "C" {
-    /// Of the C library: as short as the function above.
+    /// A function of the C library, as short as `add`.
     safe fn isalpha(letter: i32) -> i32;
 }
 
-/// Reads numbers of rounds, and says how many nanoseconds so many calls took.
+/// Reads numbers of rounds, and prints the nanoseconds of so many calls.
 const PYTHON: &str = "
 import sys, time
 way, path = sys.argv[1:]
@@ -52,13 +53,13 @@ for line in sys.stdin:
     print(time.perf_counter_ns() - begun, flush=True)
 ";
 
-/// Calls from Python, or the reason why there are none.
+/// Measures calls from Python, or prints the reason for skipping them.
 fn from_python(group: &mut BenchmarkGroup<'_, WallTime>, way: &str, library: &Path) {
     let mut started = Command::new("python3");
     started.args(["-c", PYTHON, way]).arg(library);
     let started = started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let skipped = |why: &str| eprintln!("dll_bind_call/{way} was left out: {why}");
-    let Ok(mut python) = started else { return skipped("there is no python3") };
+    let Ok(mut python) = started else { return skipped("python3 not found") };
     let (Some(mut rounds), Some(times)) = (python.stdin.take(), python.stdout.take()) else {
         return skipped("python3 takes no input");
     };
@@ -90,7 +91,7 @@ fn calls(criterion: &mut Criterion) {
     // SAFETY: the source is above.
     let (code, library) = unsafe { (UserCode::at(folder.path()), UserLibrary::open(folder.path(), "bench")) };
     let address = library.as_ref().expect("it was compiled").symbol("add").expect("it is there");
-    // SAFETY: the source says so.
+    // SAFETY: the C source above has this signature.
     let pointer = unsafe { std::mem::transmute::<*const (), extern "C" fn(i32, i32) -> i32>(address) };
     let add =
         || Import::new("add").param("a", PropertyType::I32).param("b", PropertyType::I32).returns(PropertyType::I32);
@@ -105,7 +106,7 @@ fn calls(criterion: &mut Criterion) {
     let prepared = [Arg::new(&a), Arg::new(&b)];
     let target = CodePtr(address.cast_mut().cast());
     group.bench_function("libffi", |bench| {
-        // SAFETY: the source says so.
+        // SAFETY: the C source above has this signature.
         bench.iter(|| unsafe { cif.call::<i32>(target, black_box(&prepared)) })
     });
     for (name, import, code) in [

@@ -34,10 +34,10 @@ pub enum Breach {
         size: usize,
     },
     /// The data pointer of a string or array in a struct was changed.
-    #[error("came back with another `data` pointer: its memory is the host's, write where it points to")]
+    #[error("came back with another `data` pointer: the host owns the memory; write into it")]
     MovedData,
     /// The capacity of a string or array in a struct was changed.
-    #[error("came back with `max` {found} instead of {max}: only the host makes room")]
+    #[error("came back with `max` {found} instead of {max}: only the host changes the capacity")]
     ChangedMax {
         /// Capacity before the call.
         max: i32,
@@ -45,7 +45,7 @@ pub enum Breach {
         found: i32,
     },
     /// The length of a string or array in a struct is out of range.
-    #[error("came back with `num` {num}, and there is room for {max}")]
+    #[error("came back with `num` {num}, over the capacity of {max}")]
     Num {
         /// Length after the call.
         num: i32,
@@ -53,13 +53,13 @@ pub enum Breach {
         max: i32,
     },
     /// The terminating zero of a string is missing.
-    #[error("came back as a text without a zero at its end, within {units} units")]
+    #[error("came back as a string without a terminating zero, within {units} units")]
     Unterminated {
         /// Number of scanned units.
         units: usize,
     },
     /// The string is not valid UTF-16.
-    #[error("is no UTF-16: unit {at} is half of a pair, {unit:#06x}")]
+    #[error("is not UTF-16: unit {at} is an unpaired surrogate, {unit:#06x}")]
     NoText {
         /// Index of the unit.
         at: usize,
@@ -68,7 +68,7 @@ pub enum Breach {
     },
     /// A `bool` result of unstated width is false in one byte and true in four.
     #[error(
-        "is the word {word:#010x}: as a `bool` of one byte (C++ `bool`) it is false, as one of four (`uint32_t`) it is true; \
+        "is {word:#010x}: as a `bool` of one byte (C++ `bool`) it is false, as one of four (`uint32_t`) it is true; \
          declare the width as `bool8` or `bool32`"
     )]
     Bool {
@@ -85,13 +85,13 @@ pub enum Breach {
     #[error("is a null pointer")]
     Null,
     /// The pointer refers to unmapped memory.
-    #[error("leads to {address:#x}, where no memory is")]
+    #[error("points to {address:#x}, which is not mapped")]
     Nowhere {
         /// The address.
         address: usize,
     },
     /// A string argument contains a zero, which would end it in C.
-    #[error("has a zero in its text, where C would take it to end")]
+    #[error("contains a zero, which ends a string in C")]
     ZeroInside,
     /// The length of an array argument differs from the declaration.
     #[error("has {found} values, and {wanted} are declared")]
@@ -102,7 +102,7 @@ pub enum Breach {
         wanted: usize,
     },
     /// The length of a string or array argument exceeds the range of the C type.
-    #[error("is longer than C can say: it has {len} values")]
+    #[error("is too long for C: it has {len} values")]
     TooLong {
         /// Number of values or units.
         len: usize,
@@ -116,13 +116,15 @@ pub enum Breach {
         wanted: String,
     },
     /// The function must run in the folder of its library, but the thread for it could not be started.
-    #[error("cannot be called: there is no thread in the folder of the library ({message}); declare it `no_cwd`")]
+    #[error(
+        "cannot be called: the thread in the folder of the library was not started ({message}); declare it `no_cwd`"
+    )]
     NoThread {
         /// Message of the system.
         message: String,
     },
     /// Fences are enabled, but the fenced memory could not be allocated.
-    #[error("cannot be called: there is no fence for its buffers ({message})")]
+    #[error("cannot be called: fences for its buffers could not be allocated ({message})")]
     NoFence {
         /// Message of the system.
         message: String,

@@ -16,7 +16,7 @@ pub(crate) const HEADER: usize = 16;
 
 /// Number type of C, by its Rust name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "a number's name says all")]
+#[expect(missing_docs, reason = "the names of numbers are self-explanatory")]
 pub enum Number {
     U8,
     I8,
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_c_cannot_read_is_refused_with_a_way_out() {
+    fn types_that_c_cannot_read_are_refused_with_help() {
         let layouts = Layouts::default();
         for (ty, len) in [
             ("bool", None),

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_comes_back_and_half_a_pair_is_named() {
+    fn a_string_round_trips_and_an_unpaired_surrogate_is_named() {
         for one in ["", "a", "abc\u{7f}", "äöü", "\u{80}", "日本語", "a🦀b", "\u{ffff}\u{10ffff}"] {
             assert_eq!(text(units_of(&units(one))).as_deref(), Ok(one));
         }

@@ -36,7 +36,7 @@ mod tests {
     use crate::breach::Breach;
 
     #[test]
-    fn each_byte_of_a_zone_is_looked_at() {
+    fn each_byte_of_a_zone_is_checked() {
         let clean = [&ZONE[..], &[1, 2, 3], &ZONE].concat();
         assert_eq!(check(&clean, RED_ZONE, 3), Ok(()));
         for at in 0..RED_ZONE {

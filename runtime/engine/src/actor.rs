@@ -8,10 +8,10 @@ use crate::math::{Rotator, Vector};
 /// An object with a location in the world.
 #[uclass(package = "Engine", blueprintable)]
 pub struct Actor {
-    /// Where it is.
+    /// Location in the world.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     location: Vector,
-    /// How it is turned.
+    /// Rotation in the world.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     rotation: Rotator,
     /// Set if the actor or component is ticked.
@@ -23,7 +23,7 @@ pub struct Actor {
     /// Component that holds the actor's location.
     #[uproperty(blueprint_read)]
     root_component: Obj<SceneComponent>,
-    /// Text for people.
+    /// Display name.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     label: String,
     /// Set by the engine after begin play.

@@ -2,7 +2,7 @@
 
 use alcedo_runtime::native::ustruct;
 
-/// A place or a direction, in centimeters.
+/// A point or a direction, in centimeters.
 #[ustruct(package = "Engine", pod)]
 #[derive(PartialEq, Debug, Default)]
 pub struct Vector {

@@ -69,7 +69,7 @@ impl Machine {
         }
         let block = hand_over(frame);
         if block.is_null() {
-            return Err(CallError::other(format!("{} is no function with a thunk of its own", linked.function.path)));
+            return Err(CallError::other(format!("{} is not a function with a custom thunk", linked.function.path)));
         }
         self.begin();
         self.pay(1)?;

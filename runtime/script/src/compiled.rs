@@ -18,7 +18,7 @@ use crate::machine::Machine;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompileError {
     /// The function of the body is not declared.
-    #[error("there is no function {function} to give a body to: declare the package's classes first")]
+    #[error("function {function} of a body is not declared: declare the package's classes first")]
     NoFunction {
         /// Path of the function.
         function: String,
@@ -27,7 +27,7 @@ pub enum CompileError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The function exceeds a limit of the bytecode format.
-    #[error("{function} cannot be made bytecode of at line {line}: {problem}")]
+    #[error("{function} cannot be compiled to bytecode at line {line}: {problem}")]
     Limit {
         /// Path of the function.
         function: String,

@@ -1,5 +1,5 @@
 //! Stack of script frames in one block of memory, with their calls.
-#![expect(unsafe_code, reason = "hands out and takes back the memory of frames")]
+#![expect(unsafe_code, reason = "allocates and frees the memory of frames")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::{Cell, UnsafeCell};

@@ -23,7 +23,7 @@ fn failed(error: ContainerError) -> CallError {
 }
 
 fn no_container(ty: &PropertyType) -> CallError {
-    CallError::other(format!("a {ty} is no container of that kind"))
+    CallError::other(format!("a {ty} is not a container of that kind"))
 }
 
 impl Machine {
@@ -414,12 +414,12 @@ fn set_len(at: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Result<(), Ca
 }
 
 fn same_type(one: Ptr<'_>, two: Ptr<'_>) -> Result<(), CallError> {
-    if one.ty() == two.ty() { Ok(()) } else { Err(CallError::other(format!("a {} is no {}", two.ty(), one.ty()))) }
+    if one.ty() == two.ty() { Ok(()) } else { Err(CallError::other(format!("a {} is not a {}", two.ty(), one.ty()))) }
 }
 
 fn same_key(key: &PropertyType, wanted: Ptr<'_>) -> Result<(), CallError> {
     match key == wanted.ty() {
         true => Ok(()),
-        false => Err(CallError::other(format!("a {} is no {key}", wanted.ty()))),
+        false => Err(CallError::other(format!("a {} is not a {key}", wanted.ty()))),
     }
 }

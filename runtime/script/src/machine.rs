@@ -160,8 +160,8 @@ impl Machine {
     #[cold]
     pub(crate) fn runaway(&self) -> CallError {
         CallError::other(format!(
-            "the script went round its loops, or called, {} times, where long operations and lines in the log count as several: it \
-             counts as one that never ends, so let it do less at a time",
+            "the script made {} loop rounds and calls, where long operations and lines in the log count as several: it \
+             counts as one that never ends, so reduce the work of one call",
             self.limits.rounds
         ))
     }

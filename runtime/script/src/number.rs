@@ -205,7 +205,7 @@ mod tests {
     use super::{Number as _, clockwise_from, compare};
 
     #[test]
-    fn whole_numbers_wrap_and_a_division_by_zero_gives_zero() {
+    fn integers_wrap_and_division_by_zero_returns_zero() {
         assert_eq!(i32::binary(Op::Add, i32::MAX, 1, 0), (i32::MIN, false));
         assert_eq!(i32::binary(Op::Div, i32::MIN, -1, 0), (i32::MIN, false));
         assert_eq!(i32::binary(Op::Div, 7, 0, 0), (0, true));

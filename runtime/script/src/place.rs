@@ -1,5 +1,5 @@
 //! Registers of a frame, and the resolution of places: properties, fields and elements.
-#![expect(unsafe_code, reason = "offsets that the loader has looked at become addresses")]
+#![expect(unsafe_code, reason = "converts offsets that the loader has checked into addresses")]
 
 use std::rc::Rc;
 

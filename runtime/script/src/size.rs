@@ -86,7 +86,7 @@ pub(crate) fn not_kept() -> CallError {
 
 #[cold]
 fn all_too_large(bytes: u64, limit: usize) -> CallError {
-    too_large("what the script has made since it was called, all together,", bytes, limit, "Limits::values")
+    too_large("all values that the script has created since it was called, together,", bytes, limit, "Limits::values")
 }
 
 #[cold]

@@ -1,5 +1,5 @@
-//! Operations that take more than a few instructions of the processor: texts, structs, conversions, casts, places behind several
-//! steps, new objects. Those on containers are in [`intrinsic`](crate::intrinsic).
+//! Operations that take more than a few machine instructions: strings, structs, conversions, casts, places with several steps, new
+//! objects. Operations on containers are in [`intrinsic`](crate::intrinsic).
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::{CallError, trap};
@@ -22,10 +22,10 @@ use crate::value::{
 };
 
 impl Machine {
-    /// Does one of them.
+    /// Runs an operation.
     ///
     /// # Errors
-    /// What goes wrong.
+    /// Returns the error of the operation.
     #[inline(never)]
     pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Went, CallError> {
         let put = |slot: &Slot, value: &Value| put(registers, slot, value);
@@ -117,7 +117,7 @@ impl Machine {
     ) -> Result<ObjectHandle, CallError> {
         let path = world.names.text(class);
         let Some(found) = world.types.class_by_path(&path) else {
-            self.warn("an object of no class is made, which is none");
+            self.warn("an object without a class is created, which gives none");
             return Ok(ObjectHandle::NONE);
         };
         let host = self.host.borrow().clone();
@@ -161,9 +161,9 @@ impl Machine {
                 }
                 Ok(not(left.read() == right.read()))
             }
-            // The loader makes something else of these.
+            // The loader compiles these to other instructions.
             Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..) => {
-                Err(CallError::other(format!("there is no {op:?} of a {}", left.ty())))
+                Err(CallError::other(format!("{op:?} is not defined for a {}", left.ty())))
             }
         }
     }
@@ -171,14 +171,14 @@ impl Machine {
 
 fn put(registers: &Registers, slot: &Slot, value: &Value) -> Result<(), CallError> {
     let written = registers.ptr_mut(slot).write(value);
-    written.map_err(|error| CallError::other(format!("{} is no {}", error.found, error.wanted)))
+    written.map_err(|error| CallError::other(format!("{} is not a {}", error.found, error.wanted)))
 }
 
 fn name_of(at: Ptr<'_>) -> Name {
     name(&at.read())
 }
 
-/// What two references are the same by.
+/// Identity key used to compare two references.
 fn reference(value: &Value) -> u64 {
     match value {
         Value::Object(_) | Value::WeakObject(_) | Value::ScriptInterface(_) => handle(value).0,
@@ -186,10 +186,10 @@ fn reference(value: &Value) -> u64 {
     }
 }
 
-/// An operator on two numbers; whether it was a division by zero.
+/// Applies an operator to two numbers. Also returns true for a division by zero.
 fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool), CallError> {
     let (Some(one), Some(two)) = (number(left), number(right)) else {
-        return Err(CallError::other(format!("{op:?} of what is no number")));
+        return Err(CallError::other(format!("{op:?} of a value that is not a number")));
     };
     if op == Op::ClockwiseFrom {
         let whole = |number: Number| if let Number::Whole(it) = number { it as i32 } else { 0 };
@@ -238,7 +238,7 @@ fn texts(op: Op, left: &str, right: &str) -> Result<Value, CallError> {
 
 fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {
     let value = from.read();
-    let refused = || CallError::other(format!("there is no {op:?} of a {}", from.ty()));
+    let refused = || CallError::other(format!("{op:?} is not defined for a {}", from.ty()));
     match op {
         Unary::Not => Ok(Value::Bool(value != Value::Bool(true))),
         Unary::Neg(num) => match number(&value).ok_or_else(refused)? {
@@ -294,7 +294,7 @@ fn convert(
     let put = |value: &Value| put(registers, slot, value);
     let value = from.read();
     let target = &slot.property.ty;
-    let refused = || CallError::other(format!("a {} does not become a {target}", from.ty()));
+    let refused = || CallError::other(format!("a {} cannot be converted to a {target}", from.ty()));
     let number = || number(&value).ok_or_else(refused);
     match by {
         Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => {
@@ -362,7 +362,7 @@ fn convert(
             put(&Value::Object(object.unwrap_or_default()))
         }
         Conversion::ToOptional => put(&Value::Optional(Some(Box::new(value)))),
-        // The loader makes something else of these.
+        // The loader compiles these to other instructions.
         Conversion::VectorToRotator(..)
         | Conversion::RotatorToVector(..)
         | Conversion::Triple(..)
@@ -370,7 +370,7 @@ fn convert(
     }
 }
 
-/// What a delegate in a register is bound to.
+/// Returns the binding of a delegate in a register.
 pub(crate) fn bound(registers: &Registers, source: &Source) -> Binding {
     binding(&registers.source(source).read())
 }

@@ -208,7 +208,7 @@ mod tests {
     static NOTHING: f64 = 0.0;
 
     #[test]
-    fn what_is_turned_and_turned_back_is_where_it_was() {
+    fn turning_a_vector_back_restores_it() {
         let (vector, quarter) = ([1.0, 2.0, 3.0], [0.0, 90.0, 0.0]);
         let there = made(Made::Turned(Op::Shr, Num::F32, Num::F32), vector, quarter);
         let near = |one: [f32; 3], two: [f32; 3]| one.iter().zip(two).all(|(one, two)| (one - two).abs() < 1e-5);

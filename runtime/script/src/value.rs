@@ -52,7 +52,7 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
 /// # Errors
 /// Returns a message if the constant does not fit the type.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
-    let refuse = || Err(format!("{value:?} is no {ty}"));
+    let refuse = || Err(format!("{value:?} is not a {ty}"));
     Ok(match (value, ty) {
         (Const::Bool(it), PropertyType::Bool) => Value::Bool(*it),
         (Const::Int(it), PropertyType::Enum(of)) | (Const::Enum(_, _, it), PropertyType::Enum(of)) => {
@@ -273,7 +273,7 @@ mod tests {
     use alcedo_uc::hir::Num;
 
     #[test]
-    fn text_is_read_as_far_as_it_is_a_number() {
+    fn a_number_is_parsed_from_the_start_of_a_string() {
         assert_eq!(leading_float("-1.5e2x"), -150.0);
         assert_eq!(leading_float("1.e"), 1.0);
         assert_eq!(leading_float("x"), 0.0);

@@ -1,4 +1,4 @@
-//! The machine from outside: bytecode made by hand, and text that runs on real objects.
+//! Tests of the machine: hand-written bytecode, and scripts that run on real objects.
 
 mod attacks;
 mod by_hand;

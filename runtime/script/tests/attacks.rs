@@ -1,4 +1,4 @@
-//! What goes wrong in the middle of an operation, and what would take too much: the machine is as it was, and says so.
+//! Errors in the middle of an operation, and operations over the limits: the machine reports an error and stays usable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::package::Scripts;
 use crate::support::{made, path, stage, try_stage};
 
-/// A class `Robot` with this body, and an object of it.
+/// Creates a class `Robot` with this body, and an object of it.
 fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
     let scripts = Scripts::with_limits(limits);
     let text = format!("class Robot extends Machine;\n{body}");
@@ -31,7 +31,7 @@ fn robot(body: &str) -> (Scripts, ObjectHandle) {
     robot_of(Limits::default(), body)
 }
 
-/// That a function gives that, and that the machine is at rest then.
+/// Checks the result of a function, and that the machine has no running call afterwards.
 fn check(body: &str, function: &str, wanted: &str) {
     let (scripts, robot) = robot(body);
     assert_eq!(scripts.told(robot, function), wanted);
@@ -51,7 +51,7 @@ fn an_order_that_panics_leaves_no_call_behind() {
     assert_eq!(scripts.told(robot, "Fine"), "3");
 }
 
-/// A log that does something with each line.
+/// A log that calls a function with each line.
 struct Log<F>(F);
 
 impl<F: Fn(String) + 'static> Subscriber for Log<F>
@@ -106,7 +106,7 @@ fn a_sort_whose_order_ends_the_object_is_an_error() {
 }
 
 #[test]
-fn a_sort_asks_few_times_is_stable_and_keeps_each_element_whatever_the_order_says() {
+fn a_sort_is_stable_compares_rarely_and_keeps_all_elements() {
     check(
         r#"
         struct Pair { var int Key; var int At; };
@@ -172,7 +172,7 @@ fn operations_that_go_over_a_container_cost_rounds() {
 }
 
 #[test]
-fn equal_elements_are_removed_in_one_pass_and_the_others_keep_their_order() {
+fn equal_elements_are_removed_in_one_pass_keeping_the_order() {
     let body = r#"
         function string Both() {
             local array<string> a, b; local string s; local int i;
@@ -184,7 +184,7 @@ fn equal_elements_are_removed_in_one_pass_and_the_others_keep_their_order() {
         function int Many() { local array<int> a; a.Length = 400000; return a.RemoveItem(0) * 10 + a.Length; }
     "#;
     check(body, "Both", "3:112244557788");
-    // A splice for each would move 80 billion elements.
+    // A splice per element would move 80 billion elements.
     check(body, "Many", "4000000");
 }
 
@@ -203,7 +203,7 @@ fn lines_in_the_log_cost_rounds() {
 }
 
 #[test]
-fn a_line_in_the_log_names_the_innermost_calls_and_how_many_more_there_are() {
+fn a_log_line_names_the_innermost_calls_and_counts_the_rest() {
     let (scripts, robot) = robot(
         "function int Tells() { return Deeper(19); }\n\
          function int Deeper(int n) { if (n == 1) return 1 / (n - 1); return Deeper(n - 1); }",
@@ -217,7 +217,7 @@ fn a_line_in_the_log_names_the_innermost_calls_and_how_many_more_there_are() {
 }
 
 #[test]
-fn no_value_of_a_script_gets_larger_than_the_limit() {
+fn no_value_of_a_script_exceeds_the_limit() {
     let limits = Limits { value: 1 << 16, ..Limits::default() };
     let body = r#"
         struct Wide { var int a, b, c, d; };
@@ -260,7 +260,7 @@ fn no_value_of_a_script_gets_larger_than_the_limit() {
 }
 
 #[test]
-fn listeners_that_ended_meanwhile_are_passed_over() {
+fn listeners_destroyed_during_a_broadcast_are_skipped() {
     check(
         r#"
         var Robot Victim;
@@ -303,7 +303,7 @@ fn sparse_delegates_are_called() {
 }
 
 #[test]
-fn arrays_of_small_structs_grow_with_the_defaults_of_their_fields() {
+fn arrays_of_small_structs_grow_with_default_fields() {
     let (scripts, robot) = robot(
         "struct Part { var int Count; structdefaultproperties { Count=7 } };\nvar array<Part> Own;\nvar Robot Other;\nvar Part Main;\n\
          function int Grows() { local array<Part> a; local Part p; p.Count = 1; a[2] = p; Own[2] = p;\n\
@@ -317,7 +317,7 @@ fn arrays_of_small_structs_grow_with_the_defaults_of_their_fields() {
 }
 
 #[test]
-fn a_static_function_of_a_class_that_writes_to_other_parameters_is_another_one() {
+fn a_static_function_with_other_out_parameters_is_not_an_override() {
     let scripts = Scripts::new();
     let one = "class One extends Machine;\nstatic function int Ask(int n) { return 1; }\n\
                function int Tells(class<One> of) { local int n; return of.static.Ask(n); }";
@@ -330,7 +330,7 @@ fn a_static_function_of_a_class_that_writes_to_other_parameters_is_another_one()
 }
 
 #[test]
-fn a_variable_that_gets_what_it_was_before_a_step_keeps_it_to_the_last_bit() {
+fn assigning_the_value_before_a_step_restores_every_bit() {
     check(
         "function string Steps() { local float f, g; local int i; f = 16777216.0; f = f++; g = 16777216.0; g = g--; i = 4; i = i++;\n\
          return (f == 16777216.0) $ (g == 16777216.0) $ i; }",
@@ -355,7 +355,7 @@ fn scripts_call_scripts_before_a_commit_only_where_native_code_could() {
 }
 
 #[test]
-fn a_thunk_of_its_own_that_does_half_is_an_error_over_a_parameter_block_too() {
+fn an_incomplete_custom_thunk_is_an_error_with_a_parameter_block_too() {
     let mut half = FunctionDecl::new("half", native_thunk(|_, frame| frame.take::<i32>().map(drop)));
     half.flags = function_flags::STATIC | function_flags::CALLABLE | function_flags::CUSTOM_THUNK;
     half.params = vec![PropertyDecl::new("a", PropertyKind::I32), PropertyDecl::result(PropertyKind::I32)];
@@ -366,7 +366,7 @@ fn a_thunk_of_its_own_that_does_half_is_an_error_over_a_parameter_block_too() {
 }
 
 #[test]
-fn what_comes_back_goes_where_it_belonged_before_the_result_is_there() {
+fn out_values_are_written_back_before_the_result() {
     check(
         r#"
         var Robot Next; var int x;
@@ -401,7 +401,7 @@ fn what_comes_back_goes_where_it_belonged_before_the_result_is_there() {
 }
 
 #[test]
-fn an_optional_parameter_of_fixed_length_has_its_elements_where_it_is_left_away() {
+fn an_omitted_fixed_array_parameter_has_its_elements() {
     check(
         "function int F(optional int fx[3]) { fx[1] = 4; return fx[1] + fx[2]; } function int T() { return F(); }",
         "T",
@@ -410,7 +410,7 @@ fn an_optional_parameter_of_fixed_length_has_its_elements_where_it_is_left_away(
 }
 
 #[test]
-fn a_thunk_writes_to_a_property_while_it_reads_a_copy_of_another() {
+fn a_thunk_writes_one_property_while_reading_a_copy_of_another() {
     check(
         r#"
         var map<string, int> M; var array<int> A;
@@ -422,7 +422,7 @@ fn a_thunk_writes_to_a_property_while_it_reads_a_copy_of_another() {
 }
 
 #[test]
-fn an_item_may_be_an_element_of_the_array_it_comes_to() {
+fn an_added_item_may_be_an_element_of_the_same_array() {
     check(
         r#"
         struct Two { var int i, j; };
@@ -481,7 +481,7 @@ fn an_array_is_sorted_by_what_a_variable_is_bound_to() {
 }
 
 #[test]
-fn what_a_sort_copies_is_within_the_limit() {
+fn copies_of_a_sort_count_towards_the_limit() {
     let limits = Limits { value: 1 << 20, ..Limits::default() };
     let body = "function int C(byte a, byte b) { return b - a; }\n\
         function int T() { local array<byte> a; a.Length = 1000000; a.Sort(C); return a.Length; }\n\
@@ -523,7 +523,7 @@ fn containers_of_a_class_default_object_are_read() {
 }
 
 #[test]
-fn a_new_object_of_no_name_gets_one_of_its_own() {
+fn a_new_object_without_a_name_gets_a_unique_one() {
     check(
         r#"function bool T() { local Robot o; o = new(none, "None") class'Robot'; return string(o) != "None"; }"#,
         "T",
@@ -532,7 +532,7 @@ fn a_new_object_of_no_name_gets_one_of_its_own() {
 }
 
 #[test]
-fn births_cost_rounds() {
+fn new_objects_cost_rounds() {
     let limits = Limits { rounds: 1_000_000, ..Limits::default() };
     let body = "function int T() { local int i; for (i = 0; i < 100000; i++) new class'Robot'; return i; }";
     let (scripts, robot) = robot_of(limits, body);
@@ -540,19 +540,19 @@ fn births_cost_rounds() {
 }
 
 #[test]
-fn the_same_warning_of_the_same_place_is_told_once_and_then_counted() {
+fn repeated_warnings_of_one_location_are_logged_once_and_counted() {
     let (scripts, robot) =
         robot("function int Tick(int a) { return 3 / a; }\nfunction int Other(int a) { return 3 / a; }");
     let lines = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&lines);
-    let log = Log(move |line: String| heard.lock().expect("nobody panicked").push(line));
+    let log = Log(move |line: String| heard.lock().expect("no panic").push(line));
     tracing::subscriber::with_default(log, || {
         for _ in 0..250 {
             scripts.call(robot, "Tick", &[Value::I32(0)]).expect("it is zero");
         }
         scripts.call(robot, "Other", &[Value::I32(0)]).expect("it is zero");
     });
-    let lines = lines.lock().expect("nobody panicked").clone();
+    let lines = lines.lock().expect("no panic").clone();
     assert_eq!(lines.len(), 4, "{lines:#?}");
     assert!(lines[0].contains("a division by zero") && !lines[0].contains("times"), "{lines:#?}");
     assert!(lines[1].contains("(10 times by now)") && lines[2].contains("(100 times by now)"), "{lines:#?}");

@@ -1,4 +1,4 @@
-//! Bytecode that is made by hand.
+//! Hand-written bytecode.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
@@ -42,7 +42,7 @@ fn fib() -> Made {
     ])
 }
 
-/// Calls itself with one more, for ever.
+/// Recurses without end, with an increasing argument.
 fn deeper() -> Made {
     let mut deeper = made("deeper", &[I32], None);
     let next = deeper.register(I32);
@@ -62,14 +62,14 @@ fn a_function_calls_itself() {
 }
 
 #[test]
-fn calls_that_go_too_deep_are_an_error_with_the_calls_that_led_there() {
+fn too_deep_recursion_is_an_error_with_a_call_stack() {
     let limits = Limits { depth: 5, ..Limits::default() };
     let stage = try_stage(vec![deeper(), fib()], Vec::new(), limits).unwrap();
     let error = stage.run("deeper", &[Value::I32(0)]).unwrap_err();
     let lines: Vec<_> = error.lines().collect();
     assert!(lines[0].contains("calls itself by way of others, 5 deep"), "{error}");
     assert_eq!(lines[1..], ["    in /Script/Game.Robot:deeper at Robot.uc:2"; 5]);
-    // The machine is as it was.
+    // The machine is still usable.
     assert_eq!(stage.run("fib", &[Value::I32(4)]), Ok(Some(Value::I32(3))));
 }
 
@@ -100,7 +100,7 @@ fn a_conditional_jump_back_counts_as_a_round() {
     assert!(stage.run("endless", &[]).unwrap_err().contains("1000 times"));
 }
 
-/// A robot whose `energy` goes through a script: `store(a)` and `load`.
+/// Functions of a robot that access `energy`: `store(a)` and `load`.
 fn store_and_load() -> Vec<Made> {
     let place = || Place { root: Root::OfSelf("/Script/Game.Robot".into(), "energy".to_owned()), steps: Vec::new() };
     let mut store = made("store", &[I32], None).method();
@@ -126,7 +126,7 @@ fn properties_of_the_object_itself_are_read_and_written() {
         ObjectHandle::NONE,
         0,
     );
-    // A frame of another class never gets to the code.
+    // A frame of another class is refused before any code runs.
     assert!(matches!(stage.call(other, "load", &[]), Err(CallError::WrongClass { .. })));
     stage.world.objects.release(robot);
     assert!(matches!(stage.call(robot, "load", &[]), Err(CallError::Stale { .. })));
@@ -156,7 +156,7 @@ fn calls_twice() -> Made {
 }
 
 #[test]
-fn a_script_calls_native_code_and_its_errors_get_the_calls_of_the_script() {
+fn errors_of_native_code_get_the_calling_stack_of_the_script() {
     let stage = try_stage(vec![calls_twice()], vec![twice()], Limits::default()).unwrap();
     assert_eq!(stage.run("outer", &[Value::I32(4)]), Ok(Some(Value::I32(8))));
     let error = stage.run("outer", &[Value::I32(-1)]).unwrap_err();
@@ -167,7 +167,7 @@ fn a_script_calls_native_code_and_its_errors_get_the_calls_of_the_script() {
 }
 
 #[test]
-fn code_of_a_package_that_has_gone_is_an_error() {
+fn calling_code_of_an_unloaded_package_is_an_error() {
     let mut stage = stage(vec![fib()]);
     drop(stage.compiled.take());
     assert!(stage.run("fib", &[Value::I32(3)]).unwrap_err().contains("not available"));
@@ -179,7 +179,7 @@ fn bytecode_that_does_not_fit_is_refused_with_the_instruction() {
     let cases: Vec<(&str, Make)> = vec![
         ("register 9, of 2", |_| vec![Ins::Copy { to: 1, from: 9 }]),
         ("a jump to instruction 7, of 1", |_| vec![Ins::Jump { to: 7 }]),
-        ("is a Name, where a int is wanted", |made| {
+        ("is a Name, where a int is expected", |made| {
             let name = made.register(PropertyKind::NAME);
             vec![binary(Op::Add, 1, 0, name)]
         }),
@@ -187,7 +187,7 @@ fn bytecode_that_does_not_fit_is_refused_with_the_instruction() {
             let one = made.constant(I32, Const::Int(1));
             vec![Ins::Copy { to: one, from: 0 }]
         }),
-        ("there is no place 0", |_| vec![Ins::Load { to: 1, place: 0 }]),
+        ("place 0 does not exist", |_| vec![Ins::Load { to: 1, place: 0 }]),
         ("the object itself in a static function", |made| {
             let object = made.typed("Object(/Script/Game.Robot)".parse().unwrap());
             vec![Ins::SelfObject { to: object }]

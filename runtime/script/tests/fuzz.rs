@@ -1,5 +1,5 @@
-//! Bytecode that was changed at random is refused, or runs: nothing panics, and the machine is left as it was. What is changed is the
-//! code of real text, so that much of it is let through.
+//! Randomly changed bytecode is refused, or runs: nothing panics, and the machine stays usable. The changed code is compiled from
+//! real source, so that much of it is accepted.
 
 use alcedo_reflect::testing::{Dice, fuzz};
 use alcedo_reflect::thunk::ParamBlock;
@@ -31,7 +31,7 @@ function string Moods(int a) { Feels = a > 3 ? Angry : Calm; switch (Feels) { ca
 static function int Static1(int a) { return class'Robot'.default.Energy + a; }
 "#;
 
-/// All registers that an instruction names.
+/// Returns all registers that an instruction names.
 fn registers(ins: &mut Ins) -> Vec<&mut Reg> {
     match ins {
         Ins::Nop | Ins::Jump { .. } | Ins::JumpIfGiven { .. } | Ins::Call { .. } | Ins::Fail { .. } | Ins::Return => {
@@ -78,7 +78,7 @@ fn jumps(ins: &mut Ins) -> Option<&mut u32> {
     }
 }
 
-/// One change of a function's code.
+/// Changes the code of a function at a random position.
 fn change(dice: &mut Dice, code: &mut FunctionCode, all: &[FunctionCode]) {
     let (count, words) = (code.registers.len(), code.code.len());
     if words == 0 || count == 0 {
@@ -207,7 +207,7 @@ fn changed_bytecode_is_refused_or_runs() {
                 assert!(!scripts.machine.is_running(), "{path} left a frame");
             }
         }
-        // What other functions call is the code that was there before.
+        // Restores the original code, which other functions call.
         scripts.machine.load(&scripts.world, &all).map(|compiled| scripts.keep(compiled)).expect("the code is right");
     });
     assert!(refused > 100 && ran > 100, "{refused} refused, {ran} ran, {failed} failed");

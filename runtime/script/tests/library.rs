@@ -1,5 +1,5 @@
-//! Each function of the library, from text, at the edges of what it takes; and what the language itself has like them: sorts by
-//! a function, functions that run once at a time, elements that are not there.
+//! Functions of the library, called from scripts with edge cases, and related language features: sorts by a function, singular
+//! functions, missing elements.
 
 use alcedo_base::border::CallError;
 use alcedo_reflect::property::PropertyType;
@@ -7,7 +7,7 @@ use alcedo_script::{Limits, library};
 
 use crate::package::Scripts;
 
-/// Evaluates expressions, each with these members and these statements before it.
+/// Evaluates expressions in a class with these members, each after these statements.
 fn table(members: &str, before: &str, rows: &[(&str, &str)]) {
     let functions: String = rows
         .iter()
@@ -97,11 +97,11 @@ fn mathematics_at_the_edges() {
 
 #[test]
 fn only_vectors_have_a_length() {
-    table("", "local Score s;", &[("VSize(s)", "~v_size: a /Script/Engine.Score is no vector")]);
+    table("", "local Score s;", &[("VSize(s)", "~v_size: a /Script/Engine.Score is not a vector")]);
 }
 
 #[test]
-fn structs_that_a_longer_array_gets_begin_as_their_defaults() {
+fn new_structs_of_a_resized_array_have_defaults() {
     table(
         "struct Part { var int Count; structdefaultproperties { Count=7 } };",
         "local array<Part> a;",
@@ -125,7 +125,7 @@ fn letters_whose_lower_case_is_shorter_keep_their_places() {
 }
 
 #[test]
-fn texts_and_names_at_the_edges() {
+fn strings_and_names_at_the_edges() {
     table(
         "",
         "local name n;",
@@ -223,16 +223,16 @@ fn arrays_at_the_edges() {
             ("array_append(a, none_of_it) -> Shown(a)", "3 2 1 "),
             ("array_insert(a, 9, 0) -> Shown(a)", "9 3 2 1 "),
             ("array_insert(a, 9, 3) -> Shown(a)", "3 2 1 9 "),
-            ("array_insert(a, 9, 4) -> Shown(a)", "~array_insert: there is no element 4, the array has 4"),
-            ("array_insert(a, 9, -1) -> Shown(a)", "~there is no element -1"),
+            ("array_insert(a, 9, 4) -> Shown(a)", "~array_insert: element 4 is out of range: the array has 4"),
+            ("array_insert(a, 9, -1) -> Shown(a)", "~element -1 is out of range"),
             ("array_remove(a, 1) -> Shown(a)", "3 1 "),
-            ("array_remove(a, 3) -> Shown(a)", "~array_remove: there is no element 3, the array has 3"),
+            ("array_remove(a, 3) -> Shown(a)", "~array_remove: element 3 is out of range: the array has 3"),
             ("array_remove_item(a, 2)", "True"),
             ("array_remove_item(a, 7)", "False"),
             ("array_clear(a) -> Shown(a)", ""),
             ("array_resize(a, 5) -> Shown(a)", "3 2 1 0 0 "),
             ("array_resize(a, 1) -> Shown(a)", "3 "),
-            ("array_resize(a, -1) -> Shown(a)", "~there are no arrays of -1 elements"),
+            ("array_resize(a, -1) -> Shown(a)", "~an array cannot have -1 elements"),
             ("array_shuffle(a) -> a[0] + a[1] + a[2]", "6"),
             ("array_shuffle(none_of_it) -> none_of_it.Length", "0"),
             ("array_sort_by(named, 'Who') -> Who(named)", "ABC"),
@@ -240,7 +240,7 @@ fn arrays_at_the_edges() {
             ("array_sort_by(named, 'Rank') -> Who(named)", "ACB"),
             ("array_sort_by(named, 'Weight') -> Who(named)", "CBA"),
             ("array_sort_by(named, 'Nothing') -> Who(named)", "~has no field `Nothing`: it has Who, Rank, Weight"),
-            ("array_sort_by(a, 'Who') -> Shown(a)", "~the elements are no structs: it is an array of i32"),
+            ("array_sort_by(a, 'Who') -> Shown(a)", "~the elements are not structs: it is an array of i32"),
             ("array_length(a)", "3"),
             ("array_length(none_of_it)", "0"),
             ("array_last_index(a)", "2"),
@@ -250,11 +250,11 @@ fn arrays_at_the_edges() {
             ("array_contains(a, 1)", "True"),
             ("array_contains(none_of_it, 1)", "False"),
             ("array_get(a, 0)", "3"),
-            ("array_get(a, 3)", "~array_get: there is no element 3, the array has 3"),
+            ("array_get(a, 3)", "~array_get: element 3 is out of range: the array has 3"),
             ("array_set(a, 1, 9) -> Shown(a)", "3 9 1 "),
-            ("array_set(a, 4, 9) -> Shown(a)", "~array_set: there is no element 4, the array has 3"),
+            ("array_set(a, 4, 9) -> Shown(a)", "~array_set: element 4 is out of range: the array has 3"),
             ("array_set(a, 4, 9, true) -> Shown(a)", "3 2 1 0 9 "),
-            ("array_set(a, -1, 9, true) -> Shown(a)", "~there is no element -1"),
+            ("array_set(a, -1, 9, true) -> Shown(a)", "~element -1 is out of range"),
             ("array_is_valid_index(a, 2)", "True"),
             ("array_is_valid_index(a, 3)", "False"),
             ("array_is_valid_index(a, -1)", "False"),
@@ -262,7 +262,7 @@ fn arrays_at_the_edges() {
             ("array_is_empty(none_of_it)", "True"),
             ("array_swap(a, 0, 2) -> Shown(a)", "1 2 3 "),
             ("array_swap(a, 1, 1) -> Shown(a)", "3 2 1 "),
-            ("array_swap(a, 0, 3) -> Shown(a)", "~array_swap: there is no element 3, the array has 3"),
+            ("array_swap(a, 0, 3) -> Shown(a)", "~array_swap: element 3 is out of range: the array has 3"),
             ("array_reverse(a) -> Shown(a)", "1 2 3 "),
             ("array_reverse(none_of_it) -> none_of_it.Length", "0"),
             ("array_numeric_property_average(named, 'Weight')", "-2.0000"),
@@ -288,7 +288,7 @@ fn sets_and_maps_at_the_edges() {
             ("set_is_empty(s)", "False"),
             ("set_clear(s) -> set_is_empty(s)", "True"),
             ("set_to_array(s, a) -> a.Length $ \" \" $ Sum(a)", "2 3"),
-            ("set_to_array(s, f) -> f.Length", "~is no array of i32, which is what it gets"),
+            ("set_to_array(s, f) -> f.Length", "~expected an array of i32"),
             ("set_union(s, other) -> set_length(s)", "3"),
             ("set_union(s, s) -> set_length(s)", "2"),
             ("set_intersection(s, other) -> set_length(s) $ set_contains(s, 2)", "1True"),
@@ -309,14 +309,14 @@ fn sets_and_maps_at_the_edges() {
             ("map_clear(m) -> map_is_empty(m)", "True"),
             ("map_keys(m, texts) -> texts[0] $ texts[1]", "xy"),
             ("map_values(m, a) -> a[0] $ a[1]", "78"),
-            ("map_values(m, texts) -> texts.Length", "~is no array of i32, which is what it gets"),
+            ("map_values(m, texts) -> texts.Length", "~expected an array of i32"),
             ("map_add(Named, 'n', \"t\") -> map_contains(Named, 'n')", "True"),
         ],
     );
 }
 
 #[test]
-fn the_axes_of_a_rotator_are_given_to_three_vectors() {
+fn the_axes_of_a_rotator_are_written_to_three_vectors() {
     table(
         "",
         "local vector x, y, z; GetAxes(rot(0, 16384, 0), x, y, z);",
@@ -324,9 +324,9 @@ fn the_axes_of_a_rotator_are_given_to_three_vectors() {
     );
 }
 
-/// `Outer` and `Name` are these; see `text.rs` for objects in objects.
+/// Checks `Outer` and `Name`; see `text.rs` for nested objects.
 #[test]
-fn what_objects_know_of_themselves_at_the_edges() {
+fn object_functions_at_the_edges() {
     table(
         "",
         "local Object o; o = new(self, \"Big\") class'Object';",
@@ -376,7 +376,7 @@ fn every_function_of_the_library_is_in_one_of_these_tests() {
 }
 
 #[test]
-fn a_sort_by_a_function_bears_whatever_that_does() {
+fn a_sort_survives_any_comparison_function() {
     table(
         "var array<int> Own; var int Calls;\n\
          function string Shown(array<int> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i] $ \" \"; return s; }\n\
@@ -390,7 +390,7 @@ fn a_sort_by_a_function_bears_whatever_that_does() {
         "local array<int> a; local int i; for (i = 5; i > 0; i--) { a.AddItem(i); Own.AddItem(i); }",
         &[
             ("a.Sort(Up) -> Shown(a)", "1 2 3 4 5 "),
-            // What the function does to the array meanwhile is overwritten by the sorted elements.
+            // Changes by the function to the array are overwritten by the sorted elements.
             ("Own.Sort(Clears) -> Shown(Own)", "1 2 3 4 5 "),
             ("Own.Sort(Grows) -> Shown(Own)", "1 2 3 4 5 "),
             ("Own.Sort(Fails) -> Shown(Own)", "~an assertion does not hold"),
@@ -426,7 +426,7 @@ fn a_singular_function_does_nothing_while_it_runs_for_the_same_object() {
         singular function int Fails() { Count++; assert(Count > 1); return Count; }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let told = |name: &str| scripts.told(scripts.object(&class), name);
-    // The inner call gives the zero value, and one that comes later runs.
+    // The inner call returns the zero value, and a later call runs.
     assert_eq!(told("Nested"), "10");
     assert_eq!(told("Again"), "2");
     assert_eq!(told("Two"), "11", "each object runs it once");
@@ -436,7 +436,7 @@ fn a_singular_function_does_nothing_while_it_runs_for_the_same_object() {
 }
 
 #[test]
-fn an_element_that_is_not_there_is_told_by_the_name_of_its_array() {
+fn a_missing_element_is_reported_with_the_array_name() {
     table(
         "struct Row { var int Weight; var array<int> Parts; }; var array<Row> Rows; var int Fixed[3]; var array<Row> Empty;",
         "local int i; Rows.Length = 2; i = 5;",
@@ -453,7 +453,7 @@ fn an_element_that_is_not_there_is_told_by_the_name_of_its_array() {
 }
 
 #[test]
-fn what_a_run_makes_is_limited_together_and_told_as_such() {
+fn values_of_one_run_have_a_common_limit() {
     let limits = Limits { values: 1 << 20, ..Limits::default() };
     let scripts = Scripts::with_limits(limits);
     let text = "class Robot extends Machine;\nvar array<string> Own; var array<int> Kept;\n\
@@ -472,18 +472,18 @@ fn what_a_run_makes_is_limited_together_and_told_as_such() {
         assert!(*bytes > *limit && *limit == 1 << 20 && setting == "Limits::values", "{name}: {error}");
         assert!(!stack.is_empty());
     }
-    // What ends meanwhile does not count, and each run has the whole limit.
+    // Destroyed objects do not count, and each run has the whole limit.
     assert_eq!(scripts.told(robot, "Churn"), "65536");
     assert_eq!(scripts.told(robot, "Churn"), "65536");
 }
 
 #[test]
-fn an_enum_of_no_entry_is_an_error_that_says_so() {
+fn an_enum_value_without_an_entry_is_an_error() {
     table("enum EE { E_A, E_B };", "local int i; i = 7;", &[("EE(i)", "~is no Enum(")]);
 }
 
 #[test]
-fn the_types_that_stand_for_others_are_the_ones_of_the_library() {
+fn placeholder_types_are_those_of_the_library() {
     let scripts = Scripts::new();
     let found = scripts.world.types.function_by_path("/Script/Script.MathLibrary:v_size").expect("it is declared");
     assert!(matches!(found.arguments()[0].ty, PropertyType::Struct(_)) && found.is_wildcard(&found.arguments()[0]));

@@ -23,7 +23,7 @@ fn function(name: &str, flags: u64, params: Vec<PropertyDecl>, body: Body) -> Fu
     decl
 }
 
-/// `/Script/Engine.Machine`: what the host offers.
+/// `/Script/Engine.Machine`: native functions of the host.
 pub(crate) fn class() -> ClassDecl {
     let whole = |name: &str| PropertyDecl::new(name, PropertyKind::I32);
     let object = |name: &str| PropertyDecl::new(name, PropertyKind::OBJECT).of_type("/Script/Engine.Object");
@@ -66,11 +66,11 @@ pub(crate) fn class() -> ClassDecl {
             Err(CallError::returned(words))
         }),
         function("panics", statics, Vec::new(), |_, _| panic!("a bug of the host")),
-        // An order of numbers that fails.
+        // Comparison function that panics.
         function("order_panics", 0, vec![whole("a"), whole("b"), result(PropertyKind::I32)], |_, _| {
             panic!("a bug of the host's order")
         }),
-        // Calls a function of an object by name, and says nothing of what goes wrong there.
+        // Calls a function of an object by name, and ignores errors.
         function("try_call", 0, vec![PropertyDecl::new("name", PropertyKind::STRING)], |world, frame| {
             let (object, name) = (frame.object(), frame.take::<String>()?);
             frame.finish()?;
@@ -102,7 +102,7 @@ pub(crate) fn class() -> ClassDecl {
             destroy(world, &NoModules, object);
             Ok(())
         }),
-        // How many objects the collector would end now.
+        // Counts the objects that a collection would destroy now.
         function("garbage", statics, vec![result(PropertyKind::I32)], |world, frame| {
             frame.finish()?;
             let nobody = |_: &mut dyn FnMut(ObjectHandle)| {};

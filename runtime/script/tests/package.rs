@@ -1,4 +1,4 @@
-//! Packages of text that are checked, declared, linked and run, the way a host does it.
+//! Packages of scripts that are checked, declared, linked and run, as a host does.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -59,18 +59,18 @@ impl Host for NoModules {
     }
 }
 
-/// A world in which packages of text are loaded.
+/// A world that loads packages of scripts.
 pub(crate) struct Scripts {
     pub(crate) world: World,
     pub(crate) machine: Rc<Machine>,
     kept: RefCell<Vec<Compiled>>,
     cells: RefCell<Cells>,
-    /// Properties that begin bound to a function of their object: class, property, function.
+    /// Properties that are initially bound to a function of their object: class, property, function.
     bound: RefCell<Vec<(String, String, Name)>>,
 }
 
 impl Scripts {
-    /// A world with the library, `Vector` and `Rotator`, a struct `Score` of the host, and native functions.
+    /// Creates a world with the library, `Vector` and `Rotator`, a struct `Score` of the host, and native functions.
     pub(crate) fn new() -> Self {
         Self::with_limits(Limits::default())
     }
@@ -106,18 +106,18 @@ impl Scripts {
         Self { world, machine, kept: RefCell::default(), cells: RefCell::default(), bound: RefCell::default() }
     }
 
-    /// Checks, declares, links: the classes of the package, in order.
+    /// Checks, declares and links a package. Returns its classes, in order.
     pub(crate) fn load(&self, package: &str, files: &[(&str, &str)]) -> Vec<Rc<Class>> {
         self.try_load(package, files).unwrap_or_else(|problem| panic!("{problem}"))
     }
 
-    /// The same, or what is wrong with it, in words.
+    /// Loads a package like [`Self::load`], or returns its errors.
     pub(crate) fn try_load(&self, package: &str, files: &[(&str, &str)]) -> Result<Vec<Rc<Class>>, String> {
         let sources: Vec<_> = files.iter().map(|(name, text)| Source::decode(name, text.as_bytes())).collect();
         self.load_sources(package, &sources)
     }
 
-    /// Classes whose functions are called without naming the class.
+    /// Returns the classes whose functions are called without naming the class.
     pub(crate) fn libraries() -> Vec<String> {
         library::PATHS.iter().map(|path| (*path).to_owned()).collect()
     }
@@ -157,7 +157,7 @@ impl Scripts {
         Ok(classes)
     }
 
-    /// One line of `defaultproperties`.
+    /// Applies a line of `defaultproperties`.
     fn set_default(&self, cdo: ObjectHandle, class: &Rc<Class>, default: &hir::Default) -> Result<(), String> {
         let property = class.find_property(&default.property).ok_or("no such property")?;
         let parse = |value: &Const, ty: &PropertyType| {
@@ -173,7 +173,7 @@ impl Scripts {
             _ => Vec::new(),
         };
         let value = match &default.action {
-            // A function of the object itself, which objects are bound to when they are made.
+            // A function of the object itself, to which new objects are bound.
             DefaultAction::Set(Const::Function(name)) => {
                 let name = self.world.names.intern(name);
                 self.bound.borrow_mut().push((class.path.to_string(), default.property.clone(), name));
@@ -213,17 +213,16 @@ impl Scripts {
         self.world.write(cdo, &*default.property, &value).map_err(|error| error.to_string())
     }
 
-    /// From now on, that runs the function of that path.
+    /// Replaces the thunk of a function.
     pub(crate) fn swap(&self, path: &str, thunk: Thunk) {
         *self.cells.borrow()[path].borrow_mut() = Some(thunk);
     }
 
-    /// Keeps code in place of what was kept.
+    /// Replaces the kept code.
     pub(crate) fn keep(&self, compiled: Compiled) {
         *self.kept.borrow_mut() = vec![compiled];
     }
 
-    /// A new object.
     pub(crate) fn object(&self, class: &Rc<Class>) -> ObjectHandle {
         let made = construct(&self.world, &NoModules, class, ConstructionArgs::default());
         let object = made.unwrap_or_else(|error| panic!("{error}"));
@@ -236,12 +235,12 @@ impl Scripts {
         object
     }
 
-    /// Calls a function without parameters; the result as the language makes text of it.
+    /// Calls a function without parameters. Returns the result as the language converts it to a string.
     pub(crate) fn shown(&self, object: ObjectHandle, name: &str) -> String {
         let class = self.world.objects.class(object).expect("it is there");
         let ty = class.find_function(name).and_then(|function| function.result()).map(|result| result.ty.clone());
         let value = match self.call(object, name, &[]) {
-            Ok(value) => value.unwrap_or_else(|| panic!("{name} gives nothing")),
+            Ok(value) => value.unwrap_or_else(|| panic!("{name} returns nothing")),
             Err(error) => return error.to_string(),
         };
         match value {
@@ -266,7 +265,6 @@ impl Scripts {
         }
     }
 
-    /// Calls a function of an object.
     pub(crate) fn call(&self, object: ObjectHandle, name: &str, args: &[Value]) -> Result<Option<Value>, CallError> {
         let class = self.world.objects.class(object).expect("it is there");
         let found = class.find_function(name).unwrap_or_else(|| panic!("{} has no {name}", class.path));
@@ -279,7 +277,7 @@ impl Scripts {
         Ok(block.result())
     }
 
-    /// Calls a function without parameters of the last class of a package of one file; the result in words.
+    /// Calls a function without parameters. Returns the result, or the error, as a string.
     pub(crate) fn told(&self, object: ObjectHandle, name: &str) -> String {
         let running = self.machine.is_running();
         let told = match self.call(object, name, &[]) {
@@ -299,7 +297,7 @@ impl Drop for Scripts {
     }
 }
 
-/// A constant as reflection reads it.
+/// Formats a constant as reflection parses it.
 fn words(value: &Const) -> String {
     match value {
         Const::Bool(it) => it.to_string(),
@@ -313,7 +311,7 @@ fn words(value: &Const) -> String {
             format!("({})", fields.join(", "))
         }
         Const::Array(values) => format!("({})", values.iter().map(words).collect::<Vec<_>>().join(", ")),
-        other => panic!("{other:?} is no default of these tests"),
+        other => panic!("{other:?} is not a default of these tests"),
     }
 }
 

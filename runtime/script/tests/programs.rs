@@ -1,5 +1,5 @@
-//! The programs of the language's tests run on the machine and give what their heads say, and random expressions give what the
-//! plain interpreter of the checked tree says.
+//! Runs the programs of the language's tests, which state their results in their first lines, and random expressions, whose results
+//! are compared to those of the tree-walking interpreter.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn programs() -> Vec<PathBuf> {
     paths
 }
 
-/// The files that a program consists of.
+/// Splits a program into its files.
 fn files(text: &str) -> Vec<(String, String)> {
     let class = text.lines().find_map(|line| line.strip_prefix("class ")?.split([' ', ';']).next());
     let mut files = vec![(format!("{}.uc", class.unwrap_or("Program")), String::new())];
@@ -34,7 +34,7 @@ fn files(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn each_program_gives_what_its_head_says() {
+fn each_program_returns_its_stated_results() {
     let (mut wrong, mut ran) = (Vec::new(), 0);
     for path in programs() {
         let text = std::fs::read_to_string(&path).expect("a text");
@@ -42,7 +42,7 @@ fn each_program_gives_what_its_head_says() {
             continue;
         }
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        // Reflection has one function of a name in a chain of classes; how private ones are declared is for the host to say.
+        // Reflection has one function of a name in a chain of classes; the host decides how private ones are declared.
         if name == "private_functions_are_not_overridden.uc" {
             continue;
         }
@@ -169,11 +169,11 @@ impl Writer {
     }
 }
 
-/// How many functions with an expression each are in one class.
+/// Functions per class, with one expression each.
 const FUNCTIONS: usize = 250;
 
 #[test]
-fn random_expressions_give_what_the_interpreter_of_the_tree_gives() {
+fn random_expressions_match_the_tree_interpreter() {
     let rounds = std::env::var("ALCEDO_FUZZ_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(40);
     for round in 0..rounds {
         let mut writer = Writer(Dice(0x9e37_79b9_7f4a_7c15 ^ (round as u64 * 2 + 1)));

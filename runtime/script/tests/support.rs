@@ -1,4 +1,4 @@
-//! Small worlds with scripts in them.
+//! Small worlds with scripts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use alcedo_script::code::{FunctionCode, Ins, Reg, Register};
 use alcedo_script::{CompileError, Compiled, Limits, Machine};
 use alcedo_uc::hir::Const;
 
-/// Thunks that are put in after the declaration.
+/// Thunks that are set after the declaration.
 pub(crate) type Cells = BTreeMap<String, Rc<RefCell<Option<Thunk>>>>;
 
 /// A world, a machine, and one class `/Script/Game.Robot` with an `i32` property `energy`.
@@ -30,18 +30,18 @@ pub(crate) struct Stage {
     cells: Cells,
 }
 
-/// A function to be declared, and its body.
+/// A function to declare, and its body.
 pub(crate) struct Made {
     pub(crate) decl: FunctionDecl,
     pub(crate) code: FunctionCode,
 }
 
-/// The path of a function of the robot.
+/// Returns the path of a function of the robot.
 pub(crate) fn path(name: &str) -> String {
     format!("/Script/Game.Robot:{name}")
 }
 
-/// A thunk that runs what is in the cell by then.
+/// Creates a thunk that runs the current content of its cell.
 pub(crate) fn late(cells: &mut Cells, path: &str) -> Thunk {
     let cell: Rc<RefCell<Option<Thunk>>> = Rc::default();
     cells.insert(path.to_owned(), Rc::clone(&cell));
@@ -52,7 +52,7 @@ pub(crate) fn late(cells: &mut Cells, path: &str) -> Thunk {
     })
 }
 
-/// A function of plain parameters, without an object, and a register for each.
+/// Creates a static function with parameters of plain types, and a register for each.
 pub(crate) fn made(name: &str, params: &[PropertyKind], result: Option<PropertyKind>) -> Made {
     let mut decl = FunctionDecl::new(name, Rc::new(|_, _| Ok(())));
     decl.flags = function_flags::STATIC | function_flags::CALLABLE;
@@ -74,31 +74,31 @@ pub(crate) fn made(name: &str, params: &[PropertyKind], result: Option<PropertyK
 }
 
 impl Made {
-    /// The same for an object.
+    /// Makes the function a method.
     pub(crate) fn method(mut self) -> Self {
         self.decl.flags &= !function_flags::STATIC;
         self.code.is_static = false;
         self
     }
 
-    /// One more register.
+    /// Adds a register.
     pub(crate) fn register(&mut self, kind: PropertyKind) -> Reg {
         self.typed(TypeText::Plain(kind))
     }
 
-    /// One more register of any type.
+    /// Adds a register of any type.
     pub(crate) fn typed(&mut self, ty: TypeText) -> Reg {
         self.code.registers.push(Register::Value { name: String::new(), ty });
         self.code.registers.len() as Reg - 1
     }
 
-    /// One more constant.
+    /// Adds a constant.
     pub(crate) fn constant(&mut self, kind: PropertyKind, value: Const) -> Reg {
         self.code.registers.push(Register::Const { ty: TypeText::Plain(kind), value });
         self.code.registers.len() as Reg - 1
     }
 
-    /// The instructions, each on a line of its own.
+    /// Sets the instructions, each on a line of its own.
     pub(crate) fn code(mut self, code: impl IntoIterator<Item = Ins>) -> Self {
         self.code.code = code.into_iter().collect();
         self.code.lines = (1..=self.code.code.len() as u32).collect();
@@ -106,7 +106,7 @@ impl Made {
     }
 }
 
-/// A world with these functions of the robot, whose bodies may be refused.
+/// Creates a world with these functions of the robot, whose bodies may be refused.
 pub(crate) fn try_stage(
     functions: Vec<Made>,
     natives: Vec<FunctionDecl>,
@@ -135,13 +135,12 @@ pub(crate) fn try_stage(
     Ok(Stage { world, machine, compiled: Some(compiled), class, cells })
 }
 
-/// A world with these functions of the robot.
+/// Creates a world with these functions of the robot.
 pub(crate) fn stage(functions: Vec<Made>) -> Stage {
     try_stage(functions, Vec::new(), Limits::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 impl Stage {
-    /// A new robot.
     pub(crate) fn robot(&self) -> ObjectHandle {
         self.world.objects.allocate(&self.class, None, ObjectHandle::NONE, 0)
     }
@@ -158,7 +157,7 @@ impl Stage {
         Ok(block.result())
     }
 
-    /// The same of a function without an object, for an error in words.
+    /// Calls a static function, with the error as a string.
     pub(crate) fn run(&self, name: &str, args: &[Value]) -> Result<Option<Value>, String> {
         let called = self.call(ObjectHandle::NONE, name, args).map_err(|error| error.to_string());
         assert!(!self.machine.is_running(), "no frame is left");
@@ -168,7 +167,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // Thunks are in functions, and cells in thunks.
+        // Breaks the cycle between functions, thunks and cells.
         self.cells.values().for_each(|cell| drop(cell.borrow_mut().take()));
     }
 }

@@ -1,10 +1,10 @@
-//! Text that is checked, made bytecode, declared and run on real objects.
+//! Source that is checked, compiled to bytecode, declared and run on real objects.
 
 use alcedo_reflect::value::Value;
 
 use crate::package::Scripts;
 
-/// Runs functions of a class `Robot`, whose members these are, and compares what they give in words.
+/// Runs functions of a class `Robot` with these members, and compares the results as strings.
 fn check(members: &str, expected: &[(&str, &str)]) {
     let scripts = Scripts::new();
     let text = format!("class Robot extends Machine;\n{members}");
@@ -45,7 +45,7 @@ fn numbers_are_computed_and_converted() {
 }
 
 #[test]
-fn statements_go_where_they_say() {
+fn control_flow_of_statements() {
     check(
         r#"
         function int While1() { local int i; while (i < 5) i += 2; return i; }
@@ -86,7 +86,7 @@ fn statements_go_where_they_say() {
 }
 
 #[test]
-fn properties_structs_enums_and_arrays_are_places() {
+fn properties_structs_enums_and_arrays_are_assignable() {
     check(
         r#"
         enum Mood { Calm, Angry };
@@ -127,7 +127,7 @@ fn properties_structs_enums_and_arrays_are_places() {
 }
 
 #[test]
-fn calls_go_between_scripts_and_natives_in_each_direction() {
+fn scripts_and_natives_call_each_other() {
     check(
         r#"
         var int Seen;
@@ -193,7 +193,7 @@ fn delegates_call_what_they_are_bound_to_or_their_default() {
 }
 
 #[test]
-fn a_delegate_calls_a_static_function_of_the_class_that_it_was_bound_with() {
+fn a_delegate_calls_the_static_function_of_its_bound_class() {
     let scripts = Scripts::new();
     let bell = "class Bell extends Machine;
         delegate int OnCount(int n);
@@ -282,7 +282,7 @@ fn dynamic_load_object_finds_what_is_loaded_by_path() {
 }
 
 #[test]
-fn an_error_names_every_call_of_the_script_that_led_there() {
+fn an_error_lists_the_calls_of_the_script() {
     let scripts = Scripts::new();
     let text = "class Robot extends Machine;\nvar int Slots[2];\nfunction int Outer() {\n  return Inner();\n}\nfunction int Inner() {\n  fail(\"no luck\");\n  return 1;\n}\n\
                 function Outside() { local int i; i = 2; Slots[i] = 1; }\nfunction Assert1() { assert(1 > 2); }\nfunction Bug() { panics(); }\nfunction int Again() { return call_by_name(\"Outer\"); }\n";
@@ -307,13 +307,13 @@ fn objects_that_only_a_running_script_refers_to_are_no_garbage() {
         function int Held() { local Robot r; local array<Robot> all; r = new class'Robot'; all.AddItem(new class'Robot'); return garbage() * 100 + all.Length; }
         function int LetGo() { return garbage(); }
         "#,
-        // The robot that the test made is held by the call itself.
+        // The call itself holds the robot of the test.
         &[("Held", "1"), ("LetGo", "2")],
     );
 }
 
 #[test]
-fn an_object_that_ends_while_its_function_runs_is_an_error_when_it_is_used() {
+fn using_an_object_destroyed_in_its_own_function_is_an_error() {
     let scripts = Scripts::new();
     let text = "class Robot extends Machine;\nvar int Energy;\nfunction int Gone() { destroy_it(self); return Energy; }\n\
                 function int Fine() { destroy_it(self); return 3; }\n\
@@ -327,7 +327,7 @@ fn an_object_that_ends_while_its_function_runs_is_an_error_when_it_is_used() {
 }
 
 #[test]
-fn defaults_and_new_objects_begin_as_their_class_says() {
+fn defaults_and_new_objects_have_the_values_of_their_class() {
     let scripts = Scripts::new();
     let text = "class Robot extends Machine;\nvar int Energy;\nvar string Title;\n\
                 function string Made() { local Robot r; r = new class'Robot'; return r.Energy $ r.Title $ class'Robot'.default.Energy; }\n\
@@ -338,7 +338,7 @@ fn defaults_and_new_objects_begin_as_their_class_says() {
 }
 
 #[test]
-fn vectors_and_texts_have_operators() {
+fn vectors_and_strings_have_operators() {
     check(
         r#"
         function string Vectors() { local vector a, b; a = vect(1, 2, 3); b.x = 2; return string(a * 2 + b); }
@@ -363,7 +363,7 @@ fn maps_and_sets_are_containers() {
 }
 
 #[test]
-fn what_a_call_writes_to_may_move_while_it_runs() {
+fn targets_of_out_parameters_may_move_during_the_call() {
     check(
         r#"
         struct Part { var int Count; };
@@ -377,13 +377,13 @@ fn what_a_call_writes_to_may_move_while_it_runs() {
         function NoOther(out int v) { Other = none; v = 9; }
         function string OfOther() { Other = self; NoOther(Other.Energy); return Energy $ Other; }
         "#,
-        // The object of the place is found before the call.
+        // The place's object is resolved before the call.
         &[("Element", "5500"), ("Gone", "21"), ("OfOther", "9None")],
     );
 }
 
 #[test]
-fn a_call_site_leads_to_the_function_of_each_class_that_comes_by() {
+fn a_call_site_resolves_the_override_of_each_class() {
     let scripts = Scripts::new();
     let base = "class Base extends Machine;\nfunction string Name1() { return \"b\"; }\nfinal function string Asked() { return Name1(); }";
     let one = "class One extends Base;\nfunction string Name1() { return \"1\"; }";
@@ -397,7 +397,7 @@ fn a_call_site_leads_to_the_function_of_each_class_that_comes_by() {
 }
 
 #[test]
-fn nothing_is_written_while_the_host_could_not_take_it_back() {
+fn writes_are_refused_while_a_rollback_could_not_undo_them() {
     use alcedo_abi::host::mode;
     let scripts = Scripts::new();
     let text = "class Robot extends Machine;\nvar int Energy;\nvar array<string> Words;\nvar Robot Other;\n\
@@ -406,14 +406,14 @@ fn nothing_is_written_while_the_host_could_not_take_it_back() {
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let robot = scripts.object(&class);
     let object = scripts.machine.clone();
-    // A collection in slices is under way: writes are announced, and made.
+    // During an incremental collection writes are announced and allowed.
     {
         let _marking = scripts.world.mode.enter(mode::MARKING);
         assert_eq!(scripts.told(robot, "Writes"), "");
     }
     assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(5));
     scripts.world.write(robot, "Energy", &Value::I32(1)).unwrap();
-    // In the middle of a reload functions of the host's are not called at all; a frame that began before it would be refused too.
+    // During a reload functions of the host are not called; a frame that began before the reload would be refused as well.
     let _staging = scripts.world.mode.enter(mode::REBUILDING);
     for name in ["Writes", "Adds", "Others", "Library"] {
         assert!(scripts.told(robot, name).contains("refused before the commit"), "{name}");
@@ -438,7 +438,7 @@ fn parameters_that_are_left_away_get_their_defaults_in_the_called_function() {
 }
 
 #[test]
-fn an_object_knows_its_name_and_what_it_lies_in() {
+fn an_object_has_a_name_and_nested_outers() {
     let scripts = Scripts::new();
     let nest = "class Nest extends Object;\n\
         var int Eggs;\n\

@@ -1,4 +1,4 @@
-//! Functions that take any struct or any array: those of the library, called from text, from bytecode, and from a block.
+//! Functions that take any struct or any array, called from source, from bytecode, and through a parameter block.
 
 use alcedo_base::border::CallError;
 use alcedo_reflect::decl::{Batch, EnumDecl, PropertyDecl, StructDecl};
@@ -11,7 +11,7 @@ use alcedo_abi::kinds::PropertyKind;
 
 use crate::package::Scripts;
 
-/// Runs functions of a class `Demo`, whose members these are.
+/// Runs functions of a class `Demo` with these members.
 fn check(members: &str, expected: &[(&str, &str)]) {
     let scripts = Scripts::new();
     let text = format!("class Demo extends Machine;\n{members}");
@@ -44,7 +44,7 @@ const DEMO: &str = r#"
 "#;
 
 #[test]
-fn the_fields_of_a_struct_of_a_script_and_of_one_of_the_host_are_shown() {
+fn fields_of_script_structs_and_host_structs_are_listed() {
     check(
         &format!(
             "{DEMO}
@@ -64,7 +64,7 @@ fn the_fields_of_a_struct_of_a_script_and_of_one_of_the_host_are_shown() {
 }
 
 #[test]
-fn the_average_of_a_field_is_right_for_numbers_and_enums_and_nothing_else() {
+fn field_averages_work_for_numbers_and_enums_only() {
     let average = |of: &str, name: &str| format!("return array_numeric_property_average({of}, '{name}');");
     check(
         &format!(
@@ -97,20 +97,20 @@ fn the_average_of_a_field_is_right_for_numbers_and_enums_and_nothing_else() {
             ("OfFloat", "0.75"),
             ("OfEnum", "1"),
             ("OfHost", "0.375"),
-            ("ByShownName", "~Player Name is a String, which is no number"),
+            ("ByShownName", "~Player Name is a String, which is not a number"),
             ("ByShownNumber", "1.5"),
             ("OfLocal", "30"),
             ("Empty", "0"),
             ("Missing", "~has no field `Colour`: it has Title, Value, Size, Ratio, Level"),
-            ("NoNumber", "~Title is a String, which is no number"),
-            ("NoStruct", "~the elements are no structs: it is an array of i32"),
+            ("NoNumber", "~Title is a String, which is not a number"),
+            ("NoStruct", "~the elements are not structs: it is an array of i32"),
             ("Again", "15"),
         ],
     );
 }
 
 #[test]
-fn arrays_of_any_type_are_changed_where_they_lie() {
+fn arrays_of_any_type_are_changed_in_place() {
     check(
         r#"
         struct Pair { var string Key; var int Count; };
@@ -152,13 +152,13 @@ fn arrays_of_any_type_are_changed_where_they_lie() {
             ("Sorted", "three two zwei one one"),
             ("Shuffled", "19020"),
             ("Removed", "c,"),
-            ("Behind", "~there is no element 99, the array has 2"),
+            ("Behind", "~element 99 is out of range: the array has 2"),
         ],
     );
 }
 
 #[test]
-fn a_parameter_block_has_no_value_for_a_wildcard_and_a_direct_call_is_an_error() {
+fn wildcards_are_refused_in_parameter_blocks_and_direct_calls() {
     let scripts = Scripts::new();
     let path = "/Script/Script.ArrayLibrary:array_length";
     let function = scripts.world.types.function_by_path(path).unwrap();

@@ -1,6 +1,6 @@
 //! Call cache for direct calls of object functions: the target per class of the object, which is the function's native body or
 //! a function of a module. Entries are valid until the version of direct calls changes.
-#![expect(unsafe_code, reason = "enters modules by ways that were looked up")]
+#![expect(unsafe_code, reason = "enters modules through cached targets")]
 
 use std::any::Any;
 use std::rc::Rc;
@@ -212,7 +212,7 @@ pub(super) fn answer_of(called: Called) -> DirectAnswer {
 #[inline(never)]
 pub(crate) fn settle(core: &Core, lent: usize) {
     if let Err(message) = caught(|| core.red.settle(lent)) {
-        tracing::error!(message, "what waited for the end of a call from a plugin panicked");
+        tracing::error!(message, "work queued until the end of a plugin call panicked");
     }
 }
 
@@ -222,7 +222,7 @@ mod tests {
     use crate::handles::ClassId;
 
     #[test]
-    fn classes_of_one_version_have_places_of_their_own_and_those_of_earlier_ones_make_room() {
+    fn classes_have_separate_slots_and_reuse_those_of_earlier_versions() {
         let known = KnownCallees::new();
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
         let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });

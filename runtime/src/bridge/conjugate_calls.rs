@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slots_of_a_call_are_those_of_its_signature_with_or_without_an_object() {
+    fn call_slots_follow_the_signature_with_or_without_an_object() {
         check("Array(f64), i32 -> String", 3, Some("0: Array(f64), 1: i32 -> 2: String"));
         check("Array(f64) -> String", 3, Some("0: Object(), 1: Array(f64) -> 2: String"));
         check("Map(Name, f64)", 1, Some("0: Map(Name, f64) -> "));

@@ -1,5 +1,5 @@
 //! Conjugates by number: state, validity and address. A number may denote a red or a black; callers need not distinguish them.
-#![expect(unsafe_code, reason = "reads and writes the values that conjugates lead to")]
+#![expect(unsafe_code, reason = "reads and writes the values that conjugates refer to")]
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
     let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
     let black = || Some((Color::Black, core.blacks.facts(handle, now)?));
     let (color, facts) = black().or_else(red).ok_or_else(|| CallError::NotFound {
-        message: format!("no conjugate has the number {:#x}: pass on one that the host gave", handle.0),
+        message: format!("no conjugate has the number {:#x}: pass a number that the host returned", handle.0),
     })?;
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }
@@ -82,7 +82,7 @@ pub(crate) unsafe fn lend(core: &Core, value: Opened, now: Instant) -> Result<Co
         };
         if !core.world.objects.with_body(owner, lies)? {
             let message =
-                format!("{} is no property of {owner} that lies there: lend a property, or a clone", value.ty);
+                format!("{} is not a property of {owner} at that address: lend a property, or a clone", value.ty);
             return Err(CallError::NotFound { message });
         }
     }
@@ -155,7 +155,7 @@ pub(super) fn give(
         return set_plain(buffer, at, value);
     }
     let ty = PropertyType::resolve(word, &core.world.types)
-        .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be given back: {error}") })?;
+        .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be returned: {error}") })?;
     let mut own = OwnedValue::zero(ty);
     own.write(value).map_err(|error| CallError::other(error.to_string()))?;
     let black = core.blacks.make(module, TypeNumber::NONE, own, None, Instant::now())?;

@@ -239,7 +239,7 @@ impl Core {
         let shown = self.world.objects.shown(object);
         if self.world.objects.is_template(object) {
             return Err(CallError::other(format!(
-                "{shown} is a class default object, or a part of one, and goes with its class: destroy an object of the class"
+                "{shown} is a class default object, or a part of one, and is destroyed with its class: destroy an object of the class"
             )));
         }
         if self.world.objects.predates_shadow(object) {

@@ -107,7 +107,7 @@ pub(crate) fn binding_of(
 ) -> Result<Binding, CallError> {
     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
     let found = class.find_function(function).ok_or_else(|| CallError::NotFound {
-        message: format!("{} has no function {function} to be bound: look at what the class declares", class.path),
+        message: format!("{} has no function {function} to bind: check the declarations of the class", class.path),
     })?;
     if found.words() != signature {
         let (found, wanted) = (found.signature(), signature.to_owned());
@@ -190,7 +190,7 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
     let class = world.objects.class(binding.object)?;
     let name = world.names.text(binding.function);
     match class.find_function(&name) {
-        None => Some(format!("{} has no function {name} any more", class.short_path())),
+        None => Some(format!("{} no longer has a function {name}", class.short_path())),
         Some(function) if function.words() != signature => {
             Some(format!("{}:{name} is ({}) now, not ({signature})", class.short_path(), function.words()))
         }
@@ -242,11 +242,11 @@ impl Delegates {
             |why: &str| CallError::NotFound { message: format!("a delegate ({signature}) {why}: bind it first") };
         let binding = bindings.first().ok_or_else(|| nothing("is bound to nothing"))?;
         if !world.objects.is_alive(binding.object) {
-            return Err(nothing("is bound to an object that is gone"));
+            return Err(nothing("is bound to a destroyed object"));
         }
         let function = target(world, signature, binding).ok_or_else(|| match broken(world, signature, binding) {
             Some(why) => nothing(&format!("leads nowhere: {why}")),
-            None => nothing("is bound to an object that sleeps"),
+            None => nothing("is bound to a dormant object"),
         })?;
         self.running.borrow_mut().push(Running { mark: None, left: Vec::new() });
         let _ended = Ended(self);

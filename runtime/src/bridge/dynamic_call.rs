@@ -107,7 +107,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
         Some(class.find_function(&core.world.names.text(binding.function))?.words().to_owned())
     };
     let signature = delegates::bindings(bound).iter().find_map(signature_of).ok_or_else(|| CallError::NotFound {
-        message: "the delegate leads to no function of a living object: bind it first".into(),
+        message: "the delegate is not bound to a function of a living object: bind it first".into(),
     })?;
     let word = match bound {
         Value::Multicast(_) => "MulticastDelegate",
@@ -194,7 +194,6 @@ pub(crate) fn call_plainly(
     result.map(|word| take(&mut buffer, last, word, None)).transpose()
 }
 
-/// Resolves a type from its text.
 fn type_of(core: &Core, word: &TypeText) -> Result<PropertyType, CallError> {
     PropertyType::resolve(word, &core.world.types)
         .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be passed: {error}") })
@@ -576,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_and_structs_that_own_memory_go_through_slots_and_come_back() {
+    fn containers_and_owning_structs_round_trip_through_slots() {
         let (core, object) = host();
         let call = |words, counts| {
             let arguments = [
@@ -597,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_signature_are_read_when_a_name_is_resolved_and_by_no_call() {
+    fn signatures_are_parsed_at_resolution_and_never_by_a_call() {
         let (core, object) = host();
         register(
             &core,
@@ -618,7 +617,7 @@ mod tests {
         ] {
             let before = READ.get();
             let handle = resolve(&core, name).expect(name);
-            assert!(READ.get() - before <= 1, "{name}: once, unless whoever registered it has read it");
+            assert!(READ.get() - before <= 1, "{name}: read once, unless registration has read it");
             let resolved = READ.get();
             for _ in 0..3 {
                 call(&core, handle, &arguments).expect(name);
@@ -637,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_with_values_takes_and_gives_any_kind() {
+    fn a_function_with_values_takes_and_returns_any_kind() {
         let (core, _) = host();
         let total = |arguments: &[Value]| match arguments {
             [Value::Array(numbers)] => {

@@ -85,7 +85,7 @@ mod tests {
     use super::is_type;
 
     #[test]
-    fn a_type_is_known_by_its_path_its_short_path_and_its_name() {
+    fn exported_types_are_found_by_path_short_path_and_name() {
         for asked in ["/Script/Game.Cube", "Game.Cube", "Cube"] {
             assert!(is_type("/Script/Game.Cube", asked), "{asked}");
         }

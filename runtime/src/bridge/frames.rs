@@ -141,7 +141,7 @@ fn stepped(params: &[usize], param: u32) -> Result<usize, CallError> {
 /// name.
 fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
     let missing = |at: Ptr<'_>, segment: &str| CallError::NotFound {
-        message: format!("`{segment}` of a {}: there is no such element or field", at.ty()),
+        message: format!("`{segment}` of a {}: no such element or field", at.ty()),
     };
     let (mut at, mut rest) = (value, path);
     while !rest.is_empty() {

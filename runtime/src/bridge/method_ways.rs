@@ -181,5 +181,5 @@ pub(crate) fn result_slot<R: NativeResult>(bits: u64) -> Slot {
 
 #[cold]
 fn other_result() -> CallError {
-    CallError::Buffer { message: "a function gave another result than its signature says".to_owned() }
+    CallError::Buffer { message: "a function returned another type than its signature states".to_owned() }
 }

@@ -1,7 +1,7 @@
 //! Direct calls between plugins without slots: the host opens the red frame and performs the checks of all calls into modules,
 //! and passes the register arguments on to the module's trampoline. The resolved target is cached per handle, and resolved
 //! again once it is invalid.
-#![expect(unsafe_code, reason = "follows the context that stands beside the code")]
+#![expect(unsafe_code, reason = "follows the context that is stored with the code")]
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -67,7 +67,7 @@ mod tests {
 
     fn check_refused(text: &str, at: usize, says: &str) {
         let error = built_in().read(text).expect_err(text).to_string();
-        let place = format!("is no ZCall name: {says} at byte {at}; write ");
+        let place = format!("is not a ZCall name: {says} at byte {at}; write ");
         assert!(error.contains(&place) && error.contains(&*text.escape_debug().to_string()), "{error}");
     }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_method_says_module_type_and_method() {
+    fn a_method_name_contains_module_type_and_method() {
         for type_path in ["/Script/Game.Report", "Game.Report", "Report"] {
             let name = built_in().read(&format!("nm:/reports:{type_path}:render")).expect("a name");
             assert_eq!(Method::of(&name), Some(Method { module: "reports", type_path, method: "render" }));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_says_where_and_what() {
+    fn an_invalid_name_is_reported_with_position_and_reason() {
         check_refused("", 0, "no known protocol");
         check_refused("render", 0, "no known protocol");
         check_refused("fn:/render", 0, "no known protocol");
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn an_error_shows_the_right_form() {
         let error = built_in().read("uf:/Script/Engine.Actor").expect_err("no member").to_string();
-        let expected = "`uf:/Script/Engine.Actor` is no ZCall name: `:` is missing at byte 23; \
+        let expected = "`uf:/Script/Engine.Actor` is not a ZCall name: `:` is missing at byte 23; \
                         write `uf:/Script/Package.Type:Function`";
         assert_eq!(error, expected);
     }

@@ -58,7 +58,7 @@ pub(crate) fn rebuild(
     let Turns { done: mut rebuilt, lost, .. } = turns.take();
     let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
         let why = match misfit {
-            Misfit::Gone => "is not kept any more",
+            Misfit::Gone => "is no longer kept",
             Misfit::Failed(words) => words,
         };
         let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);

@@ -158,7 +158,7 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: 
             read_slot(buffer, 2, property, view)
         }
         other => {
-            Err(CallError::Buffer { message: format!("slot 1 of `up` says 0 to read or 1 to write, it is {other}") })
+            Err(CallError::Buffer { message: format!("slot 1 of `up` must be 0 to read or 1 to write, found {other}") })
         }
     }
 }

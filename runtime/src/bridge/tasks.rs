@@ -306,7 +306,7 @@ impl Tasks {
     /// Returns the gate of a module that may schedule jobs, or an error if its jobs have ended.
     pub(crate) fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
         let gates = self.gates.borrow();
-        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module that asks".into() })
+        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the calling module".into() })
     }
 
     fn receive(&self, world: &World, red: &RedStack) {
@@ -406,7 +406,7 @@ struct DropFailed {
 impl DropFailed {
     fn tell(&self) {
         let (tag, error, what) = (self.gate.tag(), &self.error, &self.what);
-        tracing::error!(module = %tag.name, generation = %tag.generation, %error, "what a {what} held failed to drop");
+        tracing::error!(module = %tag.name, generation = %tag.generation, %error, "values held by a {what} failed to drop");
     }
 }
 

@@ -48,7 +48,7 @@ impl ValueTypes {
         }
         let ty = PropertyType::parse(words, types)
             .map_err(|error| CallError::NotFound { message: format!("the type `{words}`: {error}") })?;
-        let last = state.last.checked_add(1).ok_or_else(|| CallError::other("all numbers of types are used up"))?;
+        let last = state.last.checked_add(1).ok_or_else(|| CallError::other("all type ids are used up"))?;
         state.last = last;
         let number = TypeNumber(last);
         state.types.insert(number, (module, ty));
@@ -111,8 +111,7 @@ impl ValueTypes {
 
 fn gone() -> CallError {
     CallError::NotFound {
-        message: "the type's number is not one of a running module: ask for it in the generation that uses it"
-            .to_owned(),
+        message: "the type id is not one of a running module: request it in the generation that uses it".to_owned(),
     }
 }
 
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_type_are_told() {
+    fn invalid_type_specifiers_are_reported() {
         let (world, types) = (World::new(), ValueTypes::default());
         let error = types.number(&world.types, ModuleId(1), "Array(potato)").unwrap_err();
         assert!(error.to_string().contains("unknown kind `potato`"), "{error}");

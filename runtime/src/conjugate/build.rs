@@ -39,7 +39,6 @@ impl Plugins<'_> {
         self.hooks.borrow().get(class.id).cloned()
     }
 
-    /// Returns the key of the conjugate of a living object.
     pub(crate) fn key_of(&self, object: ObjectHandle) -> Option<ConjugateKey> {
         self.world.objects.conjugate(object).and_then(ConjugateKey::from_word)
     }

@@ -41,7 +41,7 @@ mod tests {
     use super::may_stop;
 
     #[test]
-    fn a_flush_stops_when_its_share_is_done_and_its_time_is_over() {
+    fn a_flush_stops_after_its_share_and_its_time() {
         let (early, late) = (Duration::from_micros(999), Duration::from_millis(1));
         for (done, queued, elapsed, stops) in [
             (0, 0, late, true),
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_grows_no_longer_than_twenty_times_what_comes_in_a_tick_however_slow_a_flush_is() {
+    fn slow_flushes_bound_a_queue_to_twenty_times_the_rate() {
         for comes in [1_usize, 7, 1000] {
             let mut left = 0;
             for _tick in 0..1000 {

@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_given_up_does_not_hide_what_runs_on_the_next() {
+    fn an_abandoned_thread_does_not_hide_the_next_threads_work() {
         let finalizer = Finalizer::start().expect("a thread");
         let hold = |number| {
             let (release, held) = bounded::<()>(0);

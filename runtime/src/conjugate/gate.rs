@@ -116,7 +116,7 @@ mod tests {
     use crate::handles::{Generation, ModuleId};
 
     #[test]
-    fn a_shut_gate_lets_nobody_in_and_a_reopened_one_does() {
+    fn a_closed_gate_refuses_calls_and_a_reopened_one_admits_them() {
         let gate = Gate::new(ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) });
         assert_eq!(gate.through(|| Ok(gate.inside())), Ok(1));
         assert_eq!(gate.inside(), 0);

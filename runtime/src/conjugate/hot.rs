@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lent_or_waits_shows_when_a_frame_closes() {
+    fn closing_a_frame_reports_borrows_and_queued_work() {
         let frames = HotFrames::default();
         let number = frames.number(ModuleId(1), &"f".into());
         let frame = frames.open(number).expect("there is room");

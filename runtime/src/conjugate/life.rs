@@ -94,7 +94,7 @@ impl Life {
             (Self::Live, Color::Red) => "only the host ends it, by releasing it",
             (Self::Live, Color::Black) => "only the plugin ends it, by dropping it",
             (Self::Queued, _) => "it waits for the game thread to flush it",
-            (Self::Dead, _) => "it has expired; ask for a new one",
+            (Self::Dead, _) => "it has expired; request a new one",
         }
     }
 }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_may_end_and_nothing_is_built_for_it() {
+    fn suspended_parts_may_end_and_are_not_rebuilt() {
         check(Color::Red, GateState::Shut, ["- - - - - dead", "- dead - - - dead", "- - - - - dead", "- - - - - -"]);
         check(
             Color::Black,
@@ -236,7 +236,7 @@ mod tests {
         let error = Life::Dead.step(Color::Black, Event::Flush).expect_err("it is dead");
         assert_eq!(
             error.to_string(),
-            "a black conjugate that is dead cannot be flushed: it has expired; ask for a new one"
+            "a black conjugate that is dead cannot be flushed: it has expired; request a new one"
         );
         let error =
             Life::Unbuilt.step_behind(GateState::Shut, Color::Black, Event::Build).expect_err("it is set aside");

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_both_sorts_are_shown_in_order_and_what_waits_is_done_after_the_outermost() {
+    fn frames_are_listed_in_order_and_queued_work_runs_after_the_outermost() {
         let stack = RedStack::default();
         let number = stack.hot().number(crate::handles::ModuleId(1), &"hot".into());
         let done = std::rc::Rc::new(std::cell::Cell::new(0));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lent_ends_with_its_frame_and_not_before() {
+    fn borrows_end_with_their_frame() {
         let (stack, now) = (RedStack::default(), Instant::now());
         let outer = enter(&stack, "a", || {
             let first = lend(&stack, now);

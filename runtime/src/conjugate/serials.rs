@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn two_stores_never_give_the_same_number() {
+    fn two_stores_never_return_equal_serials() {
         let now = Instant::now();
         let (mut low, mut high) = (Serials::new(0, u32::MAX), Serials::new(1 << 31, u32::MAX));
         let (one, two) = (low.insert(ARRAY, now, 1), high.insert(ARRAY, now, 2));

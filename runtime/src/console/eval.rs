@@ -217,7 +217,7 @@ mod tests {
     use super::{Place, place};
 
     #[test]
-    fn what_is_expected_follows_from_what_stands_before() {
+    fn the_expected_type_follows_from_the_preceding_code() {
         for (head, expected) in [
             ("", Place::Word),
             ("1 + ", Place::Word),

@@ -139,7 +139,7 @@ fn find(runtime: &Runtime, named: &str) -> Result<ObjectHandle, String> {
         object.to_string() == named || runtime.objects().name_of(*object).as_deref() == Some(named)
     };
     let found = found.or_else(|| runtime.objects().all().into_iter().find(is_it));
-    found.ok_or_else(|| format!("there is no object `{named}`: `objects` lists some, by name and number"))
+    found.ok_or_else(|| format!("object `{named}` not found: `objects` lists some, by name and number"))
 }
 
 fn class_of(runtime: &Runtime, object: ObjectHandle) -> Result<Rc<Class>, String> {
@@ -208,7 +208,7 @@ fn parse(runtime: &Runtime, property: &Property, text: &str) -> Result<Value, St
     }
     let names = &runtime.core().world.names;
     let parsed = Value::parse(text, &property.ty, names);
-    parsed.map_err(|error| format!("`{text}` is no value of {}: {error}", property.text))
+    parsed.map_err(|error| format!("`{text}` is not a value of {}: {error}", property.text))
 }
 
 /// Splits arguments at spaces outside quotes and parentheses.

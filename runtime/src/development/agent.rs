@@ -70,7 +70,7 @@ impl Invitation {
             Some(ToHost::Settings { autosave }) => autosave,
             _ => {
                 return Err(io::Error::other(
-                    "the tool did not say how the session goes: build both from one checkout",
+                    "the tool did not send the session settings: build both from one checkout",
                 ));
             }
         };
@@ -130,7 +130,7 @@ fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
             Ok(Some(order)) => order,
             Ok(None) => break,
             Err(error) => {
-                tracing::error!(%error, "`alcedo dev` said what this host cannot read: the link is ended, and this host with it");
+                tracing::error!(%error, "`alcedo dev` sent an unreadable message: the link and this host are ended");
                 let _ended = from.shutdown(Shutdown::Both);
                 break;
             }
@@ -149,7 +149,7 @@ fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     if orders.send(ToHost::End).is_ok() && poster.post(|_runtime| {}) {
         std::thread::sleep(GRACE);
         if poster.post(|_runtime| {}) {
-            tracing::error!("`alcedo dev` has gone and this host has not ended: ending it");
+            tracing::error!("`alcedo dev` has ended and this host has not: ending it");
             std::process::exit(1);
         }
     }

@@ -79,7 +79,7 @@ pub(crate) fn scripts() -> Vec<PathBuf> {
     std::env::var_os(SCRIPTS).map(|folders| std::env::split_paths(&folders).collect()).unwrap_or_default()
 }
 
-#[expect(clippy::print_stderr, reason = "the process ends here, and has no other way to say why")]
+#[expect(clippy::print_stderr, reason = "the process ends here, and has no other way to report the reason")]
 pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     let declared = declared.map_err(|error| error.to_string());
     let runtime = env!("CARGO_PKG_VERSION").to_owned();
@@ -132,7 +132,7 @@ mod tests {
     use super::{Answer, AnswerError, Answered, VERSION, read, write};
 
     #[test]
-    fn what_is_written_is_read_and_all_else_is_an_error_that_says_why() {
+    fn answers_round_trip_and_invalid_ones_are_errors_with_reasons() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("answer");
         let check = |answer: Option<Answer>| {

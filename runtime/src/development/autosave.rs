@@ -37,7 +37,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_world_is_saved_every_few_seconds_and_a_large_one_less_often() {
+    fn worlds_are_saved_every_few_seconds_and_large_ones_less_often() {
         let seconds = Duration::from_secs_f64;
         let mut autosave = Autosave::default();
         assert!(autosave.is_due(seconds(0.0)));

@@ -49,7 +49,7 @@ mod tests {
     use super::sibling_libraries;
 
     #[test]
-    fn a_library_whose_sources_are_gone_is_left_out() {
+    fn a_library_without_sources_is_omitted() {
         let dir = tempfile::tempdir().expect("a folder");
         let write = |name: &str, text: String| fs::write(dir.path().join(name), text).expect("written");
         let library = |name: &str| dir.path().join(name).with_extension(DLL_EXTENSION);

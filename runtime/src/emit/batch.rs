@@ -1,6 +1,6 @@
-//! All types of all modules that are loaded together: those of libraries in one batch, and those of a package of scripts, whose
-//! text is checked against the types before it, in one of its own. Either everything is declared and every cell is filled, or
-//! the caller drops the shadow and nothing was.
+//! Declares the types of all modules of one load: libraries in one batch, and each package of scripts, whose source is checked
+//! against the types declared before it, in a batch of its own. Either everything is declared and every cell is filled, or the
+//! caller drops the shadow and nothing was declared.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,28 +23,27 @@ use crate::object::decl::Batch;
 use crate::object::refusal::DeclareError;
 use crate::signature::honest_words;
 
-/// A module, as far as emitting goes.
+/// A module, as seen by emitting.
 #[derive(Clone)]
 pub(crate) struct Declarer<'a> {
-    /// Its name.
     pub(crate) name: &'a str,
-    /// Its name, version and build, for errors about two of a kind.
+    /// Name, version and build, for errors about duplicates.
     pub(crate) title: String,
-    /// The door to its code.
+    /// Gate of the module's code.
     pub(crate) gate: &'a Rc<Gate>,
-    /// Why its code must stay.
+    /// Leases that keep the code mapped.
     pub(crate) leases: &'a Arc<Leases>,
-    /// What it declares.
+    /// Descriptions of the module.
     pub(crate) described: Described,
-    /// The text that its types are made of, where it is a package of scripts.
+    /// Source of the types, if the module is a package of scripts.
     #[cfg(feature = "script")]
     pub(crate) scripts: Option<&'a Arc<crate::script::package::Package>>,
-    /// The modules that it needs.
+    /// Names of the required modules.
     pub(crate) needs: Vec<&'a str>,
 }
 
 impl Declarer<'_> {
-    /// What of it decides with which others it is declared.
+    /// Returns the input of the batch order.
     fn asked(&self) -> Asked<'_> {
         #[cfg(feature = "script")]
         let is_script = self.scripts.is_some();
@@ -53,7 +52,7 @@ impl Declarer<'_> {
         Asked { name: self.name, is_script, needs: &self.needs }
     }
 
-    /// How often it declares a type of that path.
+    /// Counts the declarations of a type path.
     fn declares(&self, path: &str) -> usize {
         #[cfg(feature = "script")]
         if let Some(package) = self.scripts {
@@ -70,10 +69,10 @@ impl Declarer<'_> {
 }
 
 /// Declares the types of `modules` and fills their cells. Returns the classes, bases first. `all` are the modules of the
-/// generation, those included that stay.
+/// generation, including those that stay loaded.
 ///
 /// # Errors
-/// The first rule that a declaration breaks, or the first import that leads nowhere.
+/// Returns the first rule that a declaration breaks, or the first import that cannot be resolved.
 pub(crate) fn emit(
     core: &Rc<Core>,
     modules: &[Declarer<'_>],
@@ -99,7 +98,7 @@ pub(crate) fn emit(
     Ok(classes)
 }
 
-/// Declares the types of some modules together: those of libraries, or of one package of scripts.
+/// Declares the types of some modules together: libraries, or one package of scripts.
 fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> Result<Vec<Rc<Class>>, EmitError> {
     #[cfg(feature = "script")]
     if let [module] = modules
@@ -127,12 +126,12 @@ fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> 
     Ok(declared.classes)
 }
 
-/// Why the batch was not declared. Where two declare one path, both are named.
+/// Returns the error for a batch that was not declared. Names both owners of a path that is declared twice.
 fn refused(modules: &[&Declarer<'_>], all: &[Declarer<'_>], source: DeclareError) -> EmitError {
     if let DeclareError::Duplicate { path } = &source {
         let declaring = all.iter().flat_map(|module| std::iter::repeat_n(&module.title, module.declares(path)));
         let mut declaring: Vec<_> = declaring.cloned().collect();
-        // What no module declares before is the host's own.
+        // A path with one declaring module was declared by the host before.
         if declaring.len() == 1 {
             declaring.insert(0, "the host".to_owned());
         }
@@ -147,7 +146,7 @@ fn names(modules: &[&Declarer<'_>]) -> String {
     modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Makes the classes and exports of a module known to the floors that enter it.
+/// Registers the classes and exports of a module.
 fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
     for described in module.described.structs {
         let path = format!("/Script/{}.{}", described.package, described.name);

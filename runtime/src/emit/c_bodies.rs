@@ -1,5 +1,5 @@
-//! Functions of classes whose bodies are in a C library: the library is opened, and each function is bound when its class is
-//! declared. All of it is dropped with the class, which closes the library.
+//! Functions of classes that are implemented in a C library. The library is opened and each function is bound when its class is
+//! declared. Dropping the class closes the library.
 
 use std::sync::Arc;
 
@@ -53,19 +53,18 @@ pub(crate) fn floats(structs: &[String]) -> Layouts {
 
 /// The key of a function's metadata that names its library.
 pub(crate) const LIBRARY: &str = "DllBind";
-/// The key that names it in the library, where that is another name.
+/// The key of the function's symbol, if it differs from the name.
 #[cfg(feature = "dll-bind")]
 pub(crate) const SYMBOL: &str = "DllSymbol";
-/// The key of a parameter's metadata that says how long an array is.
+/// The key of a parameter's metadata that holds the length of an array.
 #[cfg(any(feature = "dll-bind", feature = "script"))]
 pub(crate) const LEN: &str = "ArrayDim";
 
-/// The value of a key.
 pub(crate) fn value_of<'a>(meta: &'a [(String, String)], key: &str) -> Option<&'a str> {
     meta.iter().find(|(known, _)| known == key).map(|(_, value)| &**value)
 }
 
-/// Returns nothing: a host without the feature binds no function.
+/// Returns an empty list: a host without the feature binds no function.
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 pub(crate) fn unreadable(
     _: &[ClassDecl],
@@ -79,8 +78,8 @@ fn is_import(function: &FunctionDecl) -> bool {
     function.flags & function_flags::DLL_IMPORT != 0
 }
 
-/// Gives the functions of a class that are in a C library their bodies. Where there is no such library, or this host calls none,
-/// one warning says so, and they do nothing.
+/// Binds the functions of a class that are in a C library. If the library is missing or the host calls no C libraries, one warning
+/// is logged, and the functions do nothing.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) -> Vec<CBody> {
     let Some(name) = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY))
@@ -92,7 +91,7 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         return Vec::new();
     };
     let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
-    // The module is not gone before the library is, and until then reports name it. A module that ends binds nothing any more.
+    // The lease keeps the module alive while its library is open, and reports name the library. An ending module grants no lease.
     let owner = format!("{name} of {}.{}", decl.package, decl.name);
     let lease = leases.and_then(|leases| leases.take_at(LeaseKind::Library, owner, None).ok());
     lease.into_iter().for_each(|lease| library.keep(lease));
@@ -139,7 +138,7 @@ mod bound {
     }
 
     impl CBody {
-        /// Gives a function of that class its body.
+        /// Creates the body of a function of that class.
         pub(crate) fn attach(
             (package, class): (&str, &str),
             library: &Library,
@@ -151,13 +150,12 @@ mod bound {
             Self { class: (package.to_owned(), class.to_owned()), function: function.name.clone(), body }
         }
 
-        /// Whether it is of that class.
         pub(crate) fn is_of(&self, decl: &ClassDecl) -> bool {
             (&self.class.0, &self.class.1) == (&decl.package, &decl.name)
         }
     }
 
-    /// What its declaration says for C.
+    /// Returns the C calling convention that a declaration specifies.
     fn manner(function: &FunctionDecl, of_script: bool) -> Manner {
         let is = |flag| function.flags & flag != 0;
         let len = |meta: &[(String, String)]| value_of(meta, LEN)?.parse().ok();
@@ -174,8 +172,7 @@ mod bound {
         }
     }
 
-    /// Returns class, function and error of each imported function of these script classes that C could not call. No library is
-    /// needed for that.
+    /// Returns class, function and error of each imported function of these script classes that C cannot call. Needs no library.
     #[cfg(feature = "script")]
     pub(crate) fn unreadable(
         decls: &[ClassDecl],
@@ -197,7 +194,7 @@ mod bound {
         found
     }
 
-    /// Binds the bodies to the functions of the classes that were declared.
+    /// Binds the bodies to the functions of the declared classes.
     pub(crate) fn bind(bodies: &[CBody], classes: &[Rc<Class>]) -> Result<(), BindError> {
         for CBody { class: (package, name), function, body } in bodies {
             let class = classes.iter().find(|class| *class.package == **package && *class.name == **name);

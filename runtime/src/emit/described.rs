@@ -1,5 +1,4 @@
-//! What a module declares: its types, what it uses of others, and the functions it offers. A library has it in its image; where
-//! another sort of module has it from is its own affair.
+//! Descriptions of a module: its types, imports and exports. A library has them in its image; other kinds of modules build them.
 
 use std::collections::HashSet;
 
@@ -8,31 +7,31 @@ use alcedo_abi::describe::{
 };
 use alcedo_abi::module::ModuleRef;
 
-/// The descriptions of one module. They are there as long as its code is.
+/// The descriptions of one module. Valid as long as its code is mapped.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Described {
-    /// The interfaces it declares.
+    /// Declared interfaces.
     pub interfaces: &'static [&'static InterfaceDesc],
-    /// The enums it declares.
+    /// Declared enums.
     pub enums: &'static [&'static EnumDesc],
-    /// The delegates with a name that it declares.
+    /// Declared delegates that have a name.
     pub delegates: &'static [&'static DelegateDesc],
-    /// The structs it declares.
+    /// Declared structs.
     pub structs: &'static [&'static StructDesc],
-    /// The classes it declares.
+    /// Declared classes.
     pub classes: &'static [&'static ClassDesc],
-    /// Lists its imports. A member may be listed once for each call site.
+    /// Imports. A member may be listed once for each call site.
     pub imports: &'static [&'static ImportDesc],
-    /// The functions it offers.
+    /// Exported functions.
     pub exports: &'static [&'static ExportDesc],
-    /// The tables that its entry method exchanges.
+    /// Tables that the entry method exchanges.
     pub tables: EntryTables,
-    /// Paths of types and members it declares, with their earlier names.
+    /// Paths of declared types and members, with their earlier names.
     pub earlier_names: &'static [&'static MetaDesc],
 }
 
 impl Described {
-    /// What a library says.
+    /// Reads the descriptions of a library.
     pub(crate) fn of(root: ModuleRef) -> Self {
         Self {
             interfaces: root.interfaces().map_or(&[], |interfaces| interfaces().as_slice()),

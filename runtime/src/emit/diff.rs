@@ -1,57 +1,56 @@
-//! What changed between two builds of a class: which value goes where, which subobjects come and go, and whether the
-//! class has another parent now. Shapes in, findings out; no values are touched here.
+//! Compares two builds of a class: the source of each value, subobjects to create and destroy, and the native ancestor. Reads
+//! shapes only; values are not touched.
 //!
-//! Paths and type texts of the old side are given as they read today, that is, led through the redirects of types.
+//! Paths and type names of the old build have type redirects applied.
 
 use std::collections::{HashMap, HashSet};
 
-/// What makes two property types the same: a value of the one is a value of the other, byte for byte.
+/// Identity of a property type. Types with equal keys have the same values, byte for byte.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TypeKey {
-    /// The type in words, with the path of its struct or class.
+    /// Type as written in signatures, with the path of its struct or class.
     pub signature: String,
-    /// What the structs in it come to, which may change under one path; zero where there is none.
+    /// Layout fingerprint of the contained structs, whose layout may change under one path; zero if there are none.
     pub layout: u64,
 }
 
-/// A property as the comparison sees it.
+/// A property in a comparison.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PropertyShape {
-    /// Its name, unique in the class and its bases.
+    /// Name, unique in the class and its bases.
     pub name: String,
-    /// Its type.
     pub key: TypeKey,
 }
 
-/// One build of a class.
+/// A build of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ClassShape {
-    /// Its properties, those of its bases included.
+    /// Properties, including those of its bases.
     pub properties: Vec<PropertyShape>,
-    /// Its default subobjects, those of its bases included: the property that holds each, and the path of its class.
+    /// Default subobjects, including those of its bases: the property that holds each, and the class path.
     pub subobjects: Vec<(String, String)>,
-    /// Paths of the dynamic classes of its chain, root first.
+    /// Paths of the dynamic classes of the base chain, root first.
     pub bases: Vec<String>,
-    /// Path of the nearest native class above it.
+    /// Path of the nearest native base.
     pub native_ancestor: String,
-    /// Paths of the interfaces that it implements, itself or by a base.
+    /// Paths of the interfaces that the class or a base implements.
     pub interfaces: Vec<String>,
 }
 
-/// Where a property of the new build gets its values from. The names are those of the old build.
+/// Source of a property's values in the new build. Names are those of the old build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     /// From the property of the same name and type.
     Carried {
-        /// That name.
+        /// The common name.
         from: String,
     },
-    /// From a property of the same type that a redirect leads here.
+    /// From a property of the same type, by a redirect.
     Renamed {
         /// The old name.
         from: String,
     },
-    /// From a property of another type, where the value can be converted.
+    /// From a property of another type, if the value can be converted.
     Retyped {
         /// The old name.
         from: String,
@@ -60,56 +59,55 @@ pub(crate) enum Fate {
     Added,
 }
 
-/// A default subobject that is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptSubobject {
-    /// The name it had.
+    /// The old name.
     pub from: String,
-    /// The name it has.
+    /// The new name.
     pub name: String,
 }
 
-/// Whether an object's native part can stay.
+/// Comparison of the native ancestors, which decides whether an object's native part is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum NativeAncestor {
-    /// It can.
+    /// The native part is kept.
     Same,
-    /// The object is born anew under its handle.
+    /// The object is recreated under its handle.
     Changed {
-        /// Path of the ancestor it had.
+        /// Path of the old ancestor.
         from: String,
-        /// Path of the ancestor it has.
+        /// Path of the new ancestor.
         to: String,
     },
 }
 
-/// All that changed in a class.
+/// All changes of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
-    /// One for each property of the new build, in its order.
+    /// Outcomes of the properties of the new build, in its order.
     pub properties: Vec<Fate>,
-    /// Old properties that nothing follows, in the order of the old build.
+    /// Old properties without a successor, in the order of the old build.
     pub removed: Vec<String>,
-    /// Default subobjects that live on, in the order of the new build. One whose class changed does not: it is both
-    /// removed and added.
+    /// Default subobjects that are kept, in the order of the new build. A subobject whose class changed is listed as removed and as
+    /// added.
     pub kept_subobjects: Vec<KeptSubobject>,
     /// Default subobjects to create: name and class path, in the order of the new build.
     pub added_subobjects: Vec<(String, String)>,
     /// Default subobjects to destroy: name and class path, in the order of the old build.
     pub removed_subobjects: Vec<(String, String)>,
-    /// Paths of dynamic classes that are in the chain now and were not, root first.
+    /// Paths of dynamic classes that are new in the base chain, root first.
     pub inserted_bases: Vec<String>,
-    /// Its nearest native class.
+    /// Change of the nearest native class.
     pub native_ancestor: NativeAncestor,
-    /// Paths of interfaces that it implemented and does no more, in the order of the old build.
+    /// Paths of interfaces that are no longer implemented, in the order of the old build.
     pub lost_interfaces: Vec<String>,
 }
 
-/// Compares two builds of one class. `redirects` lead from the old name of a member to its new one: the
-/// author declares them, since no comparison can distinguish a rename from one member removed and one added.
+/// Compares two builds of one class. `redirects` map old member names to new ones: the author declares them, since no comparison
+/// can distinguish a rename from one member removed and one added.
 ///
-/// A member of the same name comes before a redirect: a name that is still in use was not given up. Redirects are
-/// followed until they come to a name in use; of several old members led to one place, the first goes there.
+/// A member of the same name wins over a redirect. Redirects are followed until a name in use; if several old members resolve to
+/// one name, the first wins.
 pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
     let (properties, removed) = property_fates(&old.properties, &new.properties, redirects);
     let (kept_subobjects, added_subobjects, removed_subobjects) =
@@ -179,7 +177,7 @@ fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
     members.iter().map(|member| name(member).as_str()).collect()
 }
 
-/// For each new name that something old leads to: the place of that old one.
+/// Maps each new name that has an old source to the index of that source.
 fn origins<'r, 'a: 'r>(old: &[&'r str], new: &[&'a str], redirects: &'r [(String, String)]) -> HashMap<&'a str, usize> {
     let in_use: HashMap<&'r str, &'a str> = new.iter().map(|&name| (name, name)).collect();
     let mut origins: HashMap<&'a str, usize> = HashMap::new();
@@ -200,8 +198,7 @@ fn origins<'r, 'a: 'r>(old: &[&'r str], new: &[&'a str], redirects: &'r [(String
     origins
 }
 
-/// Where redirects lead from old names. What was found out about a name is kept, so that chains that run together are
-/// walked once.
+/// Targets of redirects, with a cache so that shared tails of chains are followed once.
 struct Ways<'r, 'a> {
     redirects: HashMap<&'r str, &'r str>,
     in_use: &'r HashMap<&'r str, &'a str>,
@@ -209,7 +206,7 @@ struct Ways<'r, 'a> {
 }
 
 impl<'r, 'a> Ways<'r, 'a> {
-    /// The first name in use that redirects lead to; none where they end before, or go round in a ring.
+    /// Returns the first name in use at the end of a chain of redirects; `None` if the chain ends before or is a cycle.
     fn led_to(&mut self, name: &'r str) -> Option<&'a str> {
         let mut walked = Vec::new();
         let mut at = name;
@@ -244,7 +241,7 @@ mod tests {
         text.split_whitespace().map(pair).collect()
     }
 
-    /// `a:f64` is a property; `a:S/7` one of a struct whose layout has the fingerprint 7.
+    /// Parses properties: `a:f64`; `a:S/7` has a struct type whose layout fingerprint is 7.
     fn properties(text: &str) -> Vec<PropertyShape> {
         let shape = |(name, ty): (String, String)| {
             let (signature, layout) = ty.split_once('/').unwrap_or((&ty, "0"));
@@ -293,9 +290,9 @@ mod tests {
         check("a:f64 b:f64", "c:f64", "a:c b:c", "c<a b-");
     }
 
-    /// Each of the old names leads through those after it: walked anew for each, this test would not end.
+    /// Each chain is a suffix of the one before; without the cache this test would take quadratic time.
     #[test]
-    fn a_row_of_redirects_is_walked_once() {
+    fn a_chain_of_redirects_is_followed_once() {
         const ROW: usize = 100_000;
         let shape = |name: String| PropertyShape { name, key: TypeKey { signature: "u8".to_owned(), layout: 0 } };
         let old = (0..ROW).map(|at| shape(format!("a{at}"))).collect();
@@ -308,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_that_leads_nowhere_or_in_a_circle_does_nothing() {
+    fn a_dangling_or_cyclic_redirect_does_nothing() {
         check("a:f64", "b:f64", "a:x", "b+ a-");
         check("a:f64", "b:f64", "a:x x:a", "b+ a-");
         check("a:f64", "b:f64", "a:a", "b+ a-");
@@ -330,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_is_lost_when_neither_the_class_nor_a_base_implements_it() {
+    fn an_interface_is_lost_if_neither_class_nor_base_implements_it() {
         let shape = |interfaces: &str| ClassShape {
             interfaces: interfaces.split_whitespace().map(str::to_owned).collect(),
             ..ClassShape::default()

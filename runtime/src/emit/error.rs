@@ -1,9 +1,9 @@
-//! Why the types of modules were not emitted. Nothing of the batch is declared then.
+//! Errors of emitting the types of modules. After an error, no type of the batch is declared.
 
 use crate::border::CallError;
 use crate::object::refusal::DeclareError;
 
-/// Why a batch was refused.
+/// Reason for refusing a batch.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {
@@ -21,7 +21,7 @@ pub enum EmitError {
     Bind {
         /// The modules of the batch.
         modules: String,
-        /// What C cannot read.
+        /// The type that C cannot read.
         source: alcedo_dll_bind::BindError,
     },
     /// Two declarations of one path.
@@ -34,48 +34,48 @@ pub enum EmitError {
         /// The second owner; the same module where it declares it twice.
         second: String,
     },
-    /// A text of a description breaks the rule for what it is.
+    /// A string of a description breaks its rule.
     #[error("{module} declares {what} \"{found}\": {rule}; build it with this host's alcedo-plugin-api")]
     Text {
         /// The module.
         module: String,
-        /// What the text is of: `a property of Game.Cube named`.
+        /// Subject of the string: `a property of Game.Cube named`.
         what: String,
-        /// The text, escaped and cut where it is long.
+        /// The string, escaped and truncated.
         found: String,
         /// The rule.
         rule: &'static str,
     },
-    /// A class, member or struct it uses is not there, or is another.
+    /// An imported class, member or struct is missing or differs.
     #[error("{module} uses {path}, {why}: {help}")]
     Import {
         /// The module.
         module: String,
-        /// What it uses.
+        /// Path of the import.
         path: String,
-        /// What is wrong with it.
+        /// Problem with the import.
         why: String,
-        /// The older side, as far as both declarations show it, and the way out.
+        /// The older side, as far as both declarations show it, and the fix.
         help: String,
     },
-    /// Text of scripts that means nothing in this host: all that was found, each with its place.
+    /// Scripts with errors in this host: all diagnostics, each with its location.
     #[cfg(feature = "script")]
     #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
     Script {
         /// The package.
         package: String,
-        /// What was found, a paragraph each, with file, line and the text there.
+        /// Diagnostics, a paragraph each, with file, line and source.
         diagnostics: String,
     },
-    /// A test made a step fail.
+    /// Fault injection made a step fail.
     #[error(transparent)]
     Fault(#[from] crate::faults::FaultInjected),
-    /// Two modules offer one name.
+    /// Two modules export one name.
     #[error("{module}: {error}")]
     Export {
         /// The module.
         module: String,
-        /// What is wrong.
+        /// The reason.
         error: CallError,
     },
 }

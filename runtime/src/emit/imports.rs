@@ -1,6 +1,6 @@
-//! Fills the cells of a module: what it declares itself, and what it uses of the host and of other modules. A missing
-//! member or another signature is found here, before any hook of the module has run.
-#![expect(unsafe_code, reason = "the module believes what is filled in")]
+//! Fills the cells of a module: its own declarations, and its imports from the host and other modules. A missing member or a
+//! different signature is found here, before any hook of the module has run.
+#![expect(unsafe_code, reason = "the module trusts the filled cells")]
 
 use std::rc::Rc;
 
@@ -17,10 +17,10 @@ use crate::object::path::{MemberPath, PathError, TypePath};
 use crate::object::structs::StructType;
 use crate::object::type_text::TypeText;
 
-/// Fills the cells of a class the module declares.
+/// Fills the cells of a class that the module declares.
 ///
 /// # Errors
-/// When the module and the host disagree on the layout of a parameter block.
+/// Returns an error if module and host disagree on the layout of a parameter block.
 pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), EmitError> {
     fill(described.cell, u64::from(class.id.0));
     for property in described.properties.iter() {
@@ -56,10 +56,10 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
     Ok(())
 }
 
-/// Whether a struct the module declares lies here as it does there. The host has laid it out by itself.
+/// Checks that the host's layout of a struct equals the layout in the module that declares it.
 ///
 /// # Errors
-/// When the two disagree on size, alignment, an offset or the fingerprint, zero included.
+/// Returns an error if size, alignment, an offset or the fingerprint differ; a zero fingerprint is compared as well.
 pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType) -> Result<(), EmitError> {
     let disagree = |why: &str| EmitError::Import {
         module: module.to_owned(),
@@ -74,7 +74,7 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
             ours.0, ours.1, theirs.0, theirs.1
         )));
     }
-    // What it extends is the first of its fields to the module.
+    // The module lists the base struct as its first field.
     let offsets = found.base().map(|_| 0).into_iter().chain(found.own_fields().iter().map(|field| field.offset));
     if !offsets.eq(described.fields.iter().map(|field| field.offset)) || found.fingerprint() != described.fingerprint {
         return Err(disagree(&difference(found, &described.fields)));
@@ -82,10 +82,10 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
     Ok(())
 }
 
-/// Fills the cell of something the module uses. `all` are the imports of the module.
+/// Fills the cell of an import. `all` are the imports of the module.
 ///
 /// # Errors
-/// When it is not there, or is another than the module was built for.
+/// Returns an error if the import is missing or differs from the one that the module was built for.
 pub(crate) fn fill_import(
     core: &Core,
     module: &str,
@@ -115,7 +115,7 @@ pub(crate) fn fill_import(
         }
         ImportKind::PROPERTY => {
             let property = types.property_by_path(path).ok_or_else(missing)?;
-            // A redirect may lead anywhere; the offset is used on objects of the class that the path names.
+            // A redirect may resolve to another class; the offset is used on objects of the class that the path names.
             let class = path.split_once(':').and_then(|(class, _)| types.class_by_path(class)).ok_or_else(missing)?;
             if !class.chain().iter().any(|class| class.path == property.owner) {
                 return Err(wrong(format!("which is a member of {} here", property.owner)));
@@ -167,16 +167,17 @@ pub(crate) fn fill_import(
             types.interface_by_path(path).ok_or_else(missing)?;
             0
         }
-        other => return Err(wrong(format!("in a way this host does not know ({})", other.0))),
+        other => return Err(wrong(format!("in a way unknown to this host ({})", other.0))),
     };
     fill(import.cell, number);
     Ok(())
 }
 
-/// The way out where both sides were built by one macro, and differ.
+/// Help if both sides were built by one macro and differ.
 const REBUILD: &str = "rebuild the module with the alcedo-plugin-api of this host";
 
-/// Compares the members of the imported type here with those that the module was built for. Returns which side is older, and the way out.
+/// Compares the members of the imported type here with those that the module was built for. Returns a help text with the older side
+/// and the fix.
 fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     let types = &core.world.types;
     let path = import.path.as_str();
@@ -186,7 +187,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
         let here = found.own_fields().iter().map(|field| Rc::clone(&field.text));
         (here.collect(), there.map(|field| field.name.as_str()).collect(), Some(found.origin))
     } else {
-        // Functions are listed only where they are used, so those that are not say nothing of the two sides.
+        // Functions are listed only where they are used, so an unlisted function is not evidence.
         let found = types.class_by_path(path);
         let here = found.iter().flat_map(|class| class.own_properties.iter().map(|member| Rc::clone(&member.text)));
         let glue = all.iter().filter(|import| import.kind == ImportKind::CLASS && import.path.as_str() == path);
@@ -199,7 +200,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     way_out(origin, &here, &there)
 }
 
-/// Decides which side is older by the names of the members here and in the module.
+/// Determines the older side by the names of the members here and in the module.
 fn way_out(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
     let (owner, renew) = match origin {
         Some(Origin::Native) => ("the host", "build the host again and restart it"),
@@ -218,13 +219,13 @@ fn way_out(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
     }
 }
 
-/// Fills a cell, in this file alone, with what was compared just before.
+/// Fills a cell. Called only in this file, after a comparison.
 fn fill(cell: &Cell, number: u64) {
     // SAFETY: the callers take cell and number from the same description, after they have compared the two.
     unsafe { cell.fill(number) };
 }
 
-/// Whether the path of an import is one of its kind. It is compared, shown and put into other texts from here on.
+/// Checks that the path of an import fits its kind. Later code compares and formats the path and embeds it in other strings.
 fn check_path(kind: ImportKind, path: &str) -> Result<(), PathError> {
     match kind {
         ImportKind::PROPERTY | ImportKind::FUNCTION | ImportKind::FUNCTION_FINAL => {
@@ -251,7 +252,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
             let function = core.world.types.function_by_path(import.path.as_str());
             match function.as_ref().map(|function| function.words()).filter(|words| *words != wanted) {
                 Some(words) => format!("which has the signature ({words}) here and ({wanted}) in the module"),
-                // The same words, of types that lie otherwise.
+                // Equal specifiers of types whose layouts differ.
                 None => format!("which has the signature ({found}) here, and another in the module"),
             }
         }
@@ -259,7 +260,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
     }
 }
 
-/// The first field in which a struct differs from the one that a module was built for.
+/// Describes the first field in which a struct differs from the one that a module was built for.
 fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
     let is_base = |field: &&PropertyDesc| field.flags & property_flags::BASE != 0;
     let (here, there) = (found.base().map(|base| &*base.path), wanted.iter().find(is_base));
@@ -278,7 +279,7 @@ fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
             }
             Some(there) if there.offset != field.offset => {
                 return format!(
-                    "whose field `{name}` lies at byte {} here and at byte {} in the module",
+                    "whose field `{name}` is at byte {} here and at byte {} in the module",
                     there.offset, field.offset
                 );
             }
@@ -286,8 +287,8 @@ fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
         }
     }
     match found.own_fields().iter().find(|there| wanted.iter().all(|field| *field.name.as_str() != *there.text)) {
-        Some(more) => format!("whose field `{}: {}` the module does not know", more.text, more.ty),
-        None => "whose layout is another here than in the module".into(),
+        Some(more) => format!("whose field `{}: {}` is unknown to the module", more.text, more.ty),
+        None => "whose layout here differs from the one in the module".into(),
     }
 }
 
@@ -298,7 +299,7 @@ mod tests {
     use super::{Origin, check_path, way_out};
 
     #[test]
-    fn an_older_host_and_older_glue_are_told_apart_by_the_members_of_both() {
+    fn the_members_show_whether_host_or_glue_is_older() {
         let check = |here: &[&str], there: &[&str], expected: &str| {
             let here: Vec<_> = here.iter().map(|name| (*name).into()).collect();
             let text = way_out(Some(Origin::Native), &here, there);

@@ -1,27 +1,25 @@
-//! Which modules are declared together, and in which order. Libraries may name types of each other in any direction, so as many of
-//! them as can be are one batch. A package of scripts is one of its own, behind all that it needs: its text is checked against
-//! types that are there.
+//! Groups modules into batches that are declared together, and orders the batches. Libraries may name types of each other in any
+//! direction, so each batch has as many libraries as possible. A package of scripts is a batch of its own after its dependencies,
+//! because its source is checked against declared types.
 
-/// A module as far as this decision goes.
+/// A module, as seen by the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Whether it is a package of scripts.
     pub is_script: bool,
-    /// The names of the modules that it needs; those that are not among the others are there already.
+    /// Names of required modules. Names outside the input are declared already.
     pub needs: &'a [&'a str],
 }
 
-/// The places of the modules, batch by batch. Modules that need each other in a ring come last, as one batch: they were refused
-/// before, or they are declared as if they had not said so.
+/// Returns indices of the modules, batch by batch. Modules in a dependency cycle come last, as one batch: they were refused before,
+/// or are declared as if they did not depend on each other.
 pub(crate) fn batches(modules: &[Asked<'_>]) -> Vec<Vec<usize>> {
     let mut batches = Vec::new();
     let mut left: Vec<usize> = (0..modules.len()).collect();
     while !left.is_empty() {
         let is_left = |name: &str| left.iter().any(|at| modules[*at].name == name);
         let waits = |at: usize| modules[at].needs.iter().any(|need| *need != modules[at].name && is_left(need));
-        // A library waits for scripts only, be it by way of others.
+        // A library waits for scripts only, directly or through other modules.
         let mut waiting: Vec<usize> = left.iter().copied().filter(|at| modules[*at].is_script).collect();
         let mut at = 0;
         while at < waiting.len() {
@@ -47,7 +45,7 @@ pub(crate) fn batches(modules: &[Asked<'_>]) -> Vec<Vec<usize>> {
 mod tests {
     use super::{Asked, batches};
 
-    /// `a; s*: a; b: s` is a library, a package of scripts that needs it, and a library that needs the package.
+    /// In `a; s*: a; b: s`, `a` is a library, `s` a package of scripts that needs `a`, and `b` a library that needs `s`.
     fn check(text: &str, expected: &str) {
         let module = |text: &'static str| {
             let (name, needs) = text.split_once(':').unwrap_or((text, ""));
@@ -82,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_needs_scripts_comes_behind_them() {
+    fn a_library_that_needs_scripts_follows_them() {
         check("a; s*: a; b: s; c: b", "a | s | b c");
         check("s*; b: s; t*: b; c: t", "s | b | t | c");
         check("s*: elsewhere; b: s elsewhere", "s | b");
     }
 
     #[test]
-    fn a_ring_is_one_batch_at_the_end() {
+    fn a_cycle_is_one_batch_at_the_end() {
         check("a; s*: t; t*: s", "a | s t");
     }
 }

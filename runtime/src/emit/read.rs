@@ -1,8 +1,8 @@
-//! Copies the descriptions of one module into declarations of the host. Everything a declaration keeps is the host's
-//! own afterwards; only function pointers stay, behind the module's gate.
+//! Copies the descriptions of one module into declarations of the host. The host owns everything that a declaration keeps, except
+//! function pointers, which are called through the module's gate.
 //!
-//! [`Copied`] lists the parts of each description once: for a module that is mapped, and for the bytes of a library file, of which
-//! no code runs. That the file has the layout of this build is known from the manifest, whose hash of the layout was compared before.
+//! [`Copied`] lists the parts of each description once: for a mapped module, and for the bytes of a library file whose code never
+//! runs. The manifest's layout hash was compared before, so the file has the layout of this build.
 
 use std::mem::offset_of;
 use std::rc::{Rc, Weak};
@@ -30,19 +30,19 @@ use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 
-/// More bytes than any text, and more entries than any list has: a damaged number is not believed.
+/// Upper limit for the length of a string and the size of a list; a larger number is damaged.
 pub(crate) const MOST: u64 = 1 << 20;
 
-/// A word of the target.
+/// Bytes of a machine word of the target.
 pub(crate) const WORD: u64 = 8;
 
 /// A constant of a description, which the host copies.
 pub(crate) trait Copied {
     /// The copy.
     type Own;
-    /// Copies the constant of a module that is mapped.
+    /// Copies the constant of a mapped module.
     fn copied(&self) -> Self::Own;
-    /// Copies the constant at an address of a library file; none where the file has no such constant there.
+    /// Copies the constant at an address of a library file; `None` if the file has no such constant there.
     fn read(from: &Constants<'_>, at: u64) -> Option<Self::Own>;
 }
 
@@ -116,7 +116,7 @@ impl<T: Copied + 'static> Copied for RSlice<'static, T> {
 /// Returns the address of the first entry of a slice, and the number of entries.
 fn slice(from: &Constants<'_>, at: u64) -> Option<(u64, u64)> {
     match u64::read(from, at.checked_add(WORD)?)? {
-        // An empty one leads nowhere.
+        // The address of an empty slice is not valid.
         0 => Some((0, 0)),
         len => Some((from.address(at)?, len)).filter(|(_, len)| *len <= MOST),
     }
@@ -166,7 +166,7 @@ descriptions! {
         EnumDecl { package, name, origin: Origin::Dynamic, underlying, is_flags, entries, fingerprint, doc }
     };
     DelegateDesc { package, class, name, kind, params, fingerprint, doc } => DelegateDecl: {
-        // A path that is none is refused with the rest of the declaration.
+        // An invalid path is refused with the rest of the declaration.
         let package = class.parse::<TypePath>().map_or(package, |path| path.package);
         DelegateDecl { package, class, name, origin: Origin::Dynamic, kind, params, fingerprint, doc }
     };
@@ -194,7 +194,7 @@ descriptions! {
     ImportDesc { path, kind } => (String, ImportKind): (path, kind);
 }
 
-/// Extends the numbers of an enum by their sign, where they have one.
+/// Sign-extends the numbers of an enum with a signed type.
 fn signed(underlying: PropertyKind, mut entries: Vec<EnumEntry>) -> Vec<EnumEntry> {
     if [PropertyKind::I8, PropertyKind::I16, PropertyKind::I32, PropertyKind::I64].contains(&underlying) {
         entries.iter_mut().for_each(|entry| entry.number = i128::from(entry.number as i64));
@@ -202,14 +202,14 @@ fn signed(underlying: PropertyKind, mut entries: Vec<EnumEntry>) -> Vec<EnumEntr
     entries
 }
 
-/// Takes the path of what a struct extends off its fields, of which it is the first to its module.
+/// Removes the base struct, which a module lists as the first field, and returns its path.
 fn based(mut fields: Vec<PropertyDecl>) -> (String, Vec<PropertyDecl>) {
     let extends = |first: &PropertyDecl| first.flags & property_flags::BASE != 0 && first.kind == PropertyKind::STRUCT;
     let base = if fields.first().is_some_and(extends) { fields.remove(0).type_path } else { String::new() };
     (base, fields)
 }
 
-/// Copies the declarations of a module that is mapped, without bodies of functions.
+/// Copies the declarations of a mapped module, without bodies of functions.
 pub(crate) fn batch_of(described: Described) -> Batch {
     Batch {
         interfaces: all(described.interfaces),
@@ -238,7 +238,7 @@ pub(crate) fn add(
     for (class, described) in own.classes.iter_mut().zip(described.classes) {
         bind(class, described, core, gate);
     }
-    // The order of the linker is arbitrary and must not affect the outcome.
+    // The linker's order is arbitrary and must not affect the outcome.
     own.classes.sort_by(|one, other| (&one.package, &one.name).cmp(&(&other.package, &other.name)));
     batch.append(own);
     Ok(())
@@ -254,7 +254,7 @@ fn bind(class: &mut ClassDecl, described: &ClassDesc, core: &Weak<Core>, gate: &
     }
 }
 
-/// The functions of a class that may be called directly, by name, with what they are called in red frames.
+/// Returns the functions of a class that support direct calls, by name, with their labels in red frames.
 pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<str>, DirectMethod)> {
     let class = format!("{}.{}", described.package, described.name);
     let direct = described.functions.iter().filter_map(|function| Some((function, function.direct.into_option()?)));

@@ -1,6 +1,6 @@
-//! From the text of a package to classes: it is checked against the types that are there now and declared as a batch of its own;
-//! then its bodies are compiled and linked with what they name. Every function is entered from outside through the gate of its
-//! module, in a red frame, as those of libraries are.
+//! Compiles the source of a package into classes. The package is checked against the types that are declared now and declared as a
+//! batch of its own; then its bodies are compiled and linked. Calls from outside enter every function through the gate of its
+//! module, in a red frame, as in libraries.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,9 +24,8 @@ use crate::object::types::Types;
 use crate::script::declare::{ARRAY_DIM, batch};
 use crate::script::package::{Package, rendered};
 
-/// A package that was checked, and what was said of it that is no error.
+/// A package without errors, and its warnings.
 pub(crate) struct CheckedSources {
-    /// What it is.
     pub(crate) package: hir::Package,
     /// Warnings, a paragraph each.
     pub(crate) warnings: String,
@@ -35,7 +34,7 @@ pub(crate) struct CheckedSources {
 /// Checks a package against types.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns all errors.
 pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
     check_beside(types, package, &HashMap::new())
 }
@@ -50,10 +49,10 @@ fn check_beside(
     found.map_err(|found| wrong(package, rendered(&found, &package.sources)))
 }
 
-/// Checks the texts of a package of that name.
+/// Checks the sources of a package.
 ///
 /// # Errors
-/// Everything that is wrong, and what is said of the rest.
+/// Returns all errors, and the warnings.
 pub(crate) fn check_sources(
     types: &Types,
     package: &str,
@@ -67,10 +66,10 @@ pub(crate) fn check_sources(
     Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) })
 }
 
-/// Checks a package and declares its types, without bodies: for tools that ask what a text means.
+/// Checks a package and declares its types, without bodies, for tools that inspect source.
 ///
 /// # Errors
-/// What is wrong with its text, or a rule that a declaration breaks.
+/// Returns the errors of the source, or a rule that a declaration breaks.
 pub(crate) fn check_and_declare(
     world: &World,
     package: &Package,
@@ -106,10 +105,10 @@ fn wrong(package: &Package, diagnostics: String) -> EmitError {
     EmitError::Script { package: package.name.clone(), diagnostics }
 }
 
-/// Declares the types of a package. `refused` words why a batch was not declared.
+/// Declares the types of a package. `refused` makes the error for a batch that was not declared.
 ///
 /// # Errors
-/// What is wrong with its text, a rule that a declaration breaks, or a body that cannot be linked.
+/// Returns the errors of the source, a rule that a declaration breaks, or a body that cannot be linked.
 pub(super) fn declare(
     core: &Rc<Core>,
     (gate, leases): (&Rc<Gate>, &Arc<Leases>),
@@ -146,7 +145,7 @@ pub(super) fn declare(
     Ok(declared.classes)
 }
 
-/// Whoever calls a function of the class from outside of its package goes through the gate.
+/// Routes calls from outside of the package through the gate.
 fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
     for function in &mut class.functions {
         let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
@@ -154,7 +153,7 @@ fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
     }
 }
 
-/// What `DLLBind` and `dllimport` say, in the words by which classes of plugins say it.
+/// Converts `DLLBind` and `dllimport` into the metadata that classes of plugins have.
 fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     let found = package.classes.iter().find(|found| found.name == class.name);
     let Some(library) = found.and_then(|found| found.dll_bind.as_ref()) else { return };
@@ -167,18 +166,18 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     }
 }
 
-/// Classes whose static functions scripts call without the name of the class.
+/// Returns the classes whose static functions scripts call without a class name.
 pub(crate) fn libraries() -> Vec<String> {
     library::PATHS.iter().map(|path| (*path).to_owned()).collect()
 }
 
-/// The class that the library's are derived from.
+/// Base class of the library's classes.
 pub(crate) const ROOT: &str = "/Script/Core.Object";
 
-/// Declares the functions that all scripts may call, once: a host that loads no scripts is without them. No shadow is up.
+/// Declares the script library, once: a host that loads no scripts does without it. Requires that no shadow is up.
 ///
 /// # Errors
-/// When something has the path of one of them.
+/// Returns an error if a path of the library is declared already.
 pub(crate) fn declare_library(world: &World) -> Result<Vec<Rc<Class>>, DeclareError> {
     if library::PATHS.iter().all(|path| world.types.class_by_path(path).is_some()) {
         return Ok(Vec::new());

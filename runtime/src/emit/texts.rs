@@ -1,6 +1,6 @@
-//! The texts that a module has in its descriptions once it is mapped: names of members, paths, defaults, signatures.
-//! They become parts of paths and ZCall names, and stand in errors and logs, so each is held to its grammar before
-//! anything is done with any of them. Every door comes by here: a Master, a reload, a Slim, the Default and the canary.
+//! Checks the strings in the descriptions of a mapped module: names of members, paths, defaults, signatures. They become parts of
+//! paths and ZCall names, and are written to errors and logs, so each is checked against its grammar before its first use. Called
+//! by every load: Master, reload, Slim, Default and canary.
 
 use std::collections::HashSet;
 
@@ -16,24 +16,24 @@ use crate::shown::line;
 use crate::zcall::explicit::Ex;
 use crate::zcall::name::ZCallName;
 
-/// The most bytes of a type in words, of a signature, and of a name by which a function is called.
+/// Maximum bytes of a type specifier, of a signature, and of a name by which a function is called.
 const LONGEST_WORDS: usize = 4096;
-/// The most bytes of a default.
+/// Maximum bytes of a default.
 const LONGEST_DEFAULT: usize = 1 << 16;
 
 const IDENTIFIER: &str = "a name is at most 255 bytes of letters, digits and `_`, and does not start with a digit";
 const WORDS: &str = "types and signatures are at most 4096 bytes, without control characters";
 const DEFAULT: &str = "a default is at most 65536 bytes";
-const META: &str = "what is said of a member is at most 65536 bytes";
+const META: &str = "metadata of a member is at most 65536 bytes";
 const MEMBER_PATH: &str =
     "a type or a member has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
 const ONCE: &str = "a module offers one function of a name";
 const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
 
-/// Whether every text in the module's descriptions follows its grammar.
+/// Checks that every string in the module's descriptions follows its grammar.
 ///
 /// # Errors
-/// [`EmitError::Text`] for the first that is not.
+/// Returns [`EmitError::Text`] for the first string that does not.
 pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
     let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } =
@@ -173,7 +173,7 @@ impl Check<'_> {
         self.properties(path, &import.fields)
     }
 
-    /// The name by which it is called. A name is what its protocol reads back as the same name, so no part of it can pass for another part.
+    /// Returns the call name of an export. The name must parse back to the same parts, so that no part can pass for another.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let wanted = Method { module: self.module, type_path, method };
@@ -206,7 +206,7 @@ mod tests {
     use super::{are_words, is_type_path_or_none};
 
     #[test]
-    fn words_are_printable_and_not_too_long() {
+    fn specifiers_are_printable_and_limited_in_length() {
         assert!(are_words("Map(String, f64) -> bool") && are_words(""));
         assert!(!are_words("u8\n") && !are_words("\u{1b}[2J") && !are_words(&"a".repeat(5000)));
         assert!(is_type_path_or_none("") && is_type_path_or_none("/Script/A.B") && !is_type_path_or_none("A.B"));

@@ -43,7 +43,7 @@ impl<A, R> fmt::Debug for BatchFunction<A, R> {
 
 /// Result of a batch.
 #[derive(Debug, Default)]
-#[must_use = "it says which calls have failed"]
+#[must_use = "it lists the calls that failed"]
 pub struct BatchReport {
     /// Number of calls, including failed ones.
     pub called: usize,

@@ -389,7 +389,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         match error {
             CallError::DeadHandle { .. } if self.entry.get().is_some() => CallError::DeadHandle {
                 message: format!(
-                    "`{}` is of a generation that is over: take its table again, by `Tables::of_module`",
+                    "`{}` is of a generation that has ended: take its table again, by `Tables::of_module`",
                     self.name
                 ),
             },

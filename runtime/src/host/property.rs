@@ -69,7 +69,7 @@ impl Runtime {
         // A name may start with two slashes.
         let path = format!("/{}", path.trim_start_matches('/'));
         let missing = || CallError::NotFound {
-            message: format!("`{name}` is no property: write `up:/Script/Package.Type:Property`"),
+            message: format!("`{name}` is not a property: write `up:/Script/Package.Type:Property`"),
         };
         let property = self.core().world.types.property_by_path(&path).ok_or_else(missing)?;
         let (class, text) = path.split_once(':').ok_or_else(missing)?;

@@ -173,7 +173,7 @@ fn array(values: &[f64]) -> Value {
 }
 
 #[test]
-fn a_black_is_a_copy_that_does_not_follow_what_it_was_made_of() {
+fn an_owned_value_is_an_independent_copy() {
     let host = Host::new();
     host.set_scores(&[1.0, 2.0]);
     let copy = host.make("Array(f64)", host.scores().at).expect("an array");
@@ -220,7 +220,7 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
 fn a_red_ends_with_its_call_and_its_clone_does_not() {
     let host = Host::new();
     host.set_scores(&[4.0]);
-    assert!(host.lend(host.scores()).is_err(), "there is no call it could be lent for");
+    assert!(host.lend(host.scores()).is_err(), "no call is open that could borrow it");
     let (red, black) = host.in_a_call(|| {
         let red = host.lend(host.scores()).expect("a property");
         let state = host.state(red).expect("it was given out");
@@ -242,7 +242,7 @@ fn a_red_ends_with_its_call_and_its_clone_does_not() {
 }
 
 #[test]
-fn a_red_of_an_object_that_dies_has_expired_though_its_memory_is_there() {
+fn a_borrow_of_a_destroyed_object_expires_before_its_memory_is_freed() {
     let host = Host::new();
     host.in_a_call(|| {
         let red = host.lend(host.scores()).expect("a property");
@@ -286,7 +286,6 @@ fn set_aside_a_black_has_expired_and_taken_back_it_has_not() {
     assert_eq!(failed(host.make("Set(Name)", std::ptr::null())).kind, FailureKind::UNAVAILABLE);
 }
 
-/// Returns a slot with a conjugate.
 fn slot(conjugate: ConjugateHandle) -> Slot {
     Slot::from_bits(SlotType::CONJUGATE, conjugate.0)
 }
@@ -301,7 +300,7 @@ fn call(host: &Host, name: &str, slots: &mut [Slot]) -> (ZCallStatus, Failure) {
 }
 
 #[test]
-fn a_call_that_knows_no_types_passes_conjugates_and_is_given_blacks() {
+fn an_untyped_call_passes_conjugates_and_receives_owned_values() {
     let host = Host::new();
     host.set_scores(&[1.0, 2.0, 4.0]);
     let signature = "Array(f64), f64 -> Array(f64)".parse().expect("a signature");
@@ -360,10 +359,10 @@ fn a_conjugate_is_opened_as_what_it_is_and_as_nothing_else() {
 }
 
 #[test]
-fn what_a_call_gives_back_is_known_before_it() {
+fn the_result_type_is_known_before_the_call() {
     let host = Host::new();
     for (name, signature) in [("give", "f64 -> Array(f64)"), ("count", "Array(f64) -> u32"), ("hear", "String")] {
-        let body: dynamic_call::Body = Rc::new(|_| panic!("nobody calls it"));
+        let body: dynamic_call::Body = Rc::new(|_| panic!("never called"));
         dynamic_call::register(&host.core, name, signature.parse().expect("a signature"), Effect::Any, body)
             .expect("a free name");
     }

@@ -1,6 +1,6 @@
 //! Calls on several objects in a single ABI crossing. Consecutive objects with direct code are called directly; all others use
 //! slots. A failure does not stop the remaining calls.
-#![expect(unsafe_code, reason = "follows what a module lends for the calls")]
+#![expect(unsafe_code, reason = "dereferences pointers that a module lends for the calls")]
 
 use std::mem::MaybeUninit;
 

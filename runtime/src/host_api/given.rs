@@ -2,7 +2,7 @@
 //! [`Given`]: the signature of a body names these types, and the body accesses the addresses by safe methods.
 //!
 //! A value with `'c` belongs to one call: an address is of a value of the type named by the same call.
-#![expect(unsafe_code, reason = "follows what a module lends for a call")]
+#![expect(unsafe_code, reason = "dereferences pointers that a module lends for a call")]
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;

@@ -1,5 +1,5 @@
 //! Host context that a module passes back with every call. Points to a [`HostContext`]; foreign threads read only its shared part.
-#![expect(unsafe_code, reason = "follows the host_context that a module hands back")]
+#![expect(unsafe_code, reason = "dereferences the host context that a module passes back")]
 
 use std::rc::{Rc, Weak};
 use std::sync::Arc;

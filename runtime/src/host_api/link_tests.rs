@@ -194,7 +194,7 @@ fn check_while_called(kind: &str, meanwhile: fn(&Host, &ValuePlace, &str), is_ca
 }
 
 #[test]
-fn what_is_unbound_while_its_delegate_moves_is_not_called() {
+fn listeners_unbound_during_a_move_are_not_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
         let moves = |host: &Host, array: &ValuePlace, kind: &str| {
             host.put_in_front(array, 99);
@@ -205,7 +205,7 @@ fn what_is_unbound_while_its_delegate_moves_is_not_called() {
 }
 
 #[test]
-fn what_is_unbound_from_another_delegate_is_called() {
+fn listeners_unbound_from_another_delegate_are_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
         // A new delegate occupies the address of the called delegate.
         let takes_its_place = |host: &Host, array: &ValuePlace, kind: &str| {
@@ -229,7 +229,7 @@ fn what_is_unbound_from_another_delegate_is_called() {
 }
 
 #[test]
-fn a_single_delegate_gives_its_result_into_the_last_slot() {
+fn a_single_delegate_writes_its_result_to_the_last_slot() {
     let host = Host::new();
     let (_, place) = host.black("Delegate(i32 -> i32)");
     let mut slots = [number(21), Slot::from_bits(SlotType::EMPTY, 0)];

@@ -2,7 +2,7 @@
 //! parameters, calls the body of the same name, and reports the outcome to the module. It contains no other logic.
 #![expect(
     unsafe_code,
-    reason = "the shells turn raw words of the border into references, and call what the lists name unsafe"
+    reason = "the trampolines convert raw ABI values into references, and call functions that the lists mark unsafe"
 )]
 
 use std::rc::Rc;

@@ -163,7 +163,7 @@ fn an_array_is_spliced_and_reserved() {
     let raw = unsafe { array.own.at().cast::<ArrayRaw>().read() };
     assert_eq!((reserved, raw.capacity >= 104), (None, true));
     let text = module.hold("String", "a");
-    assert!(module.splice(&text, ObjectHandle::NONE, (0, 0, 1)).is_some(), "a text is no array");
+    assert!(module.splice(&text, ObjectHandle::NONE, (0, 0, 1)).is_some(), "a string is not an array");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn keys_are_inserted_found_and_removed() {
 }
 
 #[test]
-fn a_text_of_one_byte_a_character_takes_bytes() {
+fn an_ascii_string_takes_bytes() {
     let module = Module::new();
     let text = module.hold("AnsiString", "a");
     let place = text.place(ObjectHandle::NONE);
@@ -218,7 +218,7 @@ fn a_text_of_one_byte_a_character_takes_bytes() {
 }
 
 #[test]
-fn what_may_not_be_written_is_refused_and_stays() {
+fn writes_to_read_only_values_are_refused_without_effect() {
     let module = Module::new();
     let array = module.hold("Array(u16)", "(1, 2)");
     let owner = ObjectHandle::new(5, 5);
@@ -227,7 +227,11 @@ fn what_may_not_be_written_is_refused_and_stays() {
         assert!(module.splice(&array, owner, (0, 2, 0)).is_some());
         assert!(module.parse(&array, owner, "(9)").is_some());
         assert_eq!(module.print(&array), "(1, 2)", "reading is always allowed");
-        assert_eq!(module.splice(&array, ObjectHandle::NONE, (0, 1, 0)), None, "what is nobody's may be written");
+        assert_eq!(
+            module.splice(&array, ObjectHandle::NONE, (0, 1, 0)),
+            None,
+            "arrays without an owner may be written"
+        );
     }
     assert_eq!(module.print(&array), "(2)");
 }

@@ -127,7 +127,7 @@ mod tests {
     use super::{TABLE, on};
 
     #[test]
-    fn a_library_is_known_by_its_name_whatever_its_version() {
+    fn a_library_is_recognized_by_name_in_any_version() {
         assert!(TABLE.is_sorted_by_key(|advice| (advice.library, advice.package)));
         let packages = |name: &str| on(name).map(|advice| advice.package).collect::<Vec<_>>();
         for name in ["libcrypto.so.3", "libcrypto.so.1.1", "libcrypto.so"] {

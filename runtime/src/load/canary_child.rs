@@ -1,5 +1,5 @@
-//! What a canary does: it maps the modules as the host would, lets each take a host, and reads all that it declares.
-//! No main runs, no object is made. It never exits with success by itself: the host ends it once it has what it needs.
+//! The canary's program: maps the modules as a host would, attaches a host to each, and reads all their declarations. Runs no main
+//! and creates no object. Never exits with success: the host kills the process after the last message.
 #![expect(unsafe_code, reason = "maps libraries, and keeps their host for good")]
 
 use std::io::{self, Read};
@@ -26,13 +26,13 @@ use crate::load::module::library::Mapped;
 use crate::object::decl::Batch;
 use crate::object::types::Types;
 
-/// The exit code of a canary that was started without a host at its socket.
+/// Exit code of a canary that was started without a host at its socket.
 const NOBODY_ASKED: i32 = 2;
 
-/// Makes this process a canary if a host started it as one, and does not return then. Else it returns at once, and
-/// from now on this program can be started as a canary of its own host.
+/// Turns this process into a canary, without returning, if a host started it as one. Otherwise returns immediately, and allows this
+/// program to be started as a canary of its own host.
 ///
-/// It belongs at the very beginning of `main`: what runs before it, runs in every canary as well.
+/// Call it at the very beginning of `main`: code before the call also runs in every canary.
 pub fn run_if_child() {
     if std::env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
         run();
@@ -40,18 +40,19 @@ pub fn run_if_child() {
     arm();
 }
 
-/// Answers the host that started this process, and waits for its end.
+/// Answers the host that started this process, and waits for the end of the host.
 fn run() -> ! {
     let Ok((wire, candidates, lifeline)) = asked() else { exit(NOBODY_ASKED) };
     let wire = RefCell::new(wire);
     let say = |message: &Message| {
-        // The next step may be the last, so it goes out at once; and without a host there is nothing more to do.
+        // The next step may crash, so the message is sent before; without a host the process ends.
         if wire.borrow_mut().say(message, None).is_err() {
             abort();
         }
     };
     say(&Message::Here);
-    // An initializer that never returns must not outlive a host that was killed: it could not be found any more.
+    // Ends the process with its host, even if an initializer never returns; otherwise a killed host would leave an untraceable
+    // process.
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
         Ok(core) => {
@@ -72,8 +73,8 @@ fn run() -> ! {
     abort()
 }
 
-/// A host's request, the way to answer it, and the handle that closes when the host ends. Standard input is empty
-/// afterwards.
+/// Receives a host's request. Returns the socket for the answer, the candidates, and the handle that closes when the host ends.
+/// Replaces standard input with `/dev/null`.
 fn asked() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     let mut wire = Wire::take_standard_input()?;
     match wire.hear(None) {
@@ -85,7 +86,7 @@ fn asked() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     }
 }
 
-/// Waits until the host closes its end. Exits without the handlers of any module, which might wait for the loader.
+/// Waits until the host closes its end. Aborts without the exit handlers of any module, which might wait for the loader.
 fn hold(mut input: impl Read) {
     let _end = io::copy(&mut input, &mut io::sink());
     abort();
@@ -99,8 +100,8 @@ fn load(
     begins: &dyn Fn(CanaryStep),
 ) -> Result<(), String> {
     begins(CanaryStep::Mapping);
-    // SAFETY: the host read and admitted the file's manifest section, so it is a module; its initializers are the
-    // author's, and finding out whether they are sound is what this process is for.
+    // SAFETY: the host read and admitted the file's manifest section, so it is a module; its initializers are the author's, and
+    // this process exists to find out whether they are sound.
     let image = unsafe { Image::map(StagedFile::of_another(path), None) }.map_err(|error| error.to_string())?;
     begins(CanaryStep::Attaching);
     let library = Mapped::of(image, name).map_err(|error| error.to_string())?;
@@ -110,12 +111,13 @@ fn load(
     begins(CanaryStep::Registering);
     let words = registration(core, library.described(), name)?;
     tracing::trace!(name, words, "a module declares");
-    // The image stays as it is: what it would do when it goes is not what was asked.
+    // Keeps the image mapped: its unload code is not part of the test.
     library.park();
     Ok(())
 }
 
-/// Reads all that a module declares, with the code that reads it in a host. Returns the length of its imports and exports in words.
+/// Reads all declarations of a module, with the code that reads them in a host. Returns the length of its imports and exports in
+/// debug format.
 fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usize, String> {
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let mut batch = Batch::default();
@@ -123,7 +125,7 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     // An unknown kind is rejected here, before the host maps the copy.
     let unknown = |source| EmitError::Declare { modules: name.to_owned(), source }.to_string();
     Types::check_kinds(&batch).map_err(unknown)?;
-    // Of these a host takes the texts and numbers while it links them; putting them into words takes all of them.
+    // A host reads the strings and numbers of these while it links them; formatting reads all of them.
     let Described { imports, exports, tables, .. } = described;
     Ok(format!("{imports:?}{exports:?}{tables:?}").len())
 }

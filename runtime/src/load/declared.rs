@@ -1,5 +1,5 @@
-//! What a module declares, as plain data for tools: read from a file that is not mapped, or from a module that is loaded. Both
-//! say the same. And what a host declares itself, from its registry.
+//! Declarations of a module as plain data for tools, read from a file that is not mapped or from a loaded module, with equal
+//! results; and declarations of a host, read from its registry.
 
 mod file;
 mod flags;
@@ -24,45 +24,45 @@ pub(crate) use loaded::of_loaded;
 pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives};
 
-/// What a module or a host declares: types, functions by name, and what it uses of others. Plain data; any thread.
+/// Declarations of a module or a host: types, functions by name, and imports. Plain data; any thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Declared {
-    /// Its classes, in order of their paths.
+    /// Classes, sorted by path.
     pub classes: Vec<DeclaredClass>,
-    /// Its enums, in order of their paths.
+    /// Enums, sorted by path.
     #[serde(default)]
     pub enums: Vec<DeclaredEnum>,
-    /// Its delegates that have a name, in order of their paths.
+    /// Named delegates, sorted by path.
     #[serde(default)]
     pub delegates: Vec<DeclaredDelegate>,
-    /// Its structs, in order of their paths.
+    /// Structs, sorted by path.
     pub structs: Vec<DeclaredStruct>,
-    /// Its interfaces, in order of their paths.
+    /// Interfaces, sorted by path.
     pub interfaces: Vec<DeclaredInterface>,
-    /// The functions that it offers by name, in order of their names.
+    /// Exported functions, sorted by name.
     pub exports: Vec<DeclaredExport>,
-    /// What it uses of the host and of other modules, in order of paths. Its own members are among them.
+    /// Types and members used of the host and of other modules, sorted by path. Members of the module itself are included.
     pub imports: Vec<DeclaredImport>,
 }
 
-/// What is found in a package of scripts.
+/// Result of checking a package of scripts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ScriptCheck {
-    /// Its folder.
+    /// Folder of the package.
     pub folder: std::path::PathBuf,
-    /// Its name: that of the folder.
+    /// Name of the package, equal to the name of the folder.
     pub package: String,
-    /// Its version: 0.0.0 where its `package.toml` says none.
+    /// Version; 0.0.0 if `package.toml` has none.
     pub version: semver::Version,
-    /// The modules that it needs, by its `package.toml` or by the types that its text names, and in which versions.
+    /// Required modules and versions, from `package.toml` and from the types that the source names.
     pub dependencies: Vec<(String, semver::VersionReq)>,
-    /// How many files it has.
+    /// Number of source files.
     pub files: usize,
-    /// What it declares, or what is wrong with it: a paragraph for each mistake, with file, line and the text there.
+    /// Declarations, or errors: one paragraph per error, with file, line and source.
     pub declared: Result<Declared, String>,
-    /// What is probably not meant as it is written, a paragraph each; empty where there is nothing.
+    /// Warnings, one paragraph each; empty if there are none.
     pub warnings: String,
 }
 
@@ -70,19 +70,19 @@ pub struct ScriptCheck {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredClass {
-    /// Its path: `/Script/Game.Cube`.
+    /// Path, such as `/Script/Game.Cube`.
     pub path: String,
-    /// The path of the class that it extends.
+    /// Path of the base class.
     pub base: String,
-    /// The words of its flags: `blueprintable`, `blueprint_type`.
+    /// Keywords of the flags, such as `blueprintable`, `blueprint_type`.
     pub flags: Vec<String>,
-    /// Its own properties, in the order of the declaration.
+    /// Own properties, in the order of the declaration.
     pub properties: Vec<DeclaredProperty>,
-    /// Its own functions, in the order of the declaration.
+    /// Own functions, in the order of the declaration.
     pub functions: Vec<DeclaredFunction>,
-    /// Paths of the interfaces it implements beside those of its bases.
+    /// Paths of the implemented interfaces, without those of the bases.
     pub implements: Vec<String>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: String,
 }
 
@@ -90,18 +90,18 @@ pub struct DeclaredClass {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredProperty {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its type as signatures write it: `f64`, `Object(/Script/Game.Cube)`, `Map(Name, u8)`.
+    /// Type as written in signatures: `f64`, `Object(/Script/Game.Cube)`, `Map(Name, u8)`.
     #[serde(rename = "type")]
     pub ty: String,
-    /// The words of its flags.
+    /// Keywords of the flags.
     pub flags: Vec<String>,
-    /// Its default in the text form of the type; empty for the zero of the type.
+    /// Default in the text form of the type; empty for the zero value of the type.
     pub default: String,
-    /// What else is said of it, by key.
+    /// Other metadata, by key.
     pub meta: BTreeMap<String, String>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: String,
 }
 
@@ -109,19 +109,19 @@ pub struct DeclaredProperty {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredFunction {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The words of its flags.
+    /// Keywords of the flags.
     pub flags: Vec<String>,
-    /// The path of the class whose event it overrides; empty for one of its own.
+    /// Path of the class whose event is overridden; empty if the function overrides none.
     pub overrides: String,
-    /// What it takes.
+    /// Parameters.
     pub params: Vec<DeclaredProperty>,
-    /// The type of what it gives.
+    /// Result type.
     pub result: Option<String>,
-    /// What else is said of it, by key.
+    /// Other metadata, by key.
     pub meta: BTreeMap<String, String>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: String,
 }
 
@@ -129,15 +129,15 @@ pub struct DeclaredFunction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredEnum {
-    /// Its path.
+    /// Path.
     pub path: String,
-    /// The type of its numbers: `u8` to `u64`, `i8` to `i64`.
+    /// Integer type of the entries: `u8` to `u64`, `i8` to `i64`.
     pub underlying: String,
-    /// Whether a value is a set of entries, each a bit.
+    /// True if a value is a set of entries, one bit each.
     pub is_flags: bool,
-    /// Its entries in the order of the declaration.
+    /// Entries, in the order of the declaration.
     pub entries: Vec<DeclaredEntry>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: String,
 }
 
@@ -145,31 +145,31 @@ pub struct DeclaredEnum {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredEntry {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its number.
+    /// Number.
     pub number: i128,
-    /// Its name as people read it; empty where that follows from the name.
+    /// Display name; empty if it follows from the name.
     pub display: String,
-    /// Whether editors leave it out.
+    /// True if editors hide the entry.
     pub is_hidden: bool,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: String,
 }
 
-/// A delegate that has a name.
+/// A named delegate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredDelegate {
-    /// Its path: `/Script/Game.OnScored`, or `/Script/Game.Cube:OnScored` for one that belongs to a class.
+    /// Path: `/Script/Game.OnScored`, or `/Script/Game.Cube:OnScored` for a delegate of a class.
     pub path: String,
-    /// How many functions it calls: `single`, `multicast` or `sparse`.
+    /// Number of bound functions: `single`, `multicast` or `sparse`.
     pub sort: String,
-    /// What it takes.
+    /// Parameters.
     pub params: Vec<DeclaredProperty>,
-    /// The type of what it gives.
+    /// Result type.
     pub result: Option<String>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: String,
 }
 
@@ -177,18 +177,18 @@ pub struct DeclaredDelegate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredStruct {
-    /// Its path.
+    /// Path.
     pub path: String,
-    /// That of the struct that it extends, whose fields it has first; empty for none.
+    /// Path of the base struct, whose fields come first; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub base: String,
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     pub size: u32,
     /// Alignment of a value in bytes.
     pub align: u32,
-    /// Its own fields in order.
+    /// Own fields, in order.
     pub fields: Vec<DeclaredProperty>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: String,
 }
 
@@ -196,44 +196,44 @@ pub struct DeclaredStruct {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredInterface {
-    /// Its path.
+    /// Path.
     pub path: String,
-    /// Its functions.
+    /// Functions.
     pub functions: Vec<DeclaredFunction>,
-    /// The doc comment.
+    /// Doc comment.
     pub doc: String,
 }
 
-/// A function that is called by name.
+/// A function that is callable by name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredExport {
     /// `ex:/name`, or `nm:/module:type:name`.
     pub name: String,
-    /// What it takes and gives: `u32, String -> bool`.
+    /// Signature, such as `u32, String -> bool`.
     pub signature: String,
 }
 
-/// What a module uses.
+/// An import of a module.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredImport {
-    /// Its path: that of a type, or of a member behind a colon.
+    /// Path of a type, or of a member after a colon.
     pub path: String,
-    /// What it is: `class`, `property`, `function`, `function_final`, `struct`, `enum`, `delegate` or `interface`.
+    /// Kind: `class`, `property`, `function`, `function_final`, `struct`, `enum`, `delegate` or `interface`.
     pub kind: String,
 }
 
-/// Declarations of a module or a host, before they are put into words.
+/// Declarations of a module or a host, before conversion into keywords.
 pub(crate) struct Declarations {
-    /// Types in order of their paths.
+    /// Types, sorted by path.
     pub(crate) batch: Batch,
     exports: Vec<DeclaredExport>,
     imports: Vec<DeclaredImport>,
 }
 
 impl Declarations {
-    /// Sorts all parts: the docs promise the order, and the linker keeps none.
+    /// Sorts all parts: the public docs promise the order, and the linker keeps none.
     fn new(
         module: &str,
         mut batch: Batch,

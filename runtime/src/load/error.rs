@@ -88,7 +88,7 @@ pub enum LoadError {
     },
     /// Layouts of by-value types differ.
     #[error(
-        "{module} has layout {found:#018x} for what crosses the border, this host has {wanted:#018x}: build both with the same alcedo-abi"
+        "{module} has layout {found:#018x} for the types of the ABI, this host has {wanted:#018x}: build both with the same alcedo-abi"
     )]
     Layout {
         /// Name of the module.
@@ -137,7 +137,7 @@ pub enum LoadError {
     /// The host requires signatures, which script packages do not have.
     #[cfg(feature = "script")]
     #[error(
-        "{path} is a package of scripts, which nobody can sign, and this host takes signed modules only: leave out \
+        "{path} is a package of scripts, which cannot be signed, and this host takes signed modules only: leave out \
          `Builder::trust`, or write its classes as a plugin"
     )]
     ScriptsNotSigned {
@@ -177,7 +177,7 @@ pub enum LoadError {
     Dependency(Box<ContextError>),
     /// A version or version range is invalid.
     #[error(
-        "{module}: \"{text}\" is no {what} as Cargo writes them: {reason}; write it so in the Cargo.toml or `module!`"
+        "{module}: \"{text}\" is not a {what} in Cargo's format: {reason}; correct it in the Cargo.toml or `module!`"
     )]
     Version {
         /// Name of the module.
@@ -328,7 +328,7 @@ pub enum LoadError {
     },
     /// Too many images stay mapped on purpose.
     #[error(
-        "{} images stay mapped on purpose, and this host pays for {budget}: end what keeps them and start the host anew, or \
+        "{} images stay mapped on purpose, and this host allows {budget}: end their blockers and restart the host, or \
          raise `parked_budget`. They are: {}",
         parked.len(), parked.join("; ")
     )]
@@ -339,19 +339,19 @@ pub enum LoadError {
         parked: Vec<String>,
     },
     /// The living Master has no module of this name.
-    #[error("there is no module {module} in the living Master: `modules` lists those that are")]
+    #[error("the living Master has no module {module}: `modules` lists its modules")]
     NoModule {
         /// Requested name.
         module: String,
     },
     /// The generation is not unloading.
-    #[error("generation {generation} is not on its way out: it is alive, or gone; `contexts` lists what there is")]
+    #[error("generation {generation} is not unloading: it is alive or ended; `contexts` lists all")]
     NotUnloading {
         /// Requested generation.
         generation: u64,
     },
     /// No Master load context exists.
-    #[error("there is no Master load context: create it with `create_master`")]
+    #[error("no Master load context exists: create it with `create_master`")]
     NoMaster,
 }
 
@@ -359,8 +359,8 @@ pub enum LoadError {
 fn held(beside: Option<u64>) -> String {
     let Some(generation) = beside else { return String::new() };
     format!(
-        "; generation {generation} of it is live meanwhile: if that holds what the new one needs (a port, a lock, a \
-         database), give it up in `suspend:` of `module!` and take it again in `resume:`, see docs/recipes.md"
+        "; generation {generation} of it is live at the same time: if it holds a resource that the new one needs (a port, a lock, a \
+         database), release it in `suspend:` of `module!` and acquire it again in `resume:`, see docs/recipes.md"
     )
 }
 
@@ -377,8 +377,8 @@ fn logger(error: &CallError) -> &'static str {
     if !WORDS.iter().any(|words| said.contains(words)) {
         return "";
     }
-    "; the host sets the loggers of a module before its main, unless `module!` says `logger: own` or the names of the file show \
-     that main sets them: say `logger: own`"
+    "; the host sets the loggers of a module before its main, unless `module!` has `logger: own` or the names in the file show \
+     that main sets them: write `logger: own`"
 }
 
 fn way_out(error: &ContextError) -> &'static str {

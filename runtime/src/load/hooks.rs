@@ -93,7 +93,7 @@ struct SlotFacts {
 
 fn judge_slot(slot: &SlotFacts, is_hooked: bool) -> Result<(), &'static str> {
     match slot {
-        SlotFacts { count: 0, .. } if is_hooked => Err("is missing, though its manifest says that it has hooks"),
+        SlotFacts { count: 0, .. } if is_hooked => Err("is missing, though its manifest states that it has hooks"),
         SlotFacts { count: 0, .. } => Ok(()),
         SlotFacts { count: 2.., .. } => Err("is there more than once"),
         SlotFacts { is_whole: false, .. } => Err("is damaged"),
@@ -231,11 +231,11 @@ mod tests {
         }
         let none = SlotFacts { count: 0, is_whole: false, is_relocated: false };
         assert_eq!(judge_slot(&none, false), Ok(()));
-        assert_eq!(judge_slot(&none, true), Err("is missing, though its manifest says that it has hooks"));
+        assert_eq!(judge_slot(&none, true), Err("is missing, though its manifest states that it has hooks"));
     }
 
     #[test]
-    fn only_a_slot_that_nobody_wrote_to_is_one() {
+    fn only_an_unwritten_slot_is_valid() {
         let slot = [SLOT_MAGIC.to_ne_bytes(), [0; 8]].concat();
         assert!(has_slot(&slot));
         assert!(has_slot(&[&slot[..], &[0; 16]].concat()));

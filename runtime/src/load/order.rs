@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_of_a_set_is_is_looked_for_elsewhere() {
+    fn dependencies_outside_a_set_are_searched_elsewhere() {
         let modules = read("a 1.0.0: b ^1, c ^2; b 1.0.0: c *, d *; e 1.0.0");
         let beyond = needs_beyond(modules.iter().map(|module| (&*module.name, &*module.dependencies)));
         let beyond: Vec<_> = beyond.iter().map(|(by, name, range)| format!("{by} {name} {range}")).collect();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_module_is_told_with_its_range_and_what_there_is() {
+    fn a_missing_module_is_reported_with_range_and_available_modules() {
         check(
             "a 1.0.0: b ^1.2; c 1.0.0; d 1.0.0",
             "`a` needs `b` ^1.2, and only `c`, `d` are offered: add its library",
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_out_of_range_is_told_with_both() {
+    fn a_version_out_of_range_is_reported_with_both() {
         check(
             "a 1.0.0: b ^1.2; b 2.0.0",
             "`a` needs `b` ^1.2, and 2.0.0 is offered: load one in that range, or change it",

@@ -95,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn the_same_builds_replace_nothing() {
+    fn identical_builds_replace_nothing() {
         check("", "", "", "");
         check("a1 b1", "b1 a1", "b>a", "");
     }
 
     #[test]
-    fn another_build_goes_and_what_it_is_built_on_stays() {
+    fn another_build_is_replaced_and_its_dependencies_stay() {
         check("a1 b1", "a1 b2", "b>a", "b: its library has changed");
         check(
             "a1 B1 C1",
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn what_uses_a_module_goes_with_it_however_far() {
+    fn all_dependents_of_a_module_are_replaced_with_it() {
         check("a1 b1", "a2 b1", "b>a", "a: its library has changed, b: it uses a");
         check("a1 b1 c1 d1", "a2 b1 c1 d1", "b>a c>b", "a: its library has changed, b: it uses a, c: it uses b");
         check("a1 b1 c1", "a2 b1 c1", "c>b b>a a>c", "a: its library has changed, b: it uses a, c: it uses b");
     }
 
     #[test]
-    fn modules_come_and_go() {
+    fn modules_are_added_and_removed() {
         check("a1", "a1 b1", "", "b: it is new");
         check("a1 b1", "a1", "", "b: its library was taken out");
         check("a1 b1", "b1", "b>a", "a: its library was taken out, b: it uses a");

@@ -27,7 +27,7 @@ impl Stays {
 
     /// Formats the reasons only, for an image whose help was reported before.
     pub(crate) fn briefly(&self) -> String {
-        format!("{}, as was told when it was loaded", self.why)
+        format!("{}, as reported when it was loaded", self.why)
     }
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
     let functions = names.join(", ");
     (!names.is_empty()).then(|| {
         format!(
-            "calls {functions} of its own (`unhooked` in `module!`): what these do without the platform's function of the same \
-             name is not on record, and stays when the module goes"
+            "calls {functions} of its own (`unhooked` in `module!`): what these do instead of the platform's functions of the same \
+             names is not recorded, and remains after the unload"
         )
     })
 }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_whose_code_is_there_is_named_with_its_feature() {
+    fn a_linked_crate_is_named_with_its_feature() {
         let crypto = [("CRYPTO_get_ex_new_index", Some("libcrypto.so.3"))];
         let needed = ["libssl.so.3", "libcrypto.so.3", "libc.so.6"];
         expect(
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_says_which_library_it_is_all_that_it_may_be_are_named() {
+    fn ambiguous_symbols_name_all_possible_libraries() {
         let unknown = [("sigset", None)];
         expect(
             &told(&unknown, &["libown.so", "libc.so.6", "liblzma.so.5"], ""),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_without_a_hook_is_told_with_what_to_call_instead() {
+    fn an_unhooked_function_is_reported_with_its_replacement() {
         let libc = Some("libc.so.6");
         expect(
             &told(&[("clone", libc), ("sigset", libc), ("sysv_signal", libc)], &["libc.so.6"], ""),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_cpp_are_told_as_their_authors_wrote_them() {
+    fn cpp_names_are_demangled() {
         assert_eq!(demangled(THREAD), "std::thread::_M_start_thread");
         assert_eq!(demangled("timer_create"), "timer_create");
         let told = told(&[(THREAD, Some("libstdc++.so.6"))], &["libstdc++.so.6", "libc.so.6"], "");
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_is_in_a_file_if_a_name_of_a_function_says_so() {
+    fn a_crate_is_detected_by_its_function_names() {
         for (names, expected) in [
             ("x\0_ZN11openssl_sys4init17hE\0", true),
             ("_RNvCs1234_11openssl_sys4init", true),

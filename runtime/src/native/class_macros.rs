@@ -78,7 +78,7 @@ macro_rules! __alcedo_native_class {
 
             $(
                 // Bodies written by the author take precedence.
-                #[allow(non_camel_case_types, reason = "it has the name of the constant that it stands in for")]
+                #[allow(non_camel_case_types, reason = "named after the constant that it replaces")]
                 trait $bodies {
                     const $bodies: $crate::native::plumbing::Bodies<$class, $interface> =
                         $crate::native::plumbing::Bodies::NONE;
@@ -135,7 +135,7 @@ macro_rules! __alcedo_native_class {
     };
     (declared $vis:vis $class:ident $($rest:tt)*) => {
         $crate::native::plumbing::core::compile_error!(
-            "a native class keeps its Rust fields over reloads, so none says `#[keep]`"
+            "a native class keeps its Rust fields over reloads: remove `#[keep]`"
         );
     };
     (imported $($rest:tt)*) => {

@@ -177,7 +177,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
             match ended {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
-                    tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object goes all the same");
+                    tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object is destroyed anyway");
                 }
                 // The caller that destroys the object logs the panic.
                 Err(panic) => resume_unwind(panic),
@@ -191,7 +191,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
             let this = This::new(object::World::of(context), object);
             let visited = part.share(object, "add_references", |part| references(part, this, visit));
             if let Err(error) = visited {
-                tracing::error!(class = C::PATH, %error, "what the Rust fields refer to is not known");
+                tracing::error!(class = C::PATH, %error, "the references of the Rust fields are unknown");
             }
         }));
     }

@@ -28,8 +28,8 @@ use crate::object::value::{Binding, Value};
 
 /// Signature of a delegate: a function type with up to eight parameters.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no signature of a delegate",
-    label = "write `fn(A, B) -> R`, of values that native functions take and give"
+    message = "`{Self}` is not a signature of a delegate",
+    label = "write `fn(A, B) -> R`, of values that native functions take and return"
 )]
 pub trait Signature: 'static {
     /// Parameter types.
@@ -164,7 +164,7 @@ impl<F: Signature> Delegate<F> {
             return Err(nothing("is bound to nothing"));
         }
         if !world.is_alive(self.0.object) {
-            return Err(nothing("is bound to an object that is gone"));
+            return Err(nothing("is bound to a destroyed object"));
         }
         let wanted = signature_of::<F::Args, F::Result>()?.to_string();
         let function = FunctionRef::new(&world.text(self.0.function));
@@ -413,7 +413,7 @@ impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
 
     /// Returns the number of bindings.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "`is_bound` has the word of plugins")]
+    #[expect(clippy::len_without_is_empty, reason = "`is_bound` has the name that plugins use")]
     pub fn len(&self) -> usize {
         self.0.bindings().len()
     }
@@ -432,7 +432,7 @@ macro_rules! delegates {
                 $seen(Located::new(view, class, name))
             }
 
-            #[allow(unused_variables, reason = "there is no value of some")]
+            #[allow(unused_variables, reason = "some types have no value")]
             fn put<'f>(self, $view: &impl View<'f>, $property: &PropertyRef) -> Result<(), CallError> {
                 let $value = self.0;
                 $put

@@ -1,6 +1,6 @@
 //! Direct calls of native methods by plugins, without slots: register values of the call become parameters, the Rust fields are
 //! borrowed, and the method runs. All other cases use the call with slots.
-#![expect(unsafe_code, reason = "follows the context that stands beside the code")]
+#![expect(unsafe_code, reason = "follows the context that is stored with the code")]
 
 use std::any::Any;
 use std::marker::PhantomData;

@@ -18,7 +18,7 @@ use crate::object::origin::Origin;
 
 /// An interface as a type, declared by `#[uinterface]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no interface",
+    message = "`{Self}` is not an interface",
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub trait Interface: Sized + 'static {

@@ -1,5 +1,5 @@
 //! Memory of the Rust fields of one object, with run-time borrow checks by `alcedo_abi::borrows`.
-#![expect(unsafe_code, reason = "hands out references that the borrows say are allowed")]
+#![expect(unsafe_code, reason = "returns references that the borrow state allows")]
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
@@ -147,7 +147,7 @@ impl<C> Drop for PartCell<C> {
 #[cold]
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     CallError::other(format!(
-        "{object}: `lend` was given other Rust fields than the object's own: lend the `self` of the method that `this` was \
+        "{object}: `lend` received other Rust fields than the object's own: lend the `self` of the method that `this` was \
          handed to"
     ))
 }
@@ -182,7 +182,7 @@ mod tests {
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
 
     #[test]
-    fn lent_fields_are_borrowed_anew_and_given_back_changed() {
+    fn lent_fields_are_reborrowed_and_returned_changed() {
         let cell = PartCell::new(1);
         let seen = cell.take(OBJECT, "tick", |part| {
             *part += 1;
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_whose_drops_panic_go_without_a_panic_also_during_one() {
+    fn panics_of_dropped_fields_are_caught_also_during_a_panic() {
         struct Grenade;
         impl Drop for Grenade {
             fn drop(&mut self) {

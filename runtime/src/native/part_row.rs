@@ -1,5 +1,5 @@
 //! Table of the addresses of Rust fields by object, read in every direct call without borrow checks.
-#![expect(unsafe_code, reason = "looks into the row without a count of borrows")]
+#![expect(unsafe_code, reason = "reads the table without counting borrows")]
 
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;

@@ -10,7 +10,7 @@ use crate::object::native_value::NativeValue;
 
 /// A Rust type of a native property.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type that a native property can have",
+    message = "`{Self}` is not a type of native properties",
     label = "not known to reflection by this Rust type",
     note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, `Vec`, `Option`, `HashSet` and \
             `HashMap` of these, delegates, and what `#[udelegate]` declares are; others are declared with `NativeClass`"

@@ -251,7 +251,7 @@ macro_rules! __alcedo_native_join {
         const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::native::plumbing::joined([$a, $b, $c]);
         const ALCEDO_TEXT: &str = match $crate::native::plumbing::core::str::from_utf8(&ALCEDO_BYTES) {
             $crate::native::plumbing::core::result::Result::Ok(text) => text,
-            $crate::native::plumbing::core::result::Result::Err(_) => panic!("texts joined are a text"),
+            $crate::native::plumbing::core::result::Result::Err(_) => panic!("joined strings are UTF-8"),
         };
         ALCEDO_TEXT
     }};

@@ -199,7 +199,7 @@ fn types(core: &Core) -> Vec<String> {
         let functions = class.own_functions.iter().map(|function| function.text.to_string());
         let vtable = class.vtable.iter().map(|function| function.path.to_string());
         format!(
-            "class {} {:?} tag {} cdo {} {:?} fn {:?} leads to {:?} implements {:?}",
+            "class {} {:?} tag {} cdo {} {:?} fn {:?} vtable {:?} implements {:?}",
             class.path,
             class.id,
             class.tag,

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_is_gone_leaves_sleepers_seen_as_their_nearest_base() {
+    fn objects_of_a_removed_class_are_dormant_as_their_nearest_base() {
         check("N A", &[], "asleep as N");
         check("N A B", &["N A"], "asleep as A");
         check("N A B C", &["N A"], "asleep as A");

@@ -305,7 +305,7 @@ impl Walk<'_> {
                     format!("is still gone: its objects are dormant and seen as {}", short(seen_as))
                 }
                 (Fate::Reborn { onto }, _) => {
-                    format!("sits on {} now: its objects were born anew", short(onto))
+                    format!("extends {} now: its objects were recreated", short(onto))
                 }
             };
             Some(ClassFate { class: short(&goal.path).to_owned(), change, objects: goal.objects })

@@ -252,8 +252,9 @@ fn tell_structure(short: &str, difference: &diff::Difference, is_reborn: bool, s
         }
     }
     for interface in &difference.lost_interfaces {
-        structure
-            .push(format!("{short} implements {interface} no more: references by that lead to none of its objects"));
+        structure.push(format!(
+            "{short} no longer implements {interface}: references by it no longer resolve to its objects"
+        ));
     }
     for (name, class) in &difference.added_subobjects {
         structure.push(format!("{short}.{name}: every living object gets a {class}"));

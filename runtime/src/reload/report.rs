@@ -110,7 +110,7 @@ impl Remainder {
         line(&mut lines, "exit hook was called of", &self.exit_hooks, "");
         line(&mut lines, "suspended:", &self.suspended, "");
         line(&mut lines, "and resumed:", &self.resumed, "");
-        line(&mut lines, "born and gone again:", &self.constructions, "");
+        line(&mut lines, "created and destroyed again:", &self.constructions, "");
         line(&mut lines, "called as pure:", &self.pure_calls, "");
         line(&mut lines, "refused to new code:", &self.refused_calls, "");
         line(&mut lines, "put into the root set:", &self.roots_added, "");
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_says_what_failed_and_what_it_cannot_take_back_and_nothing_of_what_was_on_the_way() {
+    fn a_rollback_report_lists_failures_and_irreversible_effects_only() {
         let calls = |allowed, refused| CallCount { allowed, refused };
         let record = Record {
             events: ["Unloading 4", "PreStartup 5", "Resumed 4"].map(String::from).into(),
@@ -422,7 +422,7 @@ mod tests {
         assert_eq!((reload.objects_kept, reload.conjugates_rebuilt, reload.properties.len()), (1000, 0, 0));
         expect_test::expect![[r#"
             magic-cube  generation 4 stays   the reload failed
-              rebuild: there is no Master load context: create it with `create_master`
+              rebuild: no Master load context exists: create it with `create_master`
               everything is as it was · save again to retry
               listeners were called with Unloading 4, PreStartup 5, Resumed 4
               unloading callbacks were called, of priority -1, 0
@@ -430,7 +430,7 @@ mod tests {
               exit hook was called of magic-cube
               suspended: magic-cube
               and resumed: magic-cube
-              born and gone again: /Script/Game.MagicCube
+              created and destroyed again: /Script/Game.MagicCube
               called as pure: ex:/now (3 times)
               refused to new code: ex:/tell
               put into the root set: #7.1

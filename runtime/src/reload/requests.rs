@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unload_wins_wherever_it_stands() {
+    fn an_unload_wins_in_any_position() {
         check("!", "unload, 0 moot");
         check("! !", "unload, 0 moot");
         check("ab !", "unload, 1 moot");

@@ -161,7 +161,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn reading_a_file_is_no_change_of_it() {
+    fn reading_a_file_does_not_trigger_a_reload() {
         for (access, expected) in [
             (AccessKind::Open(AccessMode::Any), false),
             (AccessKind::Read, false),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_counts_itself_and_a_package_every_text_in_it() {
+    fn a_library_watches_itself_and_a_package_all_sources() {
         for (watched, changed, expected) in [
             ("/a/lib.so", "/a/lib.so", true),
             ("/a/lib.so", "/a/lib.so.tmp", false),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_counts_once_it_was_quiet_and_a_late_write_starts_over() {
+    fn a_changed_file_is_reported_after_a_quiet_time() {
         let mut settling = Settling::default();
         assert!(!settling.take_quiet(Duration::ZERO));
         settling.note(Duration::from_millis(1), "a".into());

@@ -75,7 +75,7 @@ impl Runtime {
                 Err(error @ Error::NotASafePoint { .. }) => {
                     tracing::debug!(%error, "a collection waits for the next safe point");
                 }
-                Err(error) => tracing::error!(%error, "a collection is given up"),
+                Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
             Some(Wanted::InSlices) => {
                 self.inner.slicing.set(true);
@@ -93,7 +93,7 @@ impl Runtime {
             Ok(None) => {}
             Err(error) => {
                 self.inner.slicing.set(false);
-                tracing::error!(%error, "a collection in slices is given up");
+                tracing::error!(%error, "an incremental collection was aborted");
             }
         }
     }
@@ -194,12 +194,12 @@ mod tests {
     }
 
     #[test]
-    fn what_plugin_code_owns_keeps_its_objects() {
+    fn values_owned_by_plugins_keep_their_objects() {
         check(true);
     }
 
     #[test]
-    fn or_keeps_them_not_where_the_host_says_so_and_their_handles_are_stale() {
+    fn the_host_may_ignore_owned_values_and_their_handles_become_stale() {
         check(false);
     }
 }

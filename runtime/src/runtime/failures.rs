@@ -41,7 +41,7 @@ mod tests {
     use crate::border::{CallError, SourcePlace};
 
     #[test]
-    fn a_failure_is_known_again_by_its_line_whatever_its_message_is() {
+    fn failures_are_grouped_by_line_independent_of_the_message() {
         let stale = [3, 12].map(|object| location(&CallError::Stale { handle: ObjectHandle::new(object, 1) }.into()));
         assert_eq!(stale[0], stale[1]);
         assert_ne!(stale[0], location(&CallError::other("another").into()));

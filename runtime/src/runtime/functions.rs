@@ -71,7 +71,7 @@ impl Calls<'_> {
             CallError::NotFound { message }
                 if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() =>
             {
-                let message = format!("{message}; and there is no Master: load its modules with `create_master`");
+                let message = format!("{message}; no Master exists: load its modules with `create_master`");
                 CallError::NoMaster { message }
             }
             other => other,

@@ -37,7 +37,7 @@ mod tests {
     use super::History;
 
     #[test]
-    fn of_more_than_there_is_room_for_the_last_are_kept_in_order() {
+    fn a_full_history_keeps_the_last_entries_in_order() {
         let history = History::<_, 3>::default();
         assert_eq!(history.take(), [0; 0]);
         (1..=3).for_each(|number| history.push(number));

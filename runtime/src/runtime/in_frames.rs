@@ -1,7 +1,7 @@
 //! Uncounted access of direct calls to the host and to the body of a registered function in a red frame. The end of a host is delayed
 //! until the outermost red frame has closed, so a direct call needs no reference of its own. Counting would cost two dependent writes
 //! per call.
-#![expect(unsafe_code, reason = "uses what a red frame keeps without counting a share")]
+#![expect(unsafe_code, reason = "uses values that a red frame keeps alive, without counting a reference")]
 
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
@@ -55,7 +55,7 @@ mod tests {
     use crate::Runtime;
 
     #[test]
-    fn a_handle_that_is_not_counted_leaves_the_count_as_it_was_and_its_clones_do_not() {
+    fn uncounted_handles_leave_the_count_and_their_clones_add_to_it() {
         let runtime = Runtime::builder().build().expect("a runtime");
         let weak = runtime.downgrade();
         let handles = || weak.inner.strong_count();

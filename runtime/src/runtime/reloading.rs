@@ -96,7 +96,7 @@ impl Runtime {
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         if self.inner.agent.get().is_some() {
-            // The tool that builds the plugins reports complete builds. It does not know the scripts that the host loads itself.
+            // The tool that builds the plugins reports complete builds. The scripts that the host loads itself are unknown to the tool.
             let scripts = self.inner.scripts.borrow().clone();
             if !scripts.is_empty() {
                 *self.inner.watch.borrow_mut() = Some(FileWatch::new(&scripts)?);

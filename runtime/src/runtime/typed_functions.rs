@@ -1,6 +1,6 @@
 //! Typed functions of the host. Their calls create no values, and plugins call their code directly. The code is compiled for the types,
 //! including the panic guard.
-#![expect(unsafe_code, reason = "follows the context that stands beside the code, and looks at what a red frame keeps")]
+#![expect(unsafe_code, reason = "follows the context that is stored with the code, and reads the state of a red frame")]
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -195,7 +195,7 @@ const fn is_object<R: NativeResult>() -> bool {
 
 #[cold]
 fn other_arguments(path: &str) -> CallError {
-    CallError::Buffer { message: format!("`{path}`: a slot holds another type than its signature says") }
+    CallError::Buffer { message: format!("`{path}`: a slot holds another type than its signature states") }
 }
 
 trait Body: 'static {
@@ -359,7 +359,7 @@ impl<F> Copy for Stateless<F> {}
 
 impl<F: Send + Sync + 'static> Stateless<F> {
     fn of(body: F) -> Self {
-        assert!(size_of::<F>() == 0, "a function that captures something has a place");
+        assert!(size_of::<F>() == 0, "a closure with captures has an address");
         std::mem::forget(body);
         Self(PhantomData)
     }

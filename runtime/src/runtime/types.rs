@@ -104,8 +104,9 @@ impl Types<'_> {
         let _busy = self.0.at_safe_point("redirecting a name")?;
         let types = &self.0.inner.core.world.types;
         if old == new || types.leads_to(new, old) {
-            let message =
-                format!("{old} cannot lead to {new}, which leads back to it: redirect each name to the latest");
+            let message = format!(
+                "{old} cannot be redirected to {new}, which is redirected to {old}: redirect each name to the latest"
+            );
             return Err(CallError::other(message).into());
         }
         types.redirect(old, new);

@@ -38,9 +38,9 @@ fn say(callbacks: String, folder: PathBuf) {
         tracing::warn!(
             callbacks,
             folder = %folder.display(),
-            "the thread of a runtime has ended and a handle to it is left, so nothing of it was ended: one of these callbacks \
-             owns it, or the process exits without a shutdown; a callback can use the handle that it is given, or own what \
-             `downgrade` gives"
+            "the thread of a runtime has ended and a handle to it is left, so the runtime was not ended: one of these callbacks \
+             owns it, or the process exits without a shutdown; a callback can use the handle that is passed to it, or own the result of \
+             `downgrade`"
         );
     };
     if cfg!(windows) {

@@ -1,5 +1,5 @@
-//! From a checked package to declarations of reflection. Bodies come later, when the classes are there: each function leads to a cell
-//! until then.
+//! Converts a checked package into declarations of reflection. Bodies are linked once the classes exist; until then each thunk
+//! refers to an empty cell.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -22,22 +22,22 @@ use crate::script::text::{Nobody, of_const, start};
 
 pub(crate) use crate::object::fixed::ARRAY_DIM;
 
-/// Where the bodies of functions go, by the path of each: `/Script/Package.Class:name`.
+/// Cells for the bodies of functions, by path: `/Script/Package.Class:name`.
 #[derive(Default)]
 pub(crate) struct Bodies(BTreeMap<String, Rc<OnceCell<Thunk>>>);
 
 impl Bodies {
-    /// Gives each function the body that `body` has for its path.
+    /// Fills each cell with the body that `body` returns for its path.
     pub(crate) fn fill(&self, mut body: impl FnMut(&str) -> Option<Thunk>) {
         for (path, cell) in &self.0 {
             if let Some(body) = body(path) {
-                // It was empty: a package is linked once.
+                // The cell was empty: a package is linked once.
                 let _first = cell.set(body);
             }
         }
     }
 
-    /// The thunk of a function that has its body later.
+    /// Creates a thunk whose body is set later.
     fn thunk(&mut self, path: String) -> Thunk {
         let cell = Rc::new(OnceCell::<Thunk>::new());
         self.0.insert(path.clone(), Rc::clone(&cell));
@@ -48,7 +48,7 @@ impl Bodies {
     }
 }
 
-/// The declarations of a package, whose functions are tagged with the number of its module.
+/// Returns the declarations of a package. `tag` is the number of the module.
 pub(crate) fn batch(package: &hir::Package, tag: u64) -> (Batch, Bodies) {
     let mut bodies = Bodies::default();
     let batch = Batch {
@@ -144,16 +144,15 @@ fn property(found: &hir::Property) -> PropertyDecl {
     }
 }
 
-/// A declaration of that name and type.
 fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
     match ty.words() {
         Some(words) => PropertyDecl::new(name, words.kind()).of_type(&words.path()),
-        // The checker gives no such type to anything that is declared; what it is called here is refused by reflection.
+        // The checker rejects such types in declarations; reflection would refuse this placeholder.
         None => PropertyDecl::new(name, PropertyKind(0)),
     }
 }
 
-/// What other packages of scripts are to know of a parameter.
+/// Returns the metadata of a parameter that other packages of scripts need.
 fn said(found: &hir::Param) -> impl Iterator<Item = (String, String)> {
     let words = [("optional", found.optional), ("coerce", found.coerce)];
     words.into_iter().filter(|(_, is)| *is).map(|(word, _)| (word.to_owned(), "true".to_owned()))
@@ -178,7 +177,7 @@ fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl>
     found.iter().map(param).chain(result).collect()
 }
 
-/// The bit, or zero.
+/// Returns the bit, or zero.
 fn flag(is_set: bool, bit: u64) -> u64 {
     if is_set { bit } else { 0 }
 }
@@ -194,7 +193,7 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
     };
     let thunk = match found.body {
         Some(_) => bodies.thunk(format!("{}:{}", class.path, found.name)),
-        // Others give it a body, or nobody does: it gives the zero value.
+        // A subclass or a C library may provide the body; without one, a call returns the zero value.
         None => idle(),
     };
     FunctionDecl {

@@ -1,5 +1,5 @@
-//! `defaultproperties`: what a class makes of its class default object, line by line, when that has the values of its base's.
-//! All other objects of the class get them with the values of that object.
+//! `defaultproperties`: changes to a class default object, applied line by line after the values of its base are set. Objects of
+//! the class are created with the resulting values.
 
 use alcedo_uc::hir::{Class, Const, Default, DefaultAction};
 
@@ -9,7 +9,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::script::text::{Named, of_const};
 
-/// The lines of a class, and of the subobjects that it has or changes.
+/// Lines of a class, and of the subobjects that it has or changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Defaults {
     own: Vec<Default>,
@@ -17,17 +17,17 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Those of a class; none where it says nothing.
+    /// Returns the defaults of a class; `None` if it has none.
     pub(crate) fn of(class: &Class) -> Option<Self> {
         let subobjects = class.subobjects.iter().map(|found| (found.name.clone(), found.defaults.clone()));
         let defaults = Self { own: class.defaults.clone(), subobjects: subobjects.collect() };
         (!defaults.own.is_empty() || !defaults.subobjects.is_empty()).then_some(defaults)
     }
 
-    /// Does what they say to the class default object.
+    /// Applies the lines to the class default object.
     ///
     /// # Errors
-    /// The line, and what its property cannot be.
+    /// Returns the line, and the reason that its property cannot be set.
     pub(crate) fn apply(&self, world: &World, object: ObjectHandle) -> Result<(), String> {
         for (name, lines) in &self.subobjects {
             let part = world.objects.subobject(object, name);
@@ -39,7 +39,7 @@ impl Defaults {
     }
 }
 
-/// Objects as they are named in the defaults of one class default object.
+/// Formats objects as named in the defaults of one class default object.
 struct In<'a> {
     world: &'a World,
     owner: ObjectHandle,
@@ -76,8 +76,8 @@ impl Named for In<'_> {
 
 fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Default) -> Result<(), String> {
     let told = |error: &dyn std::fmt::Display| format!("line {}: {} {error}", line.line, line.property);
-    let class = world.objects.class(object).ok_or_else(|| told(&"is of an object that is gone"))?;
-    let property = class.find_property(&line.property).ok_or_else(|| told(&"is not there any more"))?;
+    let class = world.objects.class(object).ok_or_else(|| told(&"belongs to a destroyed object"))?;
+    let property = class.find_property(&line.property).ok_or_else(|| told(&"no longer exists"))?;
     let named = In { world, owner, itself: object };
     let read = |value: &Const, ty: &PropertyType| {
         Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| told(&error))
@@ -86,7 +86,7 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
     let value = match (&line.action, &property.ty) {
         (DefaultAction::Set(value), ty) => read(value, ty)?,
         (action, PropertyType::Array(of)) => {
-            let Value::Array(mut row) = now()? else { return Err(told(&"is no array")) };
+            let Value::Array(mut row) = now()? else { return Err(told(&"is not an array")) };
             let element = of.ty();
             match action {
                 DefaultAction::Set(_) => {}
@@ -108,7 +108,7 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
             }
             Value::Array(row)
         }
-        _ => return Err(told(&"is no array")),
+        _ => return Err(told(&"is not an array")),
     };
     world.objects.write_unasked(object, &line.property, &value).map_err(|error| told(&error))
 }

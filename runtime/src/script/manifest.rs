@@ -1,5 +1,5 @@
-//! `package.toml`: the version of a package of scripts, and the modules that it needs in certain versions. A package without the file
-//! has version 0.0.0 and needs what its text names.
+//! `package.toml`: version of a package of scripts, and required modules with their versions. A package without the file has
+//! version 0.0.0, and its dependencies follow from its source.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,18 +7,18 @@ use std::ops::Range;
 use semver::{Version, VersionReq};
 use serde::Deserialize;
 
-/// The file, in the folder of the package.
+/// Name of the file in the package folder.
 pub(crate) const FILE: &str = "package.toml";
 
-/// The most bytes of the file.
+/// Maximum bytes of the file.
 pub(crate) const LARGEST: u64 = 1 << 20;
 
-/// What the file says.
+/// Contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     /// The version of the package.
     pub version: Version,
-    /// The modules that it needs, and the versions of each that will do.
+    /// Required modules, and the accepted versions of each.
     pub dependencies: Vec<(String, VersionReq)>,
 }
 
@@ -28,7 +28,7 @@ impl Default for Manifest {
     }
 }
 
-/// The words of the file. One that is not among them is a mistake, and would have no effect.
+/// Keys of the file. Unknown keys are errors, since they would have no effect.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -38,10 +38,10 @@ struct Written {
     dependencies: BTreeMap<String, VersionReq>,
 }
 
-/// Reads the file of the package of that name.
+/// Parses the file of a package.
 ///
 /// # Errors
-/// What is wrong, with the line where that is one.
+/// Returns the problem, with its line if there is one.
 pub(crate) fn read(package: &str, text: &str) -> Result<Manifest, String> {
     let written: Written = toml::from_str(text).map_err(|error| told(package, text, error.span(), error.message()))?;
     match &written.name {
@@ -50,7 +50,7 @@ pub(crate) fn read(package: &str, text: &str) -> Result<Manifest, String> {
             text,
             None,
             &format!(
-                "the name is `{name}`, and a package is called as its folder, `{package}`: change one of them, or leave the name out"
+                "the name is `{name}`, and a package has the name of its folder, `{package}`: change one of them, or leave the name out"
             ),
         )),
         _ => Ok(Manifest {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_the_line() {
+    fn errors_are_reported_with_their_line() {
         let check = |text: &str, expected: &[&str]| {
             let told = read("Tale", text).expect_err(text);
             assert!(expected.iter().all(|part| told.contains(part)), "{text}: {told}");

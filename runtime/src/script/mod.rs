@@ -1,6 +1,6 @@
-//! Packages of scripts: folders of text that are modules like libraries. Here a package is read and parsed, so that what it
-//! declares and names is known before anything is loaded. Its classes are made by `emit`, when the types before it are declared;
-//! `load` has it as the code of a module.
+//! Packages of scripts: folders of source that are modules like libraries. A package is read and parsed here, so that its
+//! declarations and names are known before anything is loaded. `emit` creates its classes after the types of its dependencies are
+//! declared; `load` stores the package as the code of a module.
 
 pub(crate) mod declare;
 pub(crate) mod defaults;

@@ -1,5 +1,5 @@
-//! What can be told of a package before anything it builds on is there: the types it declares, and every word it says, by which
-//! the modules that it needs are found.
+//! Parts of a package that are known without its dependencies: the declared types, and the words in its source, by which the
+//! required modules are found.
 
 use std::collections::BTreeSet;
 
@@ -8,25 +8,25 @@ use alcedo_uc::Diagnostic;
 use alcedo_uc::hir::Path;
 use alcedo_uc::{Parsed, Source};
 
-/// What a package declares and names.
+/// Declared types of a package, and the words in its source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outline {
-    /// Paths of all types it declares.
+    /// Paths of all declared types.
     pub types: Vec<String>,
-    /// Those of them that are classes.
+    /// Paths of the declared classes.
     pub classes: Vec<String>,
-    /// Names by which others use what it declares, in small letters.
+    /// Names by which other packages use the declarations, in lower case.
     pub names: BTreeSet<String>,
-    /// All words of its text that are no comment, no literal text and no type of its own, in small letters; two with a dot between also
-    /// with it.
+    /// All words of the source except comments, literals and its own types, in lower case; two words joined by a dot are also
+    /// listed together.
     pub words: BTreeSet<String>,
 }
 
-/// The outline of the files of a package.
+/// Returns the outline of the files of a package.
 ///
 /// # Errors
-/// What is no text of a script, each with its place; and what is outside of the language, since it would not be told before the
-/// text is right.
+/// Returns syntax errors with their locations, and uses of unsupported parts of the language, which would not be reported before
+/// the syntax is right.
 #[cfg(test)]
 fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
     let parsed = Parsed::of(sources);
@@ -36,7 +36,7 @@ fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>
     }
 }
 
-/// The outline as far as the files can be read.
+/// Returns the outline of all files that can be parsed.
 pub(crate) fn partial_outline(package: &str, sources: &[Source], parsed: &Parsed) -> Outline {
     let said = alcedo_uc::outline(package, sources, parsed);
     let paths = |paths: &[Path]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_found_wherever_they_are_declared() {
+    fn types_are_found_in_every_kind_of_declaration() {
         check("class A extends Object;", &["/Script/Tale.A"]);
         check(
             "class A extends Object;\nenum E { One, Two };\nstruct S { var int X; };\ndelegate Rung(int Times);",
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_in_small_letters_and_comments_have_none() {
+    fn words_are_in_lower_case_and_comments_are_skipped() {
         let text = "class A extends MagicCube; // of Shade\nvar Lamp_2 L;\n";
         let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
         let words: Vec<_> = found.words.iter().map(String::as_str).collect();
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_ones_own_are_no_words_but_behind_the_name_of_another_package() {
+    fn own_names_count_only_after_the_name_of_another_package() {
         let text = "class A extends Rung . A;\nenum E { M_One, M_Two };\nvar E X; function F() { X = M_One; B'Shade.B_1'; X = m_max; }";
         let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
         let listed = |set: &std::collections::BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
@@ -85,10 +85,10 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_none_is_told_with_its_file() {
+    fn invalid_source_is_reported_with_its_file() {
         let good = Source::new("A.uc", "class A extends Object;");
         let bad = Source::new("B.uc", "class B extends Object;\nfunction F( {");
-        let found = outline("Tale", &[good, bad]).expect_err("it is no text of a script");
+        let found = outline("Tale", &[good, bad]).expect_err("it has syntax errors");
         assert!(found.iter().all(|found| found.file == 1) && !found.is_empty(), "{found:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! A package of scripts as it lies on disk: the `.uc` files of a folder, or of its folder `Classes`, which is how sources of
-//! UnrealScript have always been laid out. Read once, so that all that is done with it is done with the same text.
+//! A package of scripts on disk: the `.uc` files of a folder, or of its folder `Classes`, the traditional layout of UnrealScript
+//! sources. Files are read once, so that every step uses the same source.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,36 +13,36 @@ use alcedo_uc::{Diagnostic, Parsed, Source};
 use crate::script::manifest::{self, Manifest};
 use crate::script::outline::{Outline, partial_outline};
 
-/// The ending of files with classes.
+/// Extension of files with classes.
 pub(crate) const ENDING: &str = "uc";
 
-/// The folder in a package where the files may lie.
+/// Subfolder of a package that may hold the files.
 pub(crate) const CLASSES: &str = "Classes";
 
-/// The most bytes that the `.uc` files of a package have together.
+/// Maximum total bytes of the `.uc` files of a package.
 const LARGEST: u64 = 64 << 20;
 
-/// The most messages of a package that are shown.
+/// Maximum number of messages of a package that are rendered.
 const MOST_SHOWN: usize = 200;
 
-/// The text of a package. Any thread.
+/// Source of a package. Any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
-    /// The name of the folder: that of the module, and of the package of its types.
+    /// Name of the folder, which is also the name of the module and of the package of its types.
     pub name: String,
-    /// Its files, in order of their names.
+    /// Files, sorted by name.
     pub sources: Vec<Source>,
-    /// What its `package.toml` says.
+    /// Contents of `package.toml`.
     pub manifest: Manifest,
-    /// Differs between texts that differ.
+    /// Digest of the sources and the manifest.
     pub digest: Digest,
-    /// What it declares and names, as far as that can be told without any other type.
+    /// Declarations and names, as far as known without other types.
     pub outline: Outline,
-    /// The trees of its files until the check. They take several times the memory of the text.
+    /// Syntax trees of the files until the check. They take several times the memory of the source.
     parsed: Arc<Mutex<Option<Parsed>>>,
 }
 
-/// Why a folder is no package that can be read.
+/// Reason that a folder cannot be read as a package.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackageError {
@@ -51,12 +51,12 @@ pub enum PackageError {
     Io {
         /// The folder or the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A folder that no package can be called after.
+    /// A folder whose name is not a valid package name.
     #[error(
-        "{} cannot be a package of scripts: a package is called after its folder, by letters, digits and `_`, not beginning \
+        "{} cannot be a package of scripts: a package has the name of its folder, of letters, digits and `_`, not beginning \
          with a digit; rename the folder",
         path.display()
     )]
@@ -64,7 +64,7 @@ pub enum PackageError {
         /// The folder.
         path: PathBuf,
     },
-    /// There is nothing in it.
+    /// A folder without `.uc` files.
     #[error(
         "{} is a folder with no `.uc` files in it or in its folder `Classes`: name a library itself, or the folder of a package of \
          scripts",
@@ -74,26 +74,26 @@ pub enum PackageError {
         /// The folder.
         path: PathBuf,
     },
-    /// Text that is no script.
+    /// Source with syntax errors.
     #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
     Text {
         /// The package.
         package: String,
-        /// What was found, a paragraph each, with file, line and the text there.
+        /// Diagnostics, a paragraph each, with file, line and source.
         diagnostics: String,
     },
-    /// A `package.toml` that says what none says.
+    /// An invalid `package.toml`.
     #[error("{problem}; it has `version = \"1.0.0\"`, and below `[dependencies]` lines such as `magic_cube = \"^1\"`")]
     Manifest {
-        /// What is wrong, and where.
+        /// The problem and its location.
         problem: String,
     },
-    /// More text than any package has.
+    /// The package exceeds the maximum size.
     #[error("the `.uc` files of {} have more than {largest} bytes: name the folder of one package", path.display())]
     TooLarge {
         /// The folder.
         path: PathBuf,
-        /// The most they may have.
+        /// Maximum bytes.
         largest: u64,
     },
 }
@@ -102,7 +102,7 @@ impl Package {
     /// Reads the folder of a package.
     ///
     /// # Errors
-    /// When it cannot be read or is no package.
+    /// Returns an error if the folder cannot be read or is not a package.
     pub(crate) fn read(folder: &Path) -> Result<Self, PackageError> {
         match Self::read_partial(folder)? {
             (package, true) => Ok(package),
@@ -115,10 +115,10 @@ impl Package {
         }
     }
 
-    /// Reads the folder of a package, and returns whether the syntax of all its files is right.
+    /// Reads the folder of a package. Also returns true if the syntax of all its files is right.
     ///
     /// # Errors
-    /// The errors of [`Package::read`] except [`PackageError::Text`].
+    /// Returns the errors of [`Package::read`] except [`PackageError::Text`].
     pub(crate) fn read_partial(folder: &Path) -> Result<(Self, bool), PackageError> {
         let paths = paths(folder)?;
         if paths.is_empty() {
@@ -134,7 +134,7 @@ impl Package {
                 _ => PackageError::Io { path: path.clone(), source },
             })?;
             left -= bytes.len() as u64;
-            // Messages name a file as its package has it, wherever the folder lies.
+            // Messages name a file by its path in the package, independent of the folder's location.
             let shown = path.strip_prefix(folder).unwrap_or(&path);
             let shown = format!("{name}/{}", shown.display());
             sources.push(Source::decode(&shown, &bytes));
@@ -148,14 +148,15 @@ impl Package {
         Ok((Self { name, sources, manifest, digest, outline, parsed: Arc::new(Mutex::new(Some(parsed))) }, is_right))
     }
 
-    /// The trees of its files. The first call moves them out; a later one, for a check of the package after a rollback, parses again.
+    /// Returns the syntax trees of the files. The first call moves them out; a later call, for a check of the package after a
+    /// rollback, parses again.
     pub(crate) fn take_parsed(&self) -> Parsed {
         let parsed = self.parsed.lock().unwrap_or_else(PoisonError::into_inner).take();
         parsed.unwrap_or_else(|| Parsed::of(&self.sources))
     }
 }
 
-/// The text of its `package.toml`; `None` if the package has no such file.
+/// Reads `package.toml`; `None` if the package has no such file.
 fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError> {
     match plain_file::read_text(&folder.join(manifest::FILE), manifest::LARGEST) {
         Ok(text) => Ok(Some(text)),
@@ -164,7 +165,7 @@ fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError>
     }
 }
 
-/// Renders the messages of a package, a paragraph each: the first [`MOST_SHOWN`], and the number of the others.
+/// Renders the messages of a package, a paragraph each: the first [`MOST_SHOWN`], and the number of the remaining ones.
 pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
     let shown = found.iter().take(MOST_SHOWN).map(|found| found.render(sources).trim_end().to_owned());
     let others = found.get(MOST_SHOWN..).unwrap_or_default();
@@ -180,12 +181,12 @@ pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
     shown.chain(count).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The folders that the files of a package may lie in.
+/// Returns the folders that may hold the files of a package.
 pub(crate) fn folders(folder: &Path) -> [PathBuf; 2] {
     [folder.to_owned(), folder.join(CLASSES)]
 }
 
-/// The files of a package, in order of their names.
+/// Returns the files of a package, sorted by name.
 fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
     let mut found = Vec::new();
     for place in folders(folder) {
@@ -197,7 +198,7 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
         for entry in entries.map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
-            // Editors and systems put files of their own beside a text, under its name behind a dot.
+            // Editors and systems create hidden files next to a source file, with names that start with a dot.
             let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
             if is_source && !is_hidden && path.is_file() {
                 found.push(path);
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_is_the_uc_files_of_its_folder_and_of_classes_in_order() {
+    fn a_package_has_the_sorted_files_of_its_folder_and_classes() {
         let dir = write(&[
             ("Tale/B.uc", "class B extends Object;"),
             ("Tale/Classes/A.UC", "class A extends Object;"),
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_of_the_syntax_are_told_with_what_is_outside_of_the_language() {
+    fn syntax_errors_are_reported_together_with_unsupported_features() {
         let dir = write(&[
             ("Tale/A.uc", "class A extends Nowhere;\nvar ;\n"),
             ("Tale/B.uc", "class B extends A;\nstate S { }"),
@@ -269,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_name_begins_with_a_dot_is_no_text_of_a_package() {
+    fn hidden_files_are_not_part_of_a_package() {
         let dir = write(&[("Tale/A.uc", "class A extends Object;"), ("Tale/._A.uc", "\0\u{5}\u{16}\u{7}")]);
         let package = Package::read(&dir.path().join("Tale")).expect("a package");
         assert_eq!(package.sources.len(), 1);
     }
 
     #[test]
-    fn a_package_has_the_version_of_its_manifest_which_is_part_of_its_text() {
+    fn the_manifest_sets_the_version_and_is_part_of_the_digest() {
         let dir = write(&[("Tale/A.uc", "class A extends Object;")]);
         let (folder, read) = (dir.path().join("Tale"), || Package::read(&dir.path().join("Tale")));
         let without = read().expect("a package");
@@ -292,7 +293,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_manifest_that_is_no_plain_file_or_too_long_is_refused_at_once() {
+    fn a_manifest_that_is_irregular_or_too_long_is_refused() {
         let dir = write(&[("Tale/A.uc", "class A extends Object;")]);
         let manifest = dir.path().join("Tale/package.toml");
         let refusal = || {
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_no_package_is_refused_with_the_reason() {
+    fn an_invalid_package_folder_is_refused_with_the_reason() {
         let dir = write(&[("Empty/readme.md", ""), ("no-name/A.uc", "class A extends Object;")]);
         let read = |name: &str| Package::read(&dir.path().join(name));
         assert!(matches!(read("Empty"), Err(PackageError::Empty { .. })));

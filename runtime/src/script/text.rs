@@ -1,20 +1,20 @@
-//! Values that are known when a text is checked, in the words by which reflection reads values of their types.
+//! Formats values that are known when a source is checked, in the form in which reflection parses values of their types.
 
 use alcedo_uc::hir::{Const, Type};
 
-/// What a value names that is known only when it is read.
+/// Formats objects in values, which are known only when a value is parsed.
 pub(crate) trait Named {
-    /// The object itself, or its subobject of that name, as values write objects.
+    /// Formats the object itself, or its subobject with this name.
     fn subobject(&self, name: &str) -> String;
-    /// The object itself.
+    /// Formats the object itself.
     fn itself(&self) -> String;
-    /// The object that the object itself belongs to.
+    /// Formats the owner of the object.
     fn owner(&self) -> String;
-    /// An object that is there already.
+    /// Formats an existing object.
     fn object(&self, name: &str) -> String;
 }
 
-/// Before there is any object.
+/// Used before any object exists.
 pub(crate) struct Nobody;
 
 impl Named for Nobody {
@@ -37,7 +37,7 @@ impl Named for Nobody {
 
 const NONE: &str = "none";
 
-/// A value in words.
+/// Formats a value.
 pub(crate) fn of_const(value: &Const, named: &dyn Named) -> String {
     match value {
         Const::Bool(value) => value.to_string(),
@@ -62,8 +62,8 @@ fn bound(object: &str, function: &str) -> String {
     if object == NONE { NONE.to_owned() } else { format!("{object}:{}", quoted(function)) }
 }
 
-/// What a value of a type starts as, for those types whose values do not start as zero bytes: a fixed array has all its elements
-/// from the beginning.
+/// Returns the initial value of a fixed array, which has all its elements from the beginning; empty for other types, whose initial
+/// value is zero bytes.
 pub(crate) fn start(ty: &Type) -> String {
     match ty {
         Type::Fixed(of, len) => listed((0..*len).map(|_| element(of))),
@@ -77,7 +77,7 @@ fn element(ty: &Type) -> String {
         Type::Num(_) => "0".to_owned(),
         Type::Bool => "false".to_owned(),
         Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText | Type::Name => "\"\"".to_owned(),
-        // An empty list has its defaults; so has a struct of which no field is said.
+        // `()` is an empty container, or a struct whose fields have their defaults.
         Type::Struct(_) | Type::Array(_) | Type::Set(_) | Type::Map(..) => "()".to_owned(),
         Type::Enum(..) => "0".to_owned(),
         _ => NONE.to_owned(),

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_is_told_once_and_thread_locals_where_no_thread_of_the_module_runs() {
+    fn threads_are_reported_once_and_thread_locals_only_on_other_threads() {
         let holder = |kind, name: &str, thread: &str| Holder {
             kind,
             name: name.to_owned(),

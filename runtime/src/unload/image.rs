@@ -1,5 +1,5 @@
 //! Unload of a module's image, in an order that leaves no pointer into it.
-#![expect(unsafe_code, reason = "ends images whose modules nobody uses any more")]
+#![expect(unsafe_code, reason = "ends images of unused modules")]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl ImageUnload {
             blocks_kept_for: match gives_blocks_away {
                 _ if !policy_of_image.free_c_heap => "the host frees none".to_owned(),
                 Some(reason) => reason,
-                None => "a library still leads to them".to_owned(),
+                None => "a library still refers to them".to_owned(),
             },
             will_park,
             stage: Stage::Mapped(Box::new(image)),

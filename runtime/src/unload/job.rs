@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_is_kept_until_the_code_of_the_dependent_is_gone() {
+    fn a_dependency_is_kept_until_its_dependent_is_unmapped() {
         let (dependency, leases) = (Leases::new("module base"), Leases::new("module derived"));
         let keep = dependency.take(LeaseKind::Dependent, "derived").expect("it is not sealed");
         leases.seal();

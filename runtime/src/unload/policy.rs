@@ -1,5 +1,5 @@
 //! Policy of unloads: when an unload counts as blocked, and when it is parked. Reads no clock.
-#![expect(unsafe_code, reason = "two of the things that a host may ask for are sound for some modules only")]
+#![expect(unsafe_code, reason = "two options of a host are sound for some modules only")]
 
 use std::time::Duration;
 
@@ -114,7 +114,7 @@ mod tests {
     use super::UnloadPolicy;
 
     #[test]
-    fn a_context_is_given_up_after_grace_and_patience_and_never_without_a_limit() {
+    fn a_context_is_parked_after_its_limit_and_never_without_one() {
         let policy = UnloadPolicy { grace: Duration::from_millis(50), ..UnloadPolicy::default() };
         let ages = [0, 49, 10_049, 10_050, 1_000_000].map(Duration::from_millis);
         assert_eq!(ages.map(|age| policy.gives_up(age)), [false, false, false, true, true]);

@@ -44,7 +44,7 @@ impl Reaper {
         let thread = thread::Builder::new().name("alcedo-reaper".into()).spawn(move || reaper.run());
         match thread {
             Ok(_runs_by_itself) => kept.is_running = true,
-            Err(error) => tracing::warn!(%error, "no thread for unloads: they go on when their tickets are looked at"),
+            Err(error) => tracing::warn!(%error, "no thread for unloads: they continue when their tickets are polled"),
         }
     }
 
@@ -107,7 +107,7 @@ impl Round {
                 }
             });
             if let Err(message) = looked {
-                let _lost = trap::caught(|| tracing::error!(message, "an unload panicked; it is looked at again"));
+                let _lost = trap::caught(|| tracing::error!(message, "an unload panicked; it is polled again"));
             }
         }
     }

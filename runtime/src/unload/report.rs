@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_module_left_is_one_line_and_nothing_is_no_line() {
+    fn leftovers_of_a_module_are_one_line_or_none() {
         let mut end = ModuleEnd { module: "m".into(), ..ModuleEnd::default() };
         assert_eq!(end.line(), None);
         (end.leaked_heap_bytes, end.thread_locals_run) = (1100, 1);

@@ -77,8 +77,8 @@ impl ContextState {
     fn way_out(self) -> &'static str {
         match self {
             Self::Alive => "it has to begin its unload first",
-            Self::Unloading => "it is unloading; wait on the ticket that was given for it",
-            Self::Blocked => "the blocker report says what keeps it; end that, or park it",
+            Self::Unloading => "it is unloading; wait on its ticket",
+            Self::Blocked => "the blocker report lists its blockers; release them, or park it",
             Self::Parked => "its image stays mapped for good; create a new context",
             Self::Dead => "its image is gone; create a new context",
         }

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_module_runs_after_something_has_gone_that_it_may_refer_to() {
+    fn module_code_stops_before_anything_it_may_refer_to_ends() {
         for end in ENDS {
             for (runs, goes) in RUNS.iter().flat_map(|runs| GOES.map(|goes| (*runs, goes))) {
                 if let (Some(runs_at), Some(goes_at)) = (at(end, runs), at(end, goes)) {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_told_before_a_gate_is_shut_and_every_gate_is_shut_before_anything_ends() {
+    fn gates_close_after_all_notifications_and_before_any_end() {
         for end in ENDS {
             let shut = at(end, UnloadStep::ShutGates).expect("every end shuts gates");
             assert!(at(end, UnloadStep::Tell).is_none_or(|tell| tell < shut), "{end:?}");

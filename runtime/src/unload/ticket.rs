@@ -44,7 +44,7 @@ struct Shared {
     told: Mutex<Told>,
     changed: Condvar,
     work: Mutex<Work>,
-    /// Requests to give the unload up once the current poll ends.
+    /// Request to park the unload after the current poll.
     is_to_be_parked: AtomicBool,
 }
 
@@ -93,7 +93,7 @@ struct Look<'a> {
 /// Handle of an unload that has begun. Clones share the unload; a ticket may be kept without limit and dropped at any time. Any
 /// thread.
 #[derive(Clone)]
-#[must_use = "the unload has begun; the ticket tells whether it ends"]
+#[must_use = "the unload has begun; the ticket reports its end"]
 pub struct UnloadTicket {
     shared: Arc<Shared>,
 }
@@ -245,7 +245,7 @@ impl UnloadTicket {
         self.told().jobs.extend(ended);
     }
 
-    /// Gives the unload up: remaining images stay mapped, with their blockers as reason. No effect on a completed unload. Waits
+    /// Parks the unload: remaining images stay mapped, with their blockers as reason. No effect on a completed unload. Waits
     /// up to one second for another driving thread; if that thread does not return, or the caller is inside a poll, the unload
     /// is parked once that poll ends.
     pub(crate) fn park(&self) {
@@ -343,7 +343,7 @@ impl UnloadTicket {
 
 impl Look<'_> {
     fn work(&mut self) -> &mut dyn UnloadWork {
-        &mut **self.work.as_mut().expect("it is taken out only by `end`, which ends the look")
+        &mut **self.work.as_mut().expect("it is taken only by `end`, which ends the poll")
     }
 
     fn end(mut self) {

@@ -105,7 +105,7 @@ pub(crate) fn settle(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> 
     }
 }
 
-/// Gives up one generation, or all unloading ones. Returns their number.
+/// Parks one generation, or all unloading ones. Returns their number.
 pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>) -> usize {
     let under_way = host.unloads().under_way.borrow().clone();
     let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);

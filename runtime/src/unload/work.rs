@@ -6,7 +6,7 @@ pub(crate) trait UnloadWork: Send {
     /// Continues as far as possible without blocking.
     fn advance(&mut self) -> Progress;
 
-    /// Gives up: the remaining images stay mapped.
+    /// Parks the unload: the remaining images stay mapped.
     fn park(&mut self) -> Unloaded;
 }
 

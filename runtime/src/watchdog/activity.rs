@@ -131,7 +131,7 @@ mod tests {
     use super::{Activities, Published};
 
     #[test]
-    fn what_is_entered_is_seen_until_it_is_left() {
+    fn an_activity_is_visible_until_it_ends() {
         let activities = Activities::default();
         let unseen = activities.call("m", "before there was a watchdog");
         assert_eq!(activities.snapshot(), []);

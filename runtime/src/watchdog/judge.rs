@@ -85,12 +85,12 @@ mod tests {
     const FINE: Verdict = Verdict::Fine;
 
     #[test]
-    fn a_thread_that_goes_on_or_rests_is_fine() {
+    fn a_progressing_or_idle_thread_is_not_reported() {
         check(&[(&[], FINE), (&[1], FINE), (&[2], FINE), (&[3], FINE), (&[4], FINE), (&[], FINE), (&[], FINE)]);
     }
 
     #[test]
-    fn the_innermost_that_stands_is_told_once_and_its_end_is_told() {
+    fn the_innermost_stalled_call_is_reported_once_and_so_is_its_end() {
         let both: &[u64] = &[1, 2];
         check(&[
             (both, FINE),
@@ -111,12 +111,12 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_loops_over_short_calls_is_told_itself() {
+    fn a_call_that_loops_over_short_calls_is_reported_itself() {
         check(&[(&[1, 2], FINE), (&[1, 3], FINE), (&[1], FINE), (&[1, 4], stuck(0)), (&[1, 5], FINE)]);
     }
 
     #[test]
-    fn one_that_begins_to_stand_inside_another_is_told_as_well() {
+    fn a_nested_stall_is_reported_as_well() {
         check(&[
             (&[1], FINE),
             (&[1, 2], FINE),

@@ -271,7 +271,7 @@ impl<'a> Bringing<'a> {
                         Some(change) => change.defaulted += 1,
                         None if fitted => {}
                         None => {
-                            let line = format!("{}.{name}: what was saved is no {}", record.name, to.ty);
+                            let line = format!("{}.{name}: the saved value is not a {}", record.name, to.ty);
                             self.report.unresolved.push(line);
                         }
                     }
@@ -329,7 +329,7 @@ impl<'a> Bringing<'a> {
                 // A dormant object keeps its subobjects, because its class may need them when it returns.
                 None if is_asleep => {}
                 None => {
-                    let words = format!("{}.{name} is no such subobject any more: destroyed", plan.class.short_path());
+                    let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());
                     self.tell(words);
                     self.doomed.insert(child);
                 }

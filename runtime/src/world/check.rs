@@ -19,7 +19,7 @@ pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
     for structure in &file.structs {
         let what = format!("struct {}", line(&structure.path));
         if !is_type_path(&structure.path) || !paths.insert(structure.path.as_str()) {
-            return Err(malformed(format!("{what} has no path of a type, or is there twice")));
+            return Err(malformed(format!("{what} has an invalid path, or is a duplicate")));
         }
         properties(&what, &structure.fields)?;
     }
@@ -33,11 +33,11 @@ fn class(at: usize, record: &ClassRecord) -> Result<(), FormatError> {
     let what = format!("class {at} ({})", line(&record.path));
     let wrong = |problem: &str| Err(malformed(format!("{what} {problem}")));
     if !is_type_path(&record.path) || !is_type_path(&record.native) {
-        return wrong("has no path of a type, or names no native class");
+        return wrong("has an invalid path, or names no native class");
     }
     let mut above = FxHashSet::from_iter([record.path.as_str()]);
     if let Some(base) = record.bases.iter().find(|base| !is_type_path(base) || !above.insert(base)) {
-        return wrong(&format!("has a base \"{}\", which is no path of a type or is there twice", line(base)));
+        return wrong(&format!("has a base \"{}\", which is not a type path or is a duplicate", line(base)));
     }
     properties(&what, &record.properties)
 }
@@ -47,7 +47,7 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
     for PropertyRecord { name, ty } in records {
         if !is_identifier(name) || !names.insert(name.as_str()) {
             return Err(malformed(format!(
-                "{what} has a property \"{}\", which is no name or is there twice",
+                "{what} has a property \"{}\", which is not a name or is a duplicate",
                 line(name)
             )));
         }
@@ -71,17 +71,17 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
         return wrong(format!("is of class {}, and there are {}", record.class, file.classes.len()));
     };
     if let Some(outer) = record.outer.filter(|outer| *outer as usize >= objects) {
-        return wrong(format!("lies in object {outer}, and there are {objects}"));
+        return wrong(format!("is in object {outer}, and there are {objects}"));
     }
     match &record.part {
-        Some(_) if record.outer.is_none() => return wrong("is a part of nothing".into()),
+        Some(_) if record.outer.is_none() => return wrong("is a part without an owner".into()),
         Some(part) if !is_identifier(part) => {
-            return wrong(format!("is a part named \"{}\", which is no name", line(part)));
+            return wrong(format!("is a part named \"{}\", which is not a name", line(part)));
         }
         _ => {}
     }
     if record.lazy == Some((0, 0)) {
-        return wrong("has the id of no object for lazy references".into());
+        return wrong("has an invalid id for lazy references".into());
     }
     let mut known = FxHashSet::default();
     for (property, value) in &record.values {
@@ -95,14 +95,17 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
             return wrong(format!("refers to object {place}, and there are {objects}"));
         }
         if let Some(name) = bad_field(value) {
-            return wrong(format!("has a struct with a field \"{}\", which is no name or is there twice", line(name)));
+            return wrong(format!(
+                "has a struct with a field \"{}\", which is not a name or is a duplicate",
+                line(name)
+            ));
         }
     }
     let mut known = FxHashSet::default();
     for KeptRecord { class, name, .. } in &record.kept {
         if !is_type_path(class) || !is_identifier(name) || !known.insert((class, name)) {
             return wrong(format!(
-                "keeps \"{}\" of \"{}\", which is no field or is there twice",
+                "keeps \"{}\" of \"{}\", which is not a field or is a duplicate",
                 line(name),
                 line(class)
             ));
@@ -136,7 +139,7 @@ fn outers(file: &WorldFile) -> Result<(), FormatError> {
         let mut at = Some(start);
         while let Some(here) = at {
             if seen[here] == start {
-                return Err(malformed(format!("object {here} ({}) lies in itself", line(&file.objects[here].name))));
+                return Err(malformed(format!("object {here} ({}) is in itself", line(&file.objects[here].name))));
             }
             if seen[here] != usize::MAX {
                 break;

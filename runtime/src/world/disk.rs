@@ -15,13 +15,13 @@ use crate::world::format::{HEAD, check_head};
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(folder).map_err(failed("making a file beside"))?;
-    file.write_all(bytes).map_err(failed("writing what is to be"))?;
-    file.as_file().sync_all().map_err(failed("writing what is to be"))?;
-    file.persist(path).map_err(|error| failed("putting a whole file in place of")(error.error))?;
+    let mut file = NamedTempFile::new_in(folder).map_err(failed("creating a temporary file next to"))?;
+    file.write_all(bytes).map_err(failed("writing the new content of"))?;
+    file.as_file().sync_all().map_err(failed("writing the new content of"))?;
+    file.persist(path).map_err(|error| failed("replacing")(error.error))?;
     // The folder entry with the new name must be on the disk as well.
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(failed("making sure of the folder of"))
+    synced.map_err(failed("syncing the folder of"))
 }
 
 /// Reads a file that may be a saved world. Only regular files are opened, because opening others may block forever. If the head is not
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_world_is_not_read_and_what_is_no_file_not_opened() {
+    fn only_worlds_are_read_and_only_regular_files_opened() {
         let folder = tempfile::tempdir().unwrap();
         let error = read(folder.path()).unwrap_err();
         assert!(matches!(error, WorldError::NotAFile { .. }), "{error}");
@@ -87,11 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_says_which_file_and_leaves_the_old_one() {
+    fn failed_writes_name_the_file_and_keep_the_old_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none/world");
         let error = write(&path, b"one").unwrap_err().to_string();
-        assert!(error.starts_with("making a file beside") && error.contains("none/world"), "{error}");
+        assert!(error.starts_with("creating a temporary file next to") && error.contains("none/world"), "{error}");
         // A folder cannot be replaced by a file.
         let path = folder.path().join("folder");
         std::fs::create_dir(&path).unwrap();

@@ -22,7 +22,7 @@ pub enum WorldError {
         source: std::io::Error,
     },
     /// The path is a folder, a pipe or a device.
-    #[error("{} is no regular file: name one that `save_world` wrote", path.display())]
+    #[error("{} is not a regular file: name one that `save_world` wrote", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum WorldError {
     },
     /// The native base of a class is missing, so its objects cannot even be dormant.
     #[error(
-        "objects of {class} sit on the native class {native}, which this host does not have: build the host with the \
+        "objects of {class} extend the native class {native}, which this host does not have: build the host with the \
          natives that it was saved with, or redirect the path"
     )]
     NoNative {
@@ -48,7 +48,7 @@ pub enum WorldError {
     },
     /// A class saved as native is not native here.
     #[error(
-        "objects of {class} are said to sit on the native class {native}, which is no native class here: redirect its path \
+        "objects of {class} are stated to extend the native class {native}, which is not native here: redirect its path \
          to that of the native class"
     )]
     NotNative {

@@ -49,9 +49,9 @@ fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
     use ciborium::de::Error;
     malformed(match error {
         Error::Io(_) => "its body ends in the middle of a value".to_owned(),
-        Error::Syntax(at) => format!("its body is no CBOR at byte {at}"),
+        Error::Syntax(at) => format!("its body is not CBOR at byte {at}"),
         Error::Semantic(Some(at), what) => format!("at byte {at} of its body: {}", line(&what)),
-        Error::Semantic(None, what) => format!("its body has a value that is not what it should be: {}", line(&what)),
+        Error::Semantic(None, what) => format!("its body has an invalid value: {}", line(&what)),
         Error::RecursionLimitExceeded => "its values are nested too deep".to_owned(),
     })
 }
@@ -87,7 +87,7 @@ fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
     }
     let (head, body) = whole.split_at(HEAD);
     if number(&head[8..12]) == 0 || number(&head[12..16]) != 0 {
-        return Err(malformed("its head has no version, or something where nothing belongs"));
+        return Err(malformed("its head has no version, or reserved bytes are not zero"));
     }
     Ok(body)
 }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_is_read() {
+    fn a_world_file_round_trips() {
         for file in [WorldFile::default(), file()] {
             assert_eq!(WorldFile::decode(&file.encode().unwrap()), Ok(file));
         }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_file_says_so() {
+    fn a_newer_file_is_reported() {
         let mut bytes = file().encode().unwrap();
         bytes[8] = 9;
         assert_eq!(refusal(&bytes), FormatError::Newer { found: 9, known: 1 });
@@ -169,12 +169,12 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_whose_references_lead_nowhere_is_malformed() {
+    fn a_complete_file_with_dangling_references_is_malformed() {
         let cases: &[(Spoil, &str)] = &[
             (|file| file.objects[1].class = 1, "object 1 (mesh) is of class 1, and there are 1"),
-            (|file| file.objects[1].outer = Some(2), "object 1 (mesh) lies in object 2, and there are 2"),
-            (|file| file.objects[1].outer = None, "object 1 (mesh) is a part of nothing"),
-            (|file| file.objects[0].outer = Some(1), "object 0 (Cube_1) lies in itself"),
+            (|file| file.objects[1].outer = Some(2), "object 1 (mesh) is in object 2, and there are 2"),
+            (|file| file.objects[1].outer = None, "object 1 (mesh) is a part without an owner"),
+            (|file| file.objects[0].outer = Some(1), "object 0 (Cube_1) is in itself"),
             (
                 |file| file.objects[0].values[0].0 = 2,
                 "object 0 (Cube_1) has a value for property 2 of /Script/Game.Cube, which has fewer",
@@ -202,19 +202,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_there_twice_that_may_be_there_once() {
+    fn duplicates_are_malformed() {
         malformed_in(&[
             (
                 |file| file.structs.push(file.structs[0].clone()),
-                "struct /Script/Game.P has no path of a type, or is there twice",
+                "struct /Script/Game.P has an invalid path, or is a duplicate",
             ),
             (
                 |file| file.classes[0].properties[1].name = "speed".into(),
-                "class 0 (/Script/Game.Cube) has a property \"speed\", which is no name or is there twice",
+                "class 0 (/Script/Game.Cube) has a property \"speed\", which is not a name or is a duplicate",
             ),
             (
                 |file| file.classes[0].bases = vec!["/Script/Game.Cube".into()],
-                "class 0 (/Script/Game.Cube) has a base \"/Script/Game.Cube\", which is no path of a type or is there twice",
+                "class 0 (/Script/Game.Cube) has a base \"/Script/Game.Cube\", which is not a type path or is a duplicate",
             ),
             (
                 |file| file.objects[0].values.push((0, FileValue::F64(1.0))),
@@ -233,14 +233,14 @@ mod tests {
                     let again = file.objects[0].kept[0].clone();
                     file.objects[0].kept.push(again);
                 },
-                "object 0 (Cube_1) keeps \"greetings\" of \"/Script/Game.Cube\", which is no field or is there twice",
+                "object 0 (Cube_1) keeps \"greetings\" of \"/Script/Game.Cube\", which is not a field or is a duplicate",
             ),
             (
                 |file| {
                     let field = || ("x".to_owned(), FileValue::U8(1));
                     file.objects[0].values[0].1 = FileValue::Array(vec![FileValue::Struct(vec![field(), field()])]);
                 },
-                "object 0 (Cube_1) has a struct with a field \"x\", which is no name or is there twice",
+                "object 0 (Cube_1) has a struct with a field \"x\", which is not a name or is a duplicate",
             ),
         ]);
         let twice = |outer: Option<u32>, part: Option<&str>| {
@@ -264,7 +264,7 @@ mod tests {
             refusal(&file.encode().unwrap())
         };
         for (given, told) in [
-            ("", "object 0 cannot be called \"\": a name has one character at least; rename it and save anew"),
+            ("", "object 0 cannot be called \"\": a name has one character at least; rename it and save again"),
             (
                 "Default__Cube",
                 "object 0 cannot be called \"Default__Cube\": names that begin with Default__ belong to class",
@@ -278,15 +278,15 @@ mod tests {
         malformed_in(&[
             (
                 |file| file.classes[0].path = "Cube\n".into(),
-                "class 0 (Cube\\n) has no path of a type, or names no native class",
+                "class 0 (Cube\\n) has an invalid path, or names no native class",
             ),
             (
                 |file| file.classes[0].native = String::new(),
-                "class 0 (/Script/Game.Cube) has no path of a type, or names no native class",
+                "class 0 (/Script/Game.Cube) has an invalid path, or names no native class",
             ),
             (
                 |file| file.classes[0].properties[0].name = "sp eed".into(),
-                "class 0 (/Script/Game.Cube) has a property \"sp eed\", which is no name or is there twice",
+                "class 0 (/Script/Game.Cube) has a property \"sp eed\", which is not a name or is a duplicate",
             ),
             (
                 |file| file.classes[0].properties[0].ty = "f65".into(),
@@ -295,21 +295,18 @@ mod tests {
             ),
             (
                 |file| file.objects[1].part = Some("me/sh".into()),
-                "object 1 (mesh) is a part named \"me/sh\", which is no name",
+                "object 1 (mesh) is a part named \"me/sh\", which is not a name",
             ),
-            (
-                |file| file.objects[0].lazy = Some((0, 0)),
-                "object 0 (Cube_1) has the id of no object for lazy references",
-            ),
+            (|file| file.objects[0].lazy = Some((0, 0)), "object 0 (Cube_1) has an invalid id for lazy references"),
             (
                 |file| file.objects[0].kept[0].class = "Cube".into(),
-                "object 0 (Cube_1) keeps \"greetings\" of \"Cube\", which is no field or is there twice",
+                "object 0 (Cube_1) keeps \"greetings\" of \"Cube\", which is not a field or is a duplicate",
             ),
         ]);
     }
 
     #[test]
-    fn a_long_path_is_told_by_the_names_nearest_to_the_object() {
+    fn a_long_path_is_shortened_to_the_nearest_names() {
         let mut file = file();
         for at in 2..100_000 {
             let name = if at % 2 == 0 { "mesh" } else { "x" }.to_owned();
@@ -322,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_no_world_is_malformed() {
+    fn an_invalid_body_is_malformed() {
         let mut bytes = file().encode().unwrap();
         bytes.truncate(bytes.len() - 8);
         // The first byte of the body is the number of records.
@@ -340,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_body_is_told_in_words() {
+    fn problems_of_a_body_are_described() {
         let whole = file().encode().unwrap();
         let body = &whole[super::HEAD..whole.len() - 8];
         assert!(WorldFile::decode(&with_body(body)).is_ok());
@@ -349,9 +346,9 @@ mod tests {
             ([body, &[0]].concat(), "its body has 1 bytes behind its end"),
             (body[..body.len() - 1].to_vec(), "its body ends in the middle of a value"),
             (vec![], "its body ends in the middle of a value"),
-            (vec![0x1c], "its body is no CBOR at byte 0"),
-            (vec![0xff], "its body has a value that is not what it should be: "),
-            (vec![0x80], "its body has a value that is not what it should be: "),
+            (vec![0x1c], "its body is not CBOR at byte 0"),
+            (vec![0xff], "its body has an invalid value: "),
+            (vec![0x80], "its body has an invalid value: "),
             (arrays, "its body "),
             // More bytes, strings and values than the body has.
             (vec![0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "its body "),
@@ -362,7 +359,7 @@ mod tests {
         ] {
             let error = refusal(&with_body(&body)).to_string();
             assert!(error.starts_with(told), "{body:02x?}: {error}");
-            assert!(!error.contains(['{', '(']) && error.ends_with("does not keep to the format"), "{error}");
+            assert!(!error.contains(['{', '(']) && error.ends_with("does not follow the format"), "{error}");
         }
     }
 }

@@ -86,7 +86,7 @@ fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
             Fate::Asleep { seen_as } => {
                 format!("is not there: its objects are dormant and seen as {} until it is", short(seen_as))
             }
-            Fate::Reborn { onto } => format!("sits on {} now: its objects were born anew", short(onto)),
+            Fate::Reborn { onto } => format!("extends {} now: its objects were recreated", short(onto)),
         };
         Some(ClassFate { class: short(&file.classes[class as usize].path).to_owned(), change, objects })
     };
@@ -100,7 +100,7 @@ fn end_all(core: &Core, objects: &[ObjectHandle]) {
     for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
         if let Err(error) = trap(|| core.end_object(*object)) {
             let object = core.world.objects.shown(*object);
-            tracing::warn!(%object, %error, "an object that had to make room did not end as it should");
+            tracing::warn!(%object, %error, "a replaced object was not destroyed correctly");
         }
     }
 }

@@ -81,7 +81,7 @@ pub(crate) struct KeptRecord {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// The file is not a world.
-    #[error("it does not begin as a saved world does: name a file that `save_world` wrote")]
+    #[error("it does not begin like a saved world: name a file that `save_world` wrote")]
     NotAWorld,
     /// The file was written by a later version.
     #[error(
@@ -95,7 +95,7 @@ pub enum FormatError {
     },
     /// The file is shorter or longer than its head states.
     #[error(
-        "it has {found} bytes where its head says {wanted}: it was cut off or is still being written; copy it anew"
+        "it has {found} bytes where its head states {wanted}: it was cut off or is still being written; copy it again"
     )]
     Length {
         /// Actual number of bytes.
@@ -104,7 +104,7 @@ pub enum FormatError {
         wanted: u64,
     },
     /// The file was changed since it was written.
-    #[error("its checksum is {found:016x}, it was saved with {wanted:016x}: it was damaged since; take another copy")]
+    #[error("its checksum is {found:016x}, it was saved with {wanted:016x}: it was damaged since; use another copy")]
     Damaged {
         /// Digest of the current content.
         found: u64,
@@ -112,7 +112,7 @@ pub enum FormatError {
         wanted: u64,
     },
     /// Two objects have the same path.
-    #[error("{path} is object {first} and object {second}: names are unique in an outer, so rename one and save anew")]
+    #[error("{path} is object {first} and object {second}: names are unique in an outer, so rename one and save again")]
     SamePath {
         /// The path, truncated if long.
         path: String,
@@ -122,7 +122,7 @@ pub enum FormatError {
         second: usize,
     },
     /// An object has an invalid name.
-    #[error("object {object} cannot be called \"{name}\": {problem}; rename it and save anew")]
+    #[error("object {object} cannot be called \"{name}\": {problem}; rename it and save again")]
     ObjectName {
         /// Index of the object in the file.
         object: usize,
@@ -132,7 +132,7 @@ pub enum FormatError {
         problem: &'static str,
     },
     /// The file is complete but invalid, which only a program that writes such files itself can cause.
-    #[error("{problem}: the program that wrote this file does not keep to the format")]
+    #[error("{problem}: the program that wrote this file does not follow the format")]
     Malformed {
         /// Problem of the content.
         problem: String,

@@ -40,7 +40,7 @@ impl fmt::Display for WorldLoad {
             thousands(self.fields_kept)
         )?;
         if self.replaced != 0 {
-            write!(f, "\n  {} objects had to make room", thousands(self.replaced))?;
+            write!(f, "\n  {} objects were replaced", thousands(self.replaced))?;
         }
         for fate in &self.classes {
             write!(f, "\n  {} {}: {} objects", fate.class, fate.change, thousands(fate.objects))?;
@@ -61,7 +61,7 @@ mod tests {
     use crate::reload::changes::{ClassFate, PropertyChange};
 
     #[test]
-    fn a_report_lists_what_did_not_come_back_as_it_was() {
+    fn a_report_lists_changed_and_lost_values() {
         let report = WorldLoad {
             objects: 1200,
             replaced: 3,
@@ -76,15 +76,15 @@ mod tests {
                 ..PropertyChange::default()
             }],
             classes: vec![ClassFate { class: "Game.Ball".into(), change: "is not there".into(), objects: 2 }],
-            structure: vec!["Game.Cube.tail is no subobject any more: 1 destroyed".into()],
+            structure: vec!["Game.Cube.tail is no longer a subobject: 1 destroyed".into()],
             unresolved: vec!["Cube_1.friend: nothing is at /World/x".into()],
         };
         expect_test::expect![[r#"
             1,200 objects loaded · 1,000 conjugates built · 7 fields put back
-              3 objects had to make room
+              3 objects were replaced
               Game.Ball is not there: 2 objects
               Game.Cube.speed   f32 → f64: 1,000 kept their own
-              Game.Cube.tail is no subobject any more: 1 destroyed
+              Game.Cube.tail is no longer a subobject: 1 destroyed
               Game.Cube.mood is of another type: 2 values put aside
               Cube_1.friend: nothing is at /World/x"#]]
         .assert_eq(&report.to_string());

@@ -159,7 +159,7 @@ fn a_redirect_that_would_close_a_cycle_is_refused() {
         ("/Script/Game.Left", "/Script/Game.Left"),
     ] {
         let refused = host.types().redirect(old, new).expect_err("a cycle").to_string();
-        assert!(refused.contains("leads back to it"), "{refused}");
+        assert!(refused.contains("is redirected to"), "{refused}");
     }
     assert!(host.objects().spawn("/Script/Game.Left").is_err(), "the class does not exist, as the error reports");
     assert_goes_on(&host);

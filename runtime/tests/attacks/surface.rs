@@ -253,8 +253,8 @@ fn a_description_forged_by_unsafe_code_is_validated_before_use() {
         &["the types of surface", "/Script/Game.Lie:field has the kind 238, which this host does not know"],
     );
     check("lie-size", &["/Script/Game.Lie, which takes 8 bytes, aligned to 8, here and 4294967295 bytes"]);
-    check("lie-offset", &["/Script/Game.Lie, whose field `field` lies at byte 0 here and at byte 4294967295"]);
-    check("lie-fingerprint", &["/Script/Game.Lie, whose layout is another here than in the module"]);
+    check("lie-offset", &["/Script/Game.Lie, whose field `field` is at byte 0 here and at byte 4294967295"]);
+    check("lie-fingerprint", &["/Script/Game.Lie, whose layout here differs from the one in the module"]);
     check("lie-path", &["/Script/Game.Lie:field refers to a type", "is not an identifier"]);
     check("lie-name", &["a member of Lie named", "a name is at most 255"]);
 }

@@ -97,7 +97,7 @@ fn a_write_of_the_host_is_done_whole_or_not_at_all() {
 
 #[test]
 fn a_typed_call_is_refused_without_a_comparable_signature() {
-    check("typed_call_of_a_delegate", "none that could be compared: call it with values whose types are asked for");
+    check("typed_call_of_a_delegate", "none that can be compared: call it with values whose types are queried");
 }
 
 #[test]

@@ -135,5 +135,5 @@ fn f_a_type_declared_by_two_modules_is_looked_up_by_module() {
     slim.load_path(needy()).expect("it is loaded");
     assert_eq!(slim.resolve_type("figures::Sum").expect("it is there").module.name, "figures");
     let refused = refusal(slim.resolve_type("Nothing"));
-    assert_eq!(refused, "Slim \"f\" knows no type Nothing: it has Sum, Report");
+    assert_eq!(refused, "Slim \"f\" has no type Nothing: it has Sum, Report");
 }

@@ -76,7 +76,7 @@ fn reserved_and_invalid_context_names_are_refused() {
         assert!(error.len() < 256, "{} bytes", error.len());
     }
     assert!(contexts.create_slim(&long[..255]).is_ok());
-    assert!(refusal(contexts.function("nobody", "T", "f", "")).contains("there is no living context \"nobody\""));
+    assert!(refusal(contexts.function("nobody", "T", "f", "")).contains("no living context is named \"nobody\""));
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn b1_a_module_is_loaded_by_absolute_path() {
     assert!(matches!(slim.load_path("target/x.so"), Err(ContextError::PathNotAbsolute { .. })));
     assert!(matches!(slim.load_path(dir.path().join("nowhere.so")), Err(ContextError::NoFile { .. })));
     assert!(matches!(slim.load_path(&garbage), Err(ContextError::BadImage { .. })));
-    assert!(refusal(slim.load_path(&empty)).contains("empty.so is no module:"));
+    assert!(refusal(slim.load_path(&empty)).contains("empty.so is not a module:"));
     assert!(slim.modules().is_empty());
 }
 
@@ -44,7 +44,7 @@ fn b3_a_module_is_loaded_from_bytes() {
     assert_eq!((module.name.as_str(), module.origin.as_deref()), ("reports", None));
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
     let refused = refusal(slim.load_bytes("half", &bytes[..bytes.len() / 2], None));
-    assert!(refused.starts_with("<half> is no module:"), "{refused}");
+    assert!(refused.starts_with("<half> is not a module:"), "{refused}");
     assert!(matches!(slim.load_bytes("none", &[], None), Err(ContextError::BadImage { .. })));
 }
 
@@ -64,7 +64,7 @@ fn b3_a_module_is_read_from_a_readers_position_to_its_end() {
     assert_eq!(fs::read(format!("{}.debug", module.image.display())).expect("it is there"), b"what debuggers read");
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
     let refused = refusal(slim.load_reader("used up", &mut reader, None));
-    assert!(refused.starts_with("<used up> is no module:"), "{refused}");
+    assert!(refused.starts_with("<used up> is not a module:"), "{refused}");
 
     let file = fs::File::open(reports(2)).expect("it was built");
     gone(&slim.replace_reader("a file", file, None).expect("it starts"));
@@ -87,7 +87,7 @@ fn b3_a_reader_that_fails_or_does_not_end_is_refused() {
     let refused = slim.load_reader("no end", std::io::repeat(7), None);
     assert!(matches!(refused, Err(ContextError::ReadsTooLong { largest: 0x10_0000, .. })), "{refused:?}");
     let refused = slim.replace_reader("a line", &b""[..], Some(&mut std::io::repeat(7)));
-    assert!(refusal(refused).starts_with("there is more to read of the symbols of <a line> than 1048576 bytes"));
+    assert!(refusal(refused).starts_with("reading the symbols of <a line> exceeded 1048576 bytes"));
     assert!(slim.modules().is_empty());
 }
 
@@ -152,7 +152,7 @@ fn b7_nothing_is_loaded_once_the_unload_has_begun() {
     }
     assert!(matches!(slim.replace(reports(2)), Err(ContextError::ContextUnloading { .. })));
     let says = refusal(slim.load_path(figures(1)));
-    assert!(says.starts_with("Slim \"b7\" is unloading since "), "{says}");
+    assert!(says.starts_with("Slim \"b7\" has been unloading for "), "{says}");
 }
 
 #[test]

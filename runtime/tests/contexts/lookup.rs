@@ -74,7 +74,7 @@ fn a_missing_module_is_searched_in_resolver_default_and_handlers() {
     slim.set_resolver(note("resolver", false));
     slim.on_resolving(note("handler", true));
     assert!(
-        refusal(slim.resolve_type("Sum")).contains("knows no type Sum: it has none"),
+        refusal(slim.resolve_type("Sum")).contains("has no type Sum: it has none"),
         "the module of the type is unknown"
     );
     assert!(asked.lock().expect("not poisoned").is_empty());

@@ -86,8 +86,8 @@ fn a_call_unavailable_to_a_module_is_refused_with_a_reason() {
     check("nm:/nobody:Report:build_tag", "nm:/reports:Report:build_tag");
     check("nm:/figures:Sum:of", "the caller was built for");
     check("uf:/Script/Core.Object:name", "in one of its methods");
-    check("up:/Script/Core.Object:name", "objects, which are the game thread's");
-    check("no name", "is no ZCall name");
+    check("up:/Script/Core.Object:name", "objects, which belong to the game thread");
+    check("no name", "is not a ZCall name");
     let said = handed_on(&slim, "text", &[text("nm:/reports:Report:fail"), text("on purpose")]);
     assert!(said.contains("the caller was built for"), "{said}");
 }

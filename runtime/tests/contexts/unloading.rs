@@ -193,7 +193,7 @@ fn e8_running_calls_finish_and_new_calls_are_refused() {
     std::fs::write(&file, "").expect("it can be written");
     assert_eq!(thread.join().expect("it does not panic").expect("it completes"), Some(Value::Bool(true)));
     gone(&ticket);
-    assert!(refusal(number(&function)).starts_with("Slim \"e8\" is unloading since "));
+    assert!(refusal(number(&function)).starts_with("Slim \"e8\" has been unloading for "));
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn a_slim_without_handles_is_found_by_name_and_id_and_parked() {
     let taken = refusal(contexts.create_slim("out of reach"));
     assert!(
         taken.contains(
-            "under this name: take another, wait on its ticket (`Contexts::unloads_of`), or give it up \
+            "under this name: take another, wait on its ticket (`Contexts::unloads_of`), or park it \
              (`Contexts::park`)"
         ),
         "{taken}"

@@ -286,7 +286,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
         check(
             |facts| facts[at::LAYOUT_HASH] ^= 1,
             &format!(
-                "has layout {:#018x} for what crosses the border, this host has {LAYOUT_HASH:#018x}",
+                "has layout {:#018x} for the types of the ABI, this host has {LAYOUT_HASH:#018x}",
                 LAYOUT_HASH ^ 1
             ),
             |error| matches!(error, LoadError::Layout { found, wanted, .. } if found ^ 1 == LAYOUT_HASH && *wanted == LAYOUT_HASH),
@@ -347,7 +347,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
         );
         check(
             |facts| facts[at::VERSION] = b'v',
-            "broken: \"v.1.0\" is no version as Cargo writes them",
+            "broken: \"v.1.0\" is not a version in Cargo's format",
             |error| matches!(error, LoadError::Version { .. }),
         );
         // These steps are accepted without a change, so the refusals above concern the facts and not the edit.
@@ -458,7 +458,8 @@ fn a_module_declaring_hooks_must_have_a_hook_slot() {
         let mut elf = scene.body().to_vec();
         elf[name + 1] = b'A';
         scene.put_sealed(&elf);
-        let says = "broken: its slot for hooks (.alcedo.hooks) is missing, though its manifest says that it has hooks";
+        let says =
+            "broken: its slot for hooks (.alcedo.hooks) is missing, though its manifest states that it has hooks";
         scene.is_refused_as("a slot under another name", says, |error| matches!(error, LoadError::HookSlot { .. }));
         scene.the_whole_one_goes_live();
     });

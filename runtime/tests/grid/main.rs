@@ -310,9 +310,9 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
         "host calls",
         "stale handle",
         &scene.call("nd:/", &with),
-        &["leads to no function of a living object"],
+        &["is not bound to a function of a living object"],
     );
-    sheet.check("nd", "plugin calls", "stale handle", &pass("fine"), &["is bound to an object that is gone"]);
+    sheet.check("nd", "plugin calls", "stale handle", &pass("fine"), &["is bound to a destroyed object"]);
 }
 
 /// Checks strings, overrides as each protocol resolves them, and out parameters.

@@ -1,5 +1,5 @@
 //! Native code of host functions for direct calls without slots.
-#![expect(unsafe_code, reason = "declares the function by which whoever made the code vouches for it")]
+#![expect(unsafe_code, reason = "declares the function by which the creator of the code vouches for it")]
 
 use std::any::Any;
 use std::mem::MaybeUninit;

@@ -204,7 +204,9 @@ impl BufferMut<'_> {
         match self.kinds_of(signature)?.arguments.get(at) {
             Some(kind) if is_wanted(*kind) => Ok(()),
             Some(kind) => Err(other_kind(signature, "argument", at, *kind)),
-            None => Err(buffer_error(format!("there is no argument {at}: the signature is ({})", signature.words()))),
+            None => {
+                Err(buffer_error(format!("argument {at} does not exist: the signature is ({})", signature.words())))
+            }
         }
     }
 
@@ -218,7 +220,7 @@ impl BufferMut<'_> {
         match kinds.result {
             Some(kind) if is_wanted(kind) => Ok(at),
             Some(kind) => Err(other_kind(signature, "result", at, kind)),
-            None => Err(buffer_error(format!("there is no result: the signature is ({})", signature.words()))),
+            None => Err(buffer_error(format!("the call has no result: the signature is ({})", signature.words()))),
         }
     }
 

@@ -175,7 +175,9 @@ impl ResolverChain {
         }
         self.expect_running(origin, label)?;
         if row.links.iter().any(|link| *link.label == *label && self.is_running(link.origin)) {
-            return refuse("it has one of that label; choose another, which is how errors tell them apart".into());
+            return refuse(
+                "it has a resolver of that label; choose another, since errors identify resolvers by label".into(),
+            );
         }
         let at = row.links.partition_point(|link| link.priority <= priority);
         let (before, after) = row.links.split_at(at);
@@ -288,7 +290,7 @@ impl ResolverChain {
     /// resolver panics, or if the lookup of this name is already in progress.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let Some(row) = self.row(name.protocol()) else {
-            let message = format!("`{name}` leads nowhere: there is no such protocol");
+            let message = format!("`{name}` leads nowhere: no such protocol");
             return Err(CallError::NotFound { message });
         };
         let _under_way = match row.origin {

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_owner_is_told_of_the_first() {
+    fn an_error_for_a_second_owner_names_the_first() {
         let calls = Explicit::default();
         register(&calls, "f", 0, ModuleId::HOST).expect("free");
         let error = register(&calls, "f", 4, OLD).expect_err("taken");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_gives_the_name_back() {
+    fn a_rollback_restores_the_owner_of_a_name() {
         for end_first in [true, false] {
             let calls = Explicit::default();
             register(&calls, "f", 1, OLD).expect("free");

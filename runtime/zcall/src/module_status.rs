@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_that_live_on_and_those_of_other_contexts_cost_one_piece_each_and_not_one_for_each_reload() {
+    fn memory_of_module_statuses_does_not_grow_with_reloads() {
         let mut statuses = ModuleStatuses::default();
         // Module 3 stays alive; every third number is that of a module without entries.
         for number in (1..=3000u64).filter(|number| number % 3 != 0 || *number == 3) {

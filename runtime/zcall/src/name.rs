@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_registered_function_has_any_name_that_does_not_begin_with_a_slash() {
+    fn a_registered_function_name_must_not_begin_with_a_slash() {
         check(&Ex, "ex:/math.add", "math.add");
         check(&Ex, "ex:/a/b::c", "a/b::c");
         check_refused(&Ex, "", 0, NameFlaw::Protocol);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_a_plain_protocol_is_whatever_the_host_knows() {
+    fn a_plain_protocol_accepts_any_name() {
         let db = PlainProtocol::new("db");
         for rest in ["users.count", "/users/1", "a:b?c=d"] {
             check(&db, &format!("db:/{rest}"), rest);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_protocol_of_its_own_says_which_spelling_is_the_one() {
+    fn a_custom_protocol_defines_the_canonical_spelling() {
         check(&Cells, "at:/007.b", "7.b");
         check_refused(&Cells, "at:/7", 5, NameFlaw::Missing("."));
         check_refused(&Cells, "at:/7.", 6, NameFlaw::Empty("column"));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_one_line_whatever_the_name_was() {
+    fn an_error_is_one_line_for_any_name() {
         let error = ZCallName::read(&format!("ex:/\n{}", "\u{1b}[2J".repeat(1000)), &Ex).expect_err("no name");
         let text = error.to_string();
         assert!(!text.contains(char::is_control) && text.len() < 600, "{text}");
@@ -146,6 +146,6 @@ mod tests {
     #[test]
     fn an_error_shows_the_right_form() {
         let error = ZCallName::read("at:/7", &Cells).expect_err("no column");
-        assert_eq!(error.to_string(), "`at:/7` is no ZCall name: `.` is missing at byte 5; write `at:/row.column`");
+        assert_eq!(error.to_string(), "`at:/7` is not a ZCall name: `.` is missing at byte 5; write `at:/row.column`");
     }
 }

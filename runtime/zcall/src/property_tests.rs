@@ -198,7 +198,7 @@ fn check_life(events: &[Event]) {
                 let found = table.resolve(&chain, &text, 0);
                 assert_eq!(found.is_ok(), owner.is_some(), "{found:?}");
                 if let (Ok(handle), Some((_, owner))) = (found, owner) {
-                    assert_eq!(handle.0 < 0, *owner != 0, "the sign tells who implements it");
+                    assert_eq!(handle.0 < 0, *owner != 0, "the sign identifies the implementer");
                     let known = given.insert(handle.0, (text.clone(), ModuleId(*owner)));
                     assert!(
                         known.is_none_or(|known| known == (text, ModuleId(*owner))),
@@ -226,7 +226,7 @@ proptest! {
     #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(512) })]
 
     #[test]
-    fn no_text_makes_a_protocol_panic_and_each_error_points_into_it(text in texts(), verbs in verbs()) {
+    fn no_name_makes_a_protocol_panic_and_errors_point_into_it(text in texts(), verbs in verbs()) {
         for protocol in [&Ex as &dyn Protocol, &PlainProtocol::new("db"), &Told(verbs)] {
             check_name(&text, protocol);
         }
@@ -237,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn a_buffer_is_read_and_written_within_its_slots_and_by_their_types(
+    fn buffer_accesses_are_limited_to_slots_and_types(
         row in prop::collection::vec(slots(), 0..6),
         ops in prop::collection::vec((0..16_u8, 0..8_usize, any::<u64>()), 0..24),
     ) {
@@ -271,13 +271,13 @@ proptest! {
         }
         let mut buffer = BufferMut::over(&mut slots);
         if Slot::EMPTY.kind().is_some() && !buffer.is_empty() {
-            assert!(buffer.put(0, Slot::from_bits(SlotType::POINTER, 8)).is_err(), "nobody puts an address");
+            assert!(buffer.put(0, Slot::from_bits(SlotType::POINTER, 8)).is_err(), "addresses cannot be put");
             assert!(buffer.pointer(0).is_err(), "and there is none");
         }
     }
 
     #[test]
-    fn a_handle_dies_with_its_module_and_is_never_given_out_again(events in events()) {
+    fn a_handle_becomes_invalid_with_its_module_and_is_not_reused(events in events()) {
         check_life(&events);
     }
 }

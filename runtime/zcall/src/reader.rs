@@ -8,7 +8,7 @@ use crate::shown::line;
 
 /// Error of a string that is not a valid name of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("`{}` is no ZCall name: {flaw} at byte {at}; write {}", line(text), line(form))]
+#[error("`{}` is not a ZCall name: {flaw} at byte {at}; write {}", line(text), line(form))]
 pub struct NameError {
     /// The whole string.
     pub text: String,

@@ -1,6 +1,6 @@
 //! Signature of a callee, parsed once: the fingerprint that callers are compared by, the kinds of its slots, and the types as
 //! parsed by the resolver. No call parses the signature string.
-#![expect(unsafe_code, reason = "declares the function by which a resolver vouches for what lies in slots")]
+#![expect(unsafe_code, reason = "declares the function by which a resolver vouches for the contents of slots")]
 
 use std::any::Any;
 use std::fmt;

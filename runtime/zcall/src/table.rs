@@ -399,9 +399,7 @@ fn placed(callee: &Callee, error: CallError) -> CallError {
 fn agree(name: &ZCallName, signature: &CallSignature, wanted: u64) -> Result<(), CallError> {
     let found = match (signature.fingerprint(), wanted) {
         (_, 0) => return Ok(()),
-        (0, _) => {
-            "none that could be compared: call it with values whose types are asked for, as `zcall_any` does".into()
-        }
+        (0, _) => "none that can be compared: call it with values whose types are queried, as `zcall_any` does".into(),
         (found, _) if found == wanted => return Ok(()),
         (found, _) => format!("{}, fingerprint {found:016x}", signature.words()),
     };

@@ -1,5 +1,5 @@
-//! What a call across a border costs: two `i32` and a result, for each call of Alcedo and for what else could be used, in one run, so that
-//! their ratios mean something. The ids of Alcedo are explained in `runtime/benches/calls.rs`, the peers in `src/peers.rs`.
+//! Measures a call across an ABI boundary, with two `i32` and a result, by each call of Alcedo and by other libraries, in one run,
+//! so that the times are comparable. The ids of Alcedo are explained in `runtime/benches/calls.rs`, the peers in `src/peers.rs`.
 //!
 //! `cd runtime/benches/peers && cargo bench`; `cargo bench -- --quick` takes a minute.
 

@@ -1,4 +1,4 @@
-//! What else there is to call across a border, each with the same work: two `i32` and their sum. The benchmark has the calls; here is
-//! what has to be set up for them.
+//! Setup of the other libraries that call across an ABI boundary, each with the same work: two `i32` and their sum. The benchmark
+//! makes the calls.
 
 pub mod peers;

@@ -1,5 +1,5 @@
-//! Each peer as a value that calls: `there` is one call from the host into what is called, and `back` has the other side call the host
-//! so many times in a loop of its own, and gives the sum.
+//! Peers with a common interface: `there` is one call from the host, and `back` lets the other side call the host in a loop and
+//! returns the sum.
 
 #![allow(non_local_definitions, reason = "the macro of `abi_stable` writes some")]
 
@@ -15,18 +15,18 @@ use mlua::{Function, Lua};
 use rhai::{AST, Engine, Scope};
 use wasmtime::{Engine as WasmEngine, Instance, Linker, Module, Store, TypedFunc};
 
-/// The work.
+/// The measured work.
 #[inline(never)]
 pub extern "C" fn add(left: i32, right: i32) -> i32 {
     left.wrapping_add(right)
 }
 
-/// One peer.
+/// A library that calls across a boundary.
 pub trait Peer {
-    /// One call.
+    /// Calls once from the host.
     fn there(&mut self, left: i32, right: i32) -> i32;
 
-    /// So many calls in the other direction, of which each adds one.
+    /// Calls the host `times` times; each call adds one.
     fn back(&mut self, times: u64) -> i32;
 }
 
@@ -43,7 +43,7 @@ unsafe extern "C" fn added(_cif: &ffi_cif, result: &mut i32, args: *const *const
 }
 
 impl Libffi {
-    /// Ready to call.
+    /// Prepares the calls.
     #[must_use]
     pub fn new() -> Self {
         let cif = || Cif::new([Type::i32(), Type::i32()], Type::i32());
@@ -60,22 +60,22 @@ impl Default for Libffi {
 impl Peer for Libffi {
     fn there(&mut self, left: i32, right: i32) -> i32 {
         let code = CodePtr::from_ptr(black_box(add as extern "C" fn(i32, i32) -> i32) as *const _);
-        // SAFETY: the function takes and gives what the description says.
+        // SAFETY: the function has the parameters and the result that the description specifies.
         unsafe { self.cif.call(code, &[arg(&left), arg(&right)]) }
     }
 
     fn back(&mut self, times: u64) -> i32 {
-        // SAFETY: the closure is described so.
+        // SAFETY: the closure was created with this signature.
         let code: extern "C" fn(i32, i32) -> i32 = unsafe { std::mem::transmute(*self.closure.code_ptr()) };
         (0..times).fold(0, |sum, _| black_box(code)(black_box(sum), 1))
     }
 }
 
-/// `bevy_reflect`: a function whose arguments are reflected values. There is no border, so both directions are the same.
+/// `bevy_reflect`: a function whose arguments are reflected values. Without a boundary, both directions are the same.
 pub struct Bevy(DynamicFunction<'static>);
 
 impl Bevy {
-    /// Ready to call.
+    /// Prepares the calls.
     #[must_use]
     pub fn new() -> Self {
         Self((|left: i32, right: i32| left.wrapping_add(right)).into_function())
@@ -111,7 +111,7 @@ pub struct LuaJit {
 }
 
 impl LuaJit {
-    /// Ready to call.
+    /// Prepares the calls.
     #[must_use]
     pub fn new() -> Self {
         let lua = Lua::new();
@@ -150,7 +150,7 @@ pub struct Wasm {
 }
 
 impl Wasm {
-    /// Ready to call.
+    /// Prepares the calls.
     #[must_use]
     pub fn new() -> Self {
         let engine = WasmEngine::default();
@@ -191,14 +191,14 @@ impl Peer for Wasm {
     }
 }
 
-/// `rhai`: a script that is walked as a tree.
+/// `rhai`: a script that is interpreted as a tree.
 pub struct Rhai {
     engine: Engine,
     script: AST,
 }
 
 impl Rhai {
-    /// Ready to call.
+    /// Prepares the calls.
     #[must_use]
     pub fn new() -> Self {
         let mut engine = Engine::new();
@@ -226,10 +226,10 @@ impl Peer for Rhai {
     }
 }
 
-/// What a trait object of `abi_stable` has.
+/// Interface of the trait object of `abi_stable`.
 #[sabi_trait]
 pub trait Adds {
-    /// The sum.
+    /// Adds two numbers.
     fn add(&self, left: i32, right: i32) -> i32;
 }
 
@@ -245,7 +245,7 @@ impl Adds for Plain {
 pub struct AbiStable(Adds_TO<'static, RBox<()>>);
 
 impl AbiStable {
-    /// Ready to call.
+    /// Prepares the calls.
     #[must_use]
     pub fn new() -> Self {
         Self(black_box(Adds_TO::from_value(Plain, TD_Opaque)))
@@ -268,7 +268,7 @@ impl Peer for AbiStable {
     }
 }
 
-/// All of them, by the ids of the benchmark.
+/// Returns all peers, by the ids of the benchmark.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Box<dyn Peer>)> {
     vec![

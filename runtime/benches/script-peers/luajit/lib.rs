@@ -1,3 +1,3 @@
-//! What the peers of scripts have in common.
+//! Shared code of the peers of scripts.
 #[path = "../shared/lib.rs"]
 pub mod alcedo;

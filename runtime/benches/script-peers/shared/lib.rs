@@ -1,4 +1,4 @@
-//! The robot of the benchmarks: `robot.uc`, checked, compiled, declared and loaded as a host does it with a package of text.
+//! The robot of the benchmarks: `robot.uc`, checked, compiled, declared and loaded as by a host that loads a package of scripts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,31 +18,31 @@ use alcedo_script::{Compiled, Limits, Machine, compile, library};
 use alcedo_uc::hir::{self, Type};
 use alcedo_uc::{Options, Source, check};
 
-/// How often loops go round.
+/// Rounds of a loop.
 pub const ROUNDS: i32 = 1_000_000;
-/// Which number of Fibonacci.
+/// Index of the computed Fibonacci number.
 pub const FIB: i32 = 27;
-/// How many structs there is an average of.
+/// Number of averaged structs.
 pub const ROWS: usize = 100_000;
 
-/// How many steps a vector makes.
+/// Number of steps of a vector.
 pub const VECTORS: i32 = 100_000;
 
 const TEXT: &str = include_str!("robot.uc");
 
 alcedo_reflect::plain_struct! {
-    /// What there is an average of.
+    /// An averaged struct.
     pub struct Row in "/Script/Game.Row" {
         /// A float.
         pub weight: f32,
         /// A whole number.
         pub value: i32,
-        /// Another one.
+        /// A double.
         pub size: f64,
     }
 }
 
-/// The rows of which an average is taken.
+/// Returns the structs of the average.
 pub fn rows() -> Vec<Row> {
     (0..ROWS).map(|at| Row { weight: at as f32 * 0.5, value: at as i32 % 1_000, size: at as f64 }).collect()
 }
@@ -56,10 +56,10 @@ pub struct Stage {
     _machine: Rc<Machine>,
 }
 
-/// Where the thunk of a function comes once its code is loaded.
+/// Cell for the thunk of a function, filled once its code is loaded.
 type Cell = Rc<RefCell<Option<Thunk>>>;
 
-/// The native function that is called.
+/// Declares the native function that scripts call.
 fn add() -> FunctionDecl {
     let mut decl = FunctionDecl::new(
         "add",
@@ -80,7 +80,7 @@ fn property(name: &str, ty: &Type) -> PropertyDecl {
     PropertyDecl::new(name, words.kind()).of_type(&words.path())
 }
 
-/// A class of the text, and where the thunks of its functions come.
+/// Declares a class of the source, and adds cells for the thunks of its functions.
 fn declaration(package: &str, of: &hir::Class, cells: &mut BTreeMap<String, Cell>) -> ClassDecl {
     let mut class = ClassDecl::new(package, &of.name, &of.base, Origin::Script);
     class.properties = of.properties.iter().map(|found| property(&found.name, &found.ty)).collect();
@@ -111,7 +111,7 @@ impl Default for Stage {
 }
 
 impl Stage {
-    /// A world with one robot.
+    /// Creates a world with one robot.
     pub fn new() -> Self {
         let world = World::new();
         ["Engine", "Game", library::PACKAGE].iter().for_each(|package| world.types.declare_package(package));
@@ -163,7 +163,7 @@ impl Stage {
         block.result()
     }
 
-    /// The average of a field of all rows.
+    /// Returns the average of a field of all rows.
     pub fn average(&self, property: Name) -> f32 {
         let function = self.function("average");
         let mut block = ParamBlock::new(function);
@@ -172,7 +172,7 @@ impl Stage {
         block.result_as().expect("a float")
     }
 
-    /// A name.
+    /// Interns a name.
     pub fn name(&self, text: &str) -> Name {
         self.world.names.intern(text)
     }

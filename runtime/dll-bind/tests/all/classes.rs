@@ -1,4 +1,4 @@
-//! Classes of a host whose functions are those of a C library.
+//! Classes of a host whose functions are implemented in a C library.
 
 use std::fs;
 
@@ -96,7 +96,7 @@ fn a_class_that_is_bound_is_final() {
 }
 
 #[test]
-fn what_c_cannot_read_is_refused_when_the_runtime_is_built() {
+fn the_builder_refuses_types_that_c_cannot_read() {
     let fixture = Fixture::new(SOURCE);
     for (import, words) in [
         (DllImport::new("f").param("p", (PropertyKind::BOOL, "")), "p is bool, which C cannot read"),
@@ -104,7 +104,7 @@ fn what_c_cannot_read_is_refused_when_the_runtime_is_built() {
         (DllImport::new("f").returns((PropertyKind::ARRAY, "i32")), "the result is Array(i32)"),
         (DllImport::new("f").param("p", (PropertyKind::ARRAY, "i32")), "give it a fixed length"),
     ] {
-        // Whether there is such a function or not.
+        // Refused even if the library is missing.
         let class = NativeClass::new("Game", "C", "/Script/Core.Object").dll_bind(&fixture.code.open("None"));
         let refused = Runtime::builder().natives(natives(class.import(import))).build();
         let said = refused.err().map(|error| (matches!(error, Error::Bind(_)), error.to_string()));
@@ -113,7 +113,7 @@ fn what_c_cannot_read_is_refused_when_the_runtime_is_built() {
 }
 
 #[test]
-fn the_library_is_closed_with_its_class_and_a_new_host_has_the_rebuilt_one() {
+fn the_library_closes_with_its_class_and_new_hosts_load_rebuilds() {
     let fixture = Fixture::new("");
     let log = fixture.folder.path().join("log");
     let source = |number: i32| {

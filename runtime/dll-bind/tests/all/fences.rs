@@ -1,4 +1,4 @@
-//! With fences an overrun of any size stops at the access, and the last words of the host say whose buffer it was.
+//! With fences an overrun of any size is stopped at the access, and the crash report names the owner of the buffer.
 
 use std::fs;
 use std::process::Command;
@@ -18,7 +18,7 @@ void in_row(player* p, int32_t by) { ((volatile int32_t*)p->row.data)[p->row.max
 void near_before(int32_t* x, int32_t by) { x[-1] = by; }
 ";
 
-/// Which function the host calls.
+/// Selects the function that the host calls.
 const FUNCTION: &str = "ALCEDO_TEST_FENCED";
 
 #[test]
@@ -38,7 +38,7 @@ fn an_overrun_of_any_size_is_stopped_and_named() {
         assert!(!ended.status.success());
         let said = fs::read_to_string(folder.path().join("crash")).unwrap_or_default();
         assert!(said.contains(&format!("\nfence {words}\n")), "{function} {by}: {said}\n{ended:?}");
-        // The report is whole all the same.
+        // The report is complete.
         assert!(said.ends_with("\nend\n"), "{said}");
     }
 }
@@ -66,7 +66,7 @@ fn the_host_that_is_stopped() {
 }
 
 #[test]
-fn what_is_just_before_a_buffer_is_found_after_the_call_with_fences_as_well() {
+fn with_fences_writes_just_before_a_buffer_are_found_after_the_call() {
     let fixture = Fixture::new(SOURCE);
     let import = Import::new("near_before").out_array("x", plain("Array(i32)"), 3).param("by", plain("i32"));
     let function = import.bind(&fixture.code.with_fences().open("Test")).expect("bound");

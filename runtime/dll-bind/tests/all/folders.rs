@@ -1,4 +1,4 @@
-//! The working directory of a call is the folder of its library, and no other thread's.
+//! The working directory of a call is the folder of its library, without an effect on other threads.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn a_call_runs_in_the_folder_unless_it_is_declared_without() {
     let here = Import::new("here").returns(plain("i32"));
     assert_eq!(fixture.call(&here, &[]).0, Some(Value::I32(1)));
     assert_eq!(fixture.call(&here.clone().no_cwd(), &[]).0, Some(Value::I32(0)));
-    // All calls of one folder share a thread, so what one leaves the next one has.
+    // All calls of one folder share a thread, so a directory change persists to the next call.
     let me = Import::new("me").returns(plain("u64"));
     let [one, _] = fixture.bind(&me);
     let call = || one.call(&[]).expect("a call").result;
@@ -34,7 +34,7 @@ fn a_call_runs_in_the_folder_unless_it_is_declared_without() {
 }
 
 #[test]
-fn a_library_that_changes_the_directory_changes_it_for_nobody_else() {
+fn a_directory_change_of_a_library_affects_no_other_thread() {
     let before = std::env::current_dir().expect("one");
     let fixture = Fixture::new(SOURCE);
     fs::write(fixture.folder.path().join("in_user_code"), "").expect("written");
@@ -50,7 +50,7 @@ fn a_library_that_changes_the_directory_changes_it_for_nobody_else() {
 }
 
 #[test]
-fn a_thread_that_resolves_relative_paths_meanwhile_has_no_wrong_answer() {
+fn other_threads_resolve_relative_paths_correctly_during_calls() {
     let fixture = Fixture::new(SOURCE);
     fs::write(fixture.folder.path().join("in_user_code"), "").expect("written");
     let [here, _] = fixture.bind(&Import::new("here").returns(plain("i32")));
@@ -76,7 +76,7 @@ fn a_thread_that_resolves_relative_paths_meanwhile_has_no_wrong_answer() {
 }
 
 #[test]
-fn without_the_folder_a_call_says_so() {
+fn a_call_without_its_folder_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).expect("made");

@@ -1,5 +1,5 @@
-//! A debugger beside a host that calls a library with debug information: a breakpoint in it hits and stands in the C source. The
-//! host is this binary itself, started under gdb as one of its tests.
+//! Debugging a host that calls a library with debug information: a breakpoint in the library hits and shows the C source. The host
+//! is this binary itself, started under gdb as one of its tests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ int32_t twice_in_c(int32_t number) {
 ";
 
 #[test]
-fn a_breakpoint_in_a_library_hits_and_stands_in_its_source() {
+fn a_breakpoint_in_a_library_shows_its_source() {
     let there = Command::new("gdb").arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
         assert!(std::env::var_os("CI").is_none(), "gdb is not installed");
@@ -31,7 +31,7 @@ fn a_breakpoint_in_a_library_hits_and_stands_in_its_source() {
     let folder = tempfile::tempdir().expect("a folder");
     compile(folder.path(), "Debugged", SOURCE);
     let script = folder.path().join("script");
-    // Nobody knows the function before it is bound.
+    // The breakpoint is pending: the library is loaded when the function is bound.
     let steps = "set pagination off\nset confirm off\nset debuginfod enabled off\nset breakpoint pending on\n\
         break twice_in_c\nrun\necho [first]\\n\nbacktrace 1\ninfo args\ncontinue\necho [second]\\n\nbacktrace 1\nkill\nquit\n";
     fs::write(&script, steps).expect("a script");
@@ -45,7 +45,7 @@ fn a_breakpoint_in_a_library_hits_and_stands_in_its_source() {
     for words in ["twice_in_c (number=21)", "Debugged.c:", "number = 21"] {
         assert!(first.contains(words), "{words}:\n{said}");
     }
-    // On the thread of the folder as well as on the caller's.
+    // Breakpoints hit on the thread of the folder as well as on the caller's.
     assert!(second.contains("twice_in_c (number=4)"), "{said}");
 }
 

@@ -1,4 +1,4 @@
-//! A library that breaks every rule, one function for each. The host finds it and goes on.
+//! A library that breaks every rule, with one function for each. The host detects each violation and continues.
 
 use alcedo_dll_bind::{Import, RED_ZONE};
 use alcedo_reflect::property::PropertyType;
@@ -55,17 +55,17 @@ fn each_guard_names_the_function_and_the_parameter() {
     let check = |import: Import, arguments: &[Value], place: &str, words: &str| {
         let said = fixture.broken(&import, arguments);
         assert!(said.contains("`Test`") && said.contains(place) && said.contains(words), "{said}\n{place} {words}");
-        // The host is as it was.
+        // Checks that the host still works.
         let fine = Import::new("fine").param("x", plain("i32")).returns(plain("i32"));
         assert_eq!(fixture.call(&fine, &[Value::I32(41)]).0, Some(Value::I32(42)));
     };
     let of_text = |name: &str| Import::new(name).out("s", plain("String"));
     check(of_text("behind_text"), &[text("abc")], "`s`", "bytes behind its end: it is 8 bytes");
     check(of_text("before_text"), &[text("abc")], "`s`", "2 bytes before its start");
-    // What is only passed is looked at as well.
+    // Parameters without `out` are checked as well.
     check(Import::new("before_text").param("s", plain("String")), &[text("")], "`s`", "before its start");
-    check(of_text("open_text"), &[text("abc")], "`s`", "without a zero at its end, within 4 units");
-    check(of_text("half_text"), &[text("abc")], "`s`", "unit 0 is half of a pair, 0xdc00");
+    check(of_text("open_text"), &[text("abc")], "`s`", "without a terminating zero, within 4 units");
+    check(of_text("half_text"), &[text("abc")], "`s`", "unit 0 is an unpaired surrogate, 0xdc00");
     let row = |name: &str| Import::new(name).out_array("x", plain("Array(i32)"), 3).param("n", plain("i32"));
     for bytes in [1, 2, 4, 63, RED_ZONE as i32] {
         let arguments = [ints(&[1, 2, 3]), Value::I32(bytes)];
@@ -82,12 +82,12 @@ fn each_guard_names_the_function_and_the_parameter() {
         ("moved_row", "`p.row`", "another `data` pointer"),
         ("max_name", "`p.name`", "`max` 100 instead of 5"),
         ("max_row", "`p.row`", "`max` 0 instead of 3"),
-        ("num_name", "`p.name`", "`num` 6, and there is room for 5"),
-        ("num_row", "`p.row`", "`num` 4, and there is room for 3"),
+        ("num_name", "`p.name`", "`num` 6, over the capacity of 5"),
+        ("num_row", "`p.row`", "`num` 4, over the capacity of 3"),
         ("num_below", "`p.row`", "`num` -1"),
         ("num_huge", "`p.row`", "`num` 2147483647"),
-        ("open_name", "`p.name`", "without a zero at its end, within 5 units"),
-        ("half_name", "`p.name`", "unit 0 is half of a pair, 0xd800"),
+        ("open_name", "`p.name`", "without a terminating zero, within 5 units"),
+        ("half_name", "`p.name`", "unit 0 is an unpaired surrogate, 0xd800"),
     ] {
         check(Import::new(name).out("p", player()), &[anna()], place, words);
     }
@@ -97,24 +97,24 @@ fn each_guard_names_the_function_and_the_parameter() {
     for (name, ty, words) in [
         ("null_text", plain("String"), "is a null pointer"),
         ("null_struct", point(), "is a null pointer"),
-        ("half_result", plain("String"), "unit 1 is half of a pair"),
-        ("wild_text", plain("String"), "leads to 0x10, where no memory is"),
-        ("kernel_text", plain("String"), "where no memory is"),
-        ("wild_struct", point(), "leads to 0x8, where no memory is"),
-        ("endless", plain("String"), "without a zero at its end, within"),
+        ("half_result", plain("String"), "unit 1 is an unpaired surrogate"),
+        ("wild_text", plain("String"), "points to 0x10, which is not mapped"),
+        ("kernel_text", plain("String"), "which is not mapped"),
+        ("wild_struct", point(), "points to 0x8, which is not mapped"),
+        ("endless", plain("String"), "without a terminating zero, within"),
     ] {
         check(Import::new(name).returns(ty), &[], "the result", words);
     }
 }
 
 #[test]
-fn an_argument_that_is_not_what_is_declared_is_refused_before_the_call() {
+fn arguments_that_differ_from_the_declaration_are_refused_before_the_call() {
     let fixture = Fixture::new(SOURCE);
     let of_text = || Import::new("open_text").out("s", plain("String"));
     let row = || Import::new("behind_row").out_array("x", plain("Array(i32)"), 3).param("n", plain("i32"));
     let of_player = || Import::new("moved_name").out("p", player());
     for (import, arguments, words) in [
-        (of_text(), vec![text("a\0b")], "has a zero in its text"),
+        (of_text(), vec![text("a\0b")], "contains a zero"),
         (of_text(), vec![Value::I32(1)], "is i32, and String is declared"),
         (of_text(), vec![], "has 0 values, and 1 are declared"),
         (of_text(), vec![text("a"), text("b")], "has 2 values, and 1 are declared"),

@@ -1,4 +1,4 @@
-//! Libraries come and go: missing ones, rebuilt ones, and what runs when one is closed.
+//! Lifetime of libraries: missing ones, rebuilt ones, and code that runs when one is closed.
 
 use std::cell::RefCell;
 use std::fs;
@@ -10,7 +10,7 @@ use alcedo_reflect::value::Value;
 use crate::support::{Fixture, compile, plain, text};
 
 #[test]
-fn what_is_missing_does_nothing_and_gives_zero_values() {
+fn missing_functions_do_nothing_and_return_zero_values() {
     let fixture = Fixture::new("int32_t there(void) { return 1; }");
     let import = |name: &str| {
         let import = Import::new(name).param("a", plain("i32")).out("s", plain("String"));
@@ -25,7 +25,7 @@ fn what_is_missing_does_nothing_and_gives_zero_values() {
         let outcome = function.call(&arguments).expect("a call that does nothing");
         assert_eq!(outcome.result, Some(text("")));
         assert_eq!(outcome.outs, [text("stays"), Value::F32(2.0)]);
-        // What could never be passed is an error all the same.
+        // A call with wrong arguments is an error even without the library.
         assert!(function.call(&[]).is_err());
     }
     let number = Import::new("missing").returns(plain("bool"));
@@ -48,7 +48,7 @@ fn is_mapped(file: &std::path::Path) -> bool {
 }
 
 #[test]
-fn a_rebuilt_library_is_a_new_one_and_the_old_one_ends_with_its_last_function() {
+fn a_rebuilt_library_is_new_and_the_old_closes_after_its_functions() {
     let fixture = Fixture::new("");
     let log = fixture.folder.path().join("log");
     let said = || fs::read_to_string(&log).unwrap_or_default();
@@ -94,17 +94,17 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
     }
     assert_eq!(value, text("ab"));
     let after = alcedo_sys::process::rss_kib().expect("a number");
-    // Other tests of this process run meanwhile.
+    // Other tests of this process run at the same time.
     assert!(after < before + 64 * 1024, "{before} KiB, then {after} KiB");
 }
 
 thread_local! {
-    /// Functions of the library that calls back, and what they gave.
+    /// Function of the library that calls back, and the results of the calls.
     static BACK: RefCell<Option<Imported>> = const { RefCell::new(None) };
     static GIVEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls the function that is running once more, with a longer text.
+/// Calls the running function again, with a longer string.
 extern "C" fn once_more(depth: i32) -> i32 {
     let word = "x".repeat(depth as usize * 100);
     BACK.with_borrow(|back| {
@@ -118,7 +118,7 @@ extern "C" fn once_more(depth: i32) -> i32 {
 }
 
 #[test]
-fn a_function_that_is_called_while_it_runs_has_buffers_of_its_own() {
+fn recursive_calls_have_separate_buffers() {
     let source = "void back(int32_t (*f)(int32_t), int32_t depth, unit* s) { if (depth) f(depth); s[0] = '!'; }";
     let fixture = Fixture::new(source);
     let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
@@ -127,7 +127,7 @@ fn a_function_that_is_called_while_it_runs_has_buffers_of_its_own() {
         assert_eq!(once_more(4), 4);
         assert_eq!(GIVEN.take(), ["1 true", "2 true", "3 true", "4 true"]);
     }
-    // On the thread of the folder, the host is not there.
+    // Calls on the thread of the folder have no access to the host.
     let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
     let [function, _] = fixture.bind(&import);
     let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;
@@ -136,7 +136,7 @@ fn a_function_that_is_called_while_it_runs_has_buffers_of_its_own() {
 }
 
 #[test]
-fn what_is_kept_with_a_library_is_dropped_right_after_it_has_ended() {
+fn values_kept_with_a_library_drop_right_after_it_closes() {
     struct Looks(PathBuf);
     impl Drop for Looks {
         fn drop(&mut self) {

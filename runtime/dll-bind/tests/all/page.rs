@@ -1,4 +1,4 @@
-//! Fences of `runtime/docs/dll-bind.md`, with what they leave out. `tools/tests/pages.rs` finds them here.
+//! Code fences of `runtime/docs/dll-bind.md`, with the omitted lines. Found here by `tools/tests/pages.rs`.
 #![allow(dead_code, reason = "lines of a page, as they are there; `classes.rs` runs their like")]
 
 use std::error::Error;

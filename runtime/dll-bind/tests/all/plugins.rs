@@ -1,5 +1,5 @@
-//! Classes of plugins whose functions are those of a C library: what they declare, call and get back; libraries come and go with
-//! their classes.
+//! Classes of plugins whose functions are implemented in a C library: their declarations, calls and results, and the lifetime of
+//! libraries, which are opened and closed with their classes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -29,7 +29,6 @@ fn host(code: Option<&Path>, library: &Path) -> Runtime {
     runtime
 }
 
-/// Calls a function of a new object of that class.
 fn call(runtime: &Runtime, class: &str, function: &str, arguments: &[Value]) -> (Option<Value>, Vec<Value>) {
     let object = runtime.objects().spawn(&format!("/Script/Game.{class}")).expect("an object");
     let called = runtime.objects().call_with_outs(object, function, arguments);
@@ -47,7 +46,7 @@ fn said(runtime: &Runtime, class: &str, function: &str, argument: &str) -> Strin
 fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     let library = plugin("c-library", &[]);
     let runtime = host(Some(&example_folder()), &library);
-    // By the callers that the attribute makes.
+    // Calls through the functions that the attribute generates.
     let tour = said(&runtime, "TestDll", "tour", "ok, drawrof");
     assert_eq!(tour, "forward ,ko; Vector { x: 1.5, y: -2.0, z: 0.25 }; true 4 Vector { x: 7.0, y: -8.0, z: 0.5 }");
     let packed = said(&runtime, "Zlib", "pack", &"a kingfisher ".repeat(16));
@@ -75,13 +74,13 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     };
     let logged_in = call(&runtime, "StringDll", "login", &[player("Alcedo", "atthis", 7.0, 1.0)]);
     assert_eq!(logged_in, (None, vec![player("Alc", "******", 100.0, 4.0)]));
-    // The array grows between two calls, in the host's hands.
+    // The host grows the array between two calls.
     let primes = |found: &[i32]| structure([("found", ints(found))]);
     let wants = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0, 0]), Value::I32(20)]);
     assert_eq!(wants, (Some(Value::I32(8)), vec![primes(&[2, 3])]));
     let whole = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0; 8]), Value::I32(20)]);
     assert_eq!(whole, (Some(Value::I32(8)), vec![primes(&[2, 3, 5, 7, 11, 13, 17, 19])]));
-    // By name, from anywhere.
+    // By name.
     let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
     let by_name = runtime.calls().call("uf:/Script/Game.TestDll:calls", &[Value::Object(object)]);
     assert_eq!(by_name.expect("a call"), Some(Value::I32(1)));
@@ -105,7 +104,7 @@ fn without_a_library_or_a_folder_calls_do_nothing() {
     }
 }
 
-/// A library that says which one it is, and notes when it ends.
+/// Compiles a library that returns its number, and logs when it is closed.
 fn numbered(folder: &Path, number: i32) {
     let log = folder.join("log");
     let source = format!(
@@ -119,7 +118,7 @@ fn numbered(folder: &Path, number: i32) {
 }
 
 #[test]
-fn a_reload_of_the_class_has_the_rebuilt_library_and_the_old_one_ends() {
+fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     let builds = [1, 2].map(|tag| tagged("c-library", &[], tag));
     let folder = tempfile::tempdir().expect("a folder");
     let ended = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
@@ -129,7 +128,7 @@ fn a_reload_of_the_class_has_the_rebuilt_library_and_the_old_one_ends() {
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
     let turned = || runtime.objects().call_with_outs(object, "call_dll1", &[text("x.")]).expect("a call").1;
     assert_eq!((version(), turned()), (Some(Value::I32(1)), vec![text("1.")]));
-    // A build changes nothing by itself.
+    // A build alone has no effect.
     numbered(folder.path(), 2);
     assert_eq!((version(), ended().as_str()), (Some(Value::I32(1)), ""));
     let mut expected = String::new();
@@ -143,7 +142,7 @@ fn a_reload_of_the_class_has_the_rebuilt_library_and_the_old_one_ends() {
             runtime.unloads().leases().into_iter().filter(|it| it.blocker.owner == "TestDLL of Game.TestDll").count();
         assert_eq!(held, 1, "{:?}", runtime.unloads().leases());
     }
-    // One that fails brings the new library and lets it go again; the old one goes on.
+    // A failing reload opens the new library and closes it again; the old one stays in use.
     numbered(folder.path(), 5);
     let armed = faults::arm(Fault { step: ReloadStep::Enroll, nth: 0, kind: FaultKind::Error });
     assert!(runtime.reload(&[&builds[0]]).expect("a Master").into_result().is_err());
@@ -157,7 +156,7 @@ fn a_reload_of_the_class_has_the_rebuilt_library_and_the_old_one_ends() {
 }
 
 thread_local! {
-    /// The host of the test on this thread, and what it loads while C calls back.
+    /// Host of the test on this thread, and the library that it loads while C calls back.
     static CALLED_BACK: RefCell<Option<(Rc<Runtime>, PathBuf)>> = const { RefCell::new(None) };
     static HELD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -172,12 +171,12 @@ extern "C" fn reload_meanwhile() -> i32 {
 }
 
 #[test]
-fn a_class_that_is_reloaded_while_c_calls_back_keeps_its_library_until_c_has_returned() {
+fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     let builds = [1, 2].map(|tag| tagged("c-library", &[], tag));
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
     let ended = || fs::read_to_string(&log).unwrap_or_default();
-    // The address comes in two halves.
+    // The address is passed in two halves.
     let source = |number: i32| {
         format!(
             "#include <stdio.h>\nstatic int32_t (*hook)(void);\n\
@@ -199,7 +198,7 @@ fn a_class_that_is_reloaded_while_c_calls_back_keeps_its_library_until_c_has_ret
     compile(folder.path(), "TestDLL", &source(2));
     CALLED_BACK.set(Some((Rc::clone(&runtime), builds[1].clone())));
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
-    // The old library has finished its call, and is gone then.
+    // The old library finishes its call, and is closed afterwards.
     let first = version();
     assert_eq!(first, Some(Value::I32(11)), "{:?}", HELD.take());
     let held = HELD.take();

@@ -1,5 +1,5 @@
-//! Random signatures: each is written as C, compiled, bound and called both ways. The C function gives back what it was
-//! given, mixed, so that a value in a wrong place shows.
+//! Random signatures: each is written as C, compiled, bound and called both ways. The C function returns its arguments, modified,
+//! so that a value in a wrong location is detected.
 
 use std::fmt::Write as _;
 
@@ -34,13 +34,13 @@ fn number(dice: &mut Dice, name: &str) -> Value {
         "i32" => Value::I32(bits as i32),
         "u64" => Value::U64(bits),
         "i64" => Value::I64(bits as i64),
-        // Not as bits: a signaling NaN is another one when it was in a register of older processors.
+        // Not from bits: a signaling NaN changes in a register of older processors.
         "f32" => Value::F32(bits as i32 as f32 / 7.0),
         _ => Value::F64(bits as i64 as f64 / 7.0),
     }
 }
 
-/// The next of a kind: what C makes of each number.
+/// Returns the result of the C function for this number.
 fn next(value: &Value) -> Value {
     match value {
         Value::U8(x) => Value::U8(x.wrapping_add(1)),
@@ -62,7 +62,7 @@ fn next(value: &Value) -> Value {
     }
 }
 
-/// One signature: its C source, its declaration, arguments, and what a call gives.
+/// A signature: its C source, its declaration, arguments, and expected results.
 struct Case {
     source: String,
     import: Import,
@@ -72,7 +72,7 @@ struct Case {
     outs: Vec<Value>,
 }
 
-/// A type that lies in memory: how C declares a variable of it, how C makes it the next, its value.
+/// A type in memory: its C declaration, the C code that modifies it, and its value.
 struct Lying {
     ty: PropertyType,
     declared: String,
@@ -189,7 +189,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
             continue;
         }
         let Lying { ty, declared, next: code, value, len, types: own } = lying(dice, at, param, &mut extents);
-        // A number by reference is always one that may be written.
+        // A number by reference is always an out parameter.
         let is_out = dice.roll(2) == 0 || !matches!(value, Value::Array(_) | Value::Text(_) | Value::Struct(_));
         import = match (is_out, len) {
             (true, None) => import.out(&name, ty),
@@ -208,7 +208,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
     if dice.roll(2) == 0 {
         import = import.no_cwd();
     }
-    // The result is one of the numbers, the next of it.
+    // The result is one of the numbers, modified.
     let given = (!by_value.is_empty() && dice.roll(4) > 0).then(|| by_value.swap_remove(dice.roll(by_value.len())));
     let (returns, result) = match given {
         Some((words, c, name, value)) => {
@@ -228,7 +228,7 @@ fn random_signatures_agree_with_c_both_ways() {
     const CASES: usize = 400;
     let mut dice = Dice(0x1234_5678_9abc_def1);
     let cases: Vec<_> = (0..CASES).map(|at| case(&mut dice, at)).collect();
-    // Signed numbers may wrap around here.
+    // Makes overflow of signed integers wrap.
     let source: String = cases.iter().map(|case| case.source.as_str()).collect();
     let fixture = Fixture::new(&format!("#pragma GCC optimize (\"wrapv\")\n{source}"));
     let mut shells = 0;

@@ -1,5 +1,5 @@
-//! Classes in text that are bound to a C library: the class of the page that this models, as it is written there, in the sample engine,
-//! whose vector is of doubles; and a script that calls it.
+//! Script classes that are bound to a C library: the class of the documentation page that this feature follows, unchanged, in the
+//! sample engine, whose vector has doubles; and a script that calls it.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use alcedo_runtime::{Canary, LeaseKind, ObjectHandle, Runtime};
 
 use crate::support::{compile, compile_cpp, ints, structure, text};
 
-/// As the page has it.
+/// Unchanged from the documentation page.
 const PAGE: &str = "class TestDLLPlayerController extends PlayerController
    DLLBind(TestDLL);
 
@@ -145,7 +145,7 @@ fn without_the_library_the_class_is_there_and_its_functions_do_nothing() {
 }
 
 #[test]
-fn nobody_extends_such_a_class() {
+fn bound_classes_cannot_be_extended() {
     let dir = tempfile::tempdir().expect("a folder");
     let package = dir.path().join("Demo");
     fs::create_dir(&package).expect("made");
@@ -157,7 +157,7 @@ fn nobody_extends_such_a_class() {
 }
 
 #[test]
-fn a_package_that_is_bound_to_a_library_goes_at_once_in_a_reload_and_in_an_unload() {
+fn a_bound_package_unmaps_immediately_in_a_reload_and_an_unload() {
     let scene = scene(&[("TestDLLPlayerController.uc", PAGE)], true);
     let _player = spawn(&scene, "/Script/Demo.TestDLLPlayerController");
     let file = scene._dir.path().join("Demo/TestDLLPlayerController.uc");
@@ -172,7 +172,7 @@ fn a_package_that_is_bound_to_a_library_goes_at_once_in_a_reload_and_in_an_unloa
     assert!(unload.parked.is_empty(), "{end}");
 }
 
-/// C++ of the page without its comments; `page.h` replaces the Windows headers.
+/// C++ of the documentation page without its comments; `page.h` replaces the Windows headers.
 const PAGE_CODE: &str = r#"extern "C"
 {
    struct FVector
@@ -214,7 +214,7 @@ const PAGE_CODE: &str = r#"extern "C"
 "#;
 
 #[test]
-fn the_cpp_of_the_page_runs_unchanged_with_the_vector_of_the_sample_engine() {
+fn the_cpp_of_the_page_runs_unchanged_with_the_engine_vector() {
     let class = format!("{PAGE}dllimport final function string LastMessage();\n");
     let scene = scene_with(&[("TestDLLPlayerController.uc", &class)], |code| {
         let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page.h");
@@ -244,7 +244,7 @@ fn the_cpp_of_the_page_runs_unchanged_with_the_vector_of_the_sample_engine() {
 }
 
 #[test]
-fn a_bool_result_of_a_script_has_its_stated_width_and_without_one_no_ambiguous_value_passes() {
+fn bool_results_have_the_stated_width_or_refuse_ambiguous_values() {
     let class = "class Bools extends Actor DLLBind(Bools);\n\
         dllimport bool8 final function bool One(int word);\n\
         dllimport bool32 final function bool Four(int word);\n\
@@ -275,7 +275,7 @@ fn a_bool_result_of_a_script_has_its_stated_width_and_without_one_no_ambiguous_v
     }
 }
 
-/// Imports that C cannot serve, each with the line and the reason that the host and `check` report.
+/// Imports that C cannot implement, each with the line and the reason that the host and `check` report.
 const UNREADABLE: &str = "class Wrong extends Actor DLLBind(Wrong);\n\
     dllimport final function Turn(rotator r);\n\
     dllimport final function Names(name n);\n\

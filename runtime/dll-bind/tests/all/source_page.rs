@@ -1,4 +1,4 @@
-//! The three calls of the page that this models, as they are written there, but without message boxes.
+//! The three calls of the documentation page that this feature follows, unchanged except for message boxes.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;
@@ -30,7 +30,7 @@ fn vector(x: f32, y: f32, z: f32) -> Value {
 }
 
 #[test]
-fn the_three_calls_do_what_the_page_says() {
+fn the_three_calls_match_the_page() {
     let fixture = Fixture::new(SOURCE);
     let vector_type = || ty(&[("Vector", &[("x", "f32"), ("y", "f32"), ("z", "f32")])], "/Script/Test.Vector");
     let one = Import::new("CallDLL1").out("s", plain("String"));

@@ -1,4 +1,4 @@
-//! A folder with libraries that are compiled from C, and types from words.
+//! A folder of libraries that are compiled from C, and types from specifiers.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 use tempfile::TempDir;
 
-/// What every C source begins with.
+/// Start of every C source.
 pub(crate) const PRELUDE: &str = "
 #include <stdint.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ impl Fixture {
     pub(crate) fn new(source: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         compile(folder.path(), "Test", source);
-        // SAFETY: the sources in these tests are what their declarations say, or break rules that are looked for.
+        // SAFETY: the sources in these tests match their declarations, or break rules that the tests check.
         let code = unsafe { UserCode::at(folder.path()) };
         Self { folder, code }
     }
@@ -69,7 +69,7 @@ impl Fixture {
             .map(|code| import.clone().bind(&code.open("Test")).expect("it can be bound"))
     }
 
-    /// Calls it both ways, and with fences, which all give the same.
+    /// Calls a function both ways and with fences, and checks that the results are equal.
     pub(crate) fn call(&self, import: &Import, arguments: &[Value]) -> (Option<Value>, Vec<Value>) {
         let [one, two] = self.bind(import).map(|function| function.call(arguments).expect("a call"));
         let fenced = import.clone().bind(&self.code.with_fences().open("Test")).expect("it can be bound");
@@ -78,7 +78,7 @@ impl Fixture {
         (one.result, one.outs)
     }
 
-    /// What is wrong with a call, which both ways find.
+    /// Returns the error of a call, and checks that it is equal both ways.
     pub(crate) fn broken(&self, import: &Import, arguments: &[Value]) -> String {
         let [one, two] =
             self.bind(import).map(|function| function.call(arguments).expect_err("a broken rule").to_string());
@@ -88,7 +88,7 @@ impl Fixture {
     }
 }
 
-/// Structs by their fields, and the type of these words, which may name them and those before: `/Script/Test.Name`.
+/// Returns the type of a specifier, which may name the declared structs: `/Script/Test.Name`. Structs may name earlier ones.
 pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], words: &str) -> PropertyType {
     let world = World::new();
     world.types.declare_package("Test");
@@ -104,7 +104,7 @@ pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], words: &str) -> PropertyTy
     PropertyType::parse(words, &world.types).unwrap_or_else(|error| panic!("{words}: {error}"))
 }
 
-/// A type without structs.
+/// Returns a type without structs.
 pub(crate) fn plain(words: &str) -> PropertyType {
     ty(&[], words)
 }

@@ -1,12 +1,12 @@
-//! Every row of the type table, in and out, with values at the edges.
+//! Every line of the type table, in and out, with values at the edges.
 
 use alcedo_dll_bind::{Import, Layouts, Route};
 use alcedo_reflect::value::Value;
 
 use crate::support::{Fixture, ints, plain, structure, text, ty};
 
-/// A function for each kind of number: one that gives its argument back, one that writes to an out parameter, one that sums
-/// an array, one that doubles an array.
+/// Returns C functions for a number type: one that returns its argument, one that writes to an out parameter, one that sums an
+/// array, one that doubles an array.
 fn numbers(c: &str, name: &str) -> String {
     format!(
         "{c} id_{name}({c} x) {{ return x; }}\n\
@@ -17,7 +17,7 @@ fn numbers(c: &str, name: &str) -> String {
 }
 
 #[test]
-fn numbers_go_and_come_by_value_by_reference_and_in_rows() {
+fn numbers_pass_by_value_by_reference_and_in_arrays() {
     let kinds = [
         ("u8", "uint8_t"),
         ("i8", "int8_t"),
@@ -48,7 +48,7 @@ fn numbers_go_and_come_by_value_by_reference_and_in_rows() {
             assert_eq!(fixture.call(&sum, &[of([1, 2, 3])]), (Some(Value::$variant(6 as _)), vec![]));
             let twice = Import::new(concat!("twice_", $name)).out_array("x", row(), 3);
             assert_eq!(fixture.call(&twice, &[of([1, 2, 60])]), (None, vec![of([2, 4, 120])]));
-            // An array that is only passed is a copy.
+            // An array without `out` is passed as a copy.
             let twice = Import::new(concat!("twice_", $name)).array("x", row(), 3);
             assert_eq!(fixture.call(&twice, &[of([1, 2, 60])]), (None, vec![]));
         )*};
@@ -77,7 +77,7 @@ fn a_bool_is_returned_as_four_bytes_or_as_one() {
     for (given, expected) in [(0, false), (1, true), (256, true), (u32::MAX, true)] {
         assert_eq!(fixture.call(&wide, &[Value::U32(given)]).0, Some(Value::Bool(expected)));
     }
-    // A C++ `bool` fills one byte of the register; what is above it is anything.
+    // A C++ `bool` fills one byte of the register; the other bytes are undefined.
     let byte = Import::new("dirty").param("x", plain("u32")).returns_bool8();
     for (given, expected) in [(0, false), (1, true)] {
         assert_eq!(fixture.call(&byte, &[Value::U32(given)]).0, Some(Value::Bool(expected)));
@@ -85,7 +85,7 @@ fn a_bool_is_returned_as_four_bytes_or_as_one() {
 }
 
 #[test]
-fn texts_go_and_come_as_utf_16() {
+fn strings_pass_as_utf_16() {
     let fixture = Fixture::new(
         "int32_t len(unit* s) { int32_t n = 0; while (s[n]) n++; return n; }\n\
          void shorten(unit* s) { if (s[0]) s[len(s) / 2] = 0; }\n\
@@ -175,7 +175,7 @@ fn a_library_overrides_the_width_of_floats_that_its_folder_states() {
 }
 
 #[test]
-fn texts_and_arrays_in_structs_have_length_and_capacity() {
+fn strings_and_arrays_in_structs_have_length_and_capacity() {
     let fixture = Fixture::new(
         "typedef struct { text name; struct { int32_t* data; int32_t num, max; } row;\n\
              struct { text* data; int32_t num, max; } names; uint8_t level; } player;\n\
@@ -202,7 +202,7 @@ fn texts_and_arrays_in_structs_have_length_and_capacity() {
     assert_eq!(fixture.call(&change, &[player("", &[], &[])]).1, [player("", &[], &[])]);
     let clear = Import::new("clear").out("p", ty());
     assert_eq!(fixture.call(&clear, &[player("Anna", &[1, 2], &["ab"])]).1, [player("", &[], &[])]);
-    // The host makes room between calls: a longer array goes in.
+    // The host reserves capacity for each call: a longer array is passed.
     assert_eq!(fixture.call(&change, &[player("", &[0; 100], &[])]).1, [player("", &[42], &[])]);
 }
 

@@ -1,4 +1,4 @@
-//! Calls of plain numbers by Rust types give what calls with values give, and no other types are taken.
+//! Calls of plain numbers by Rust types return the results of calls with values, and other types are refused.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;
@@ -74,7 +74,7 @@ fn other_types_than_the_declared_ones_are_refused() {
 }
 
 #[test]
-fn a_call_with_values_of_the_same_function_goes_on_beside() {
+fn calls_with_values_and_typed_calls_work_together() {
     let fixture = Fixture::new(SOURCE);
     let add = Import::new("add").param("a", plain("i32")).param("b", plain("i32")).returns(plain("i32")).no_cwd();
     let add = add.bind(&fixture.code.open("Test")).expect("bound");

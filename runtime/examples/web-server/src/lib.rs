@@ -1,9 +1,9 @@
-//! What the server of this example answers, and who computes it. There are two ways from a handler into a plugin:
+//! Routes of the example server. A handler can call a plugin in two ways:
 //!
-//! * A function of a **Slim** is called right where the handler runs, on any thread. It has no objects; its code can be
-//!   replaced between any two calls.
-//! * An **object** lives on the game thread, and its state outlives the code of its class. A handler posts a closure there
-//!   and awaits the answer; the game thread sleeps until something is posted.
+//! * A function of a **Slim** is called on the thread of the handler. It has no objects; its code can be replaced between any two
+//!   calls.
+//! * An **object** belongs to the game thread, and its state outlives the code of its class. A handler posts a closure to that
+//!   thread and awaits the answer; the game thread sleeps until a closure is posted.
 
 use std::time::{Duration, Instant};
 
@@ -15,32 +15,32 @@ use axum::{Router, serve};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// The class of the book that guests sign, of the plugin `server-handler`.
+/// The class of the guest book, in the plugin `server-handler`.
 pub const BOOK: &str = "/Script/Game.Guestbook";
 
-/// A game thread without work looks this often whether a file has changed or the process is to end.
+/// Interval at which an idle game thread checks for changed files and for the end of the process.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What handlers share. A clone is another handle to the same.
+/// Shared state of the handlers. A clone refers to the same state.
 #[derive(Clone)]
 pub struct Handlers {
     render: ContextFunction,
     game: Poster,
 }
 
-/// What a handler answers: a line, or why there is none.
+/// Answer of a handler: a line, or status and reason of an error.
 type Answer = Result<String, (StatusCode, String)>;
 
 impl Handlers {
-    /// Handlers that call `render` of the plugin `reports`, and objects by way of `game`.
+    /// Creates handlers that call `render` of the plugin `reports`, and objects through `game`.
     pub fn new(render: ContextFunction, game: Poster) -> Self {
         Self { render, game }
     }
 
-    /// Answers requests that come to `listener` until `end` is there.
+    /// Answers requests on `listener` until `end` completes.
     ///
     /// # Errors
-    /// What the system says of the listener.
+    /// Returns errors of the listener.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -51,7 +51,7 @@ impl Handlers {
     }
 }
 
-/// Runs on the thread of the server: a plugin function that takes long belongs into `spawn_blocking`.
+/// Runs on the thread of the server: call a slow plugin function in `spawn_blocking`.
 async fn report(State(handlers): State<Handlers>, Path(whom): Path<String>) -> Answer {
     let answer = handlers.render.call(&[Value::Text(whom), Value::U32(1)]);
     line(answer.map_err(|error| error.to_string()))
@@ -60,7 +60,7 @@ async fn report(State(handlers): State<Handlers>, Path(whom): Path<String>) -> A
 async fn sign(State(handlers): State<Handlers>, Path(name): Path<String>) -> Answer {
     let (answer, answered) = oneshot::channel();
     let sign = move |host: &Runtime| {
-        // Nobody waits any more where the client has gone.
+        // The receiver is gone if the client has disconnected.
         let _gone = answer.send(signed(host, name));
     };
     let gone = || (StatusCode::SERVICE_UNAVAILABLE, "the server is about to end".to_owned());
@@ -73,7 +73,7 @@ async fn sign(State(handlers): State<Handlers>, Path(name): Path<String>) -> Ans
 fn line(answer: Result<Option<Value>, String>) -> Answer {
     match answer {
         Ok(Some(Value::Text(line))) => Ok(line),
-        Ok(other) => Err((StatusCode::INTERNAL_SERVER_ERROR, format!("{other:?} is no line"))),
+        Ok(other) => Err((StatusCode::INTERNAL_SERVER_ERROR, format!("{other:?} is not a line"))),
         Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, error)),
     }
 }
@@ -82,7 +82,7 @@ fn signed(host: &Runtime, name: String) -> Result<Option<Value>, String> {
     host.objects().call(book(host)?, "sign", &[Value::Text(name)]).map_err(|error| error.to_string())
 }
 
-/// The book, made where there is none. By name, so that it is the same one in a world that was saved and loaded.
+/// Returns the book, creating it if needed. Looked up by name, so that a world that was saved and loaded has the same book.
 fn book(host: &Runtime) -> Result<ObjectHandle, String> {
     const NAME: &str = "book";
     if let Some(book) = host.objects().find_in(ObjectHandle::NONE, NAME) {
@@ -93,8 +93,7 @@ fn book(host: &Runtime) -> Result<ObjectHandle, String> {
     Ok(book)
 }
 
-/// The game thread of a server: it sleeps until a handler has posted something, and goes on until `is_over`. `told` hears
-/// every reload.
+/// Runs the game thread of a server until `is_over`: sleeps until a handler posts a closure. Calls `told` for every reload.
 pub fn run_game_thread(host: &Runtime, is_over: impl Fn() -> bool, told: impl Fn(&Reload)) {
     let mut last = Instant::now();
     while !is_over() {

@@ -1,4 +1,4 @@
-//! A web server whose handlers are plugin functions, replaced while it answers.
+//! A web server whose handlers are plugin functions, replaced while it runs.
 //!
 //! `cargo run -p web-server -- libreports.so libserver_handler.so`, then `curl localhost:8080/report/me` and
 //! `curl -X POST localhost:8080/guests/me`.
@@ -17,7 +17,7 @@ use web_server::{Handlers, run_game_thread};
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
-    // From here on new code is tried in a process of its own before it gets into this one.
+    // New code is first tried in a canary process, which starts here.
     alcedo_runtime::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -36,17 +36,17 @@ fn run() -> Result<(), Failure> {
     let address: SocketAddr = arguments.next().as_deref().unwrap_or("127.0.0.1:8080").parse()?;
     let (reports, handler) = (std::path::absolute(reports)?, std::path::absolute(handler)?);
 
-    // What has objects: the Master, on this thread, which becomes the game thread.
+    // Module with objects: loaded in the Master, on this thread, which becomes the game thread.
     let host = Runtime::builder().package("Game").build()?;
     host.create_master(&[handler])?;
     host.watch()?;
 
-    // What has none: a Slim, called and replaced on any thread.
+    // Module without objects: loaded in a Slim, called and replaced on any thread.
     let slim = host.contexts().create_slim("reports")?;
     slim.load_path(&reports)?;
     let _watch = SlimWatch::start(&slim, &reports, |outcome| match outcome {
         Ok(old) => eprintln!("[reports] new code answers; {}", old.subject()),
-        Err(error) => eprintln!("[reports] the old code goes on: {}", printable(&error.to_string())),
+        Err(error) => eprintln!("[reports] the old code stays in use: {}", printable(&error.to_string())),
     })?;
 
     let handlers = Handlers::new(slim.function("Report", "render", "String, u32 -> String")?, host.post_handle());

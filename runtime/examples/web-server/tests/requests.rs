@@ -1,5 +1,4 @@
-//! Requests over real sockets while the code that answers them is replaced: none fails, and what the book counts is what
-//! was asked for.
+//! Sends requests over real sockets while the called code is replaced. No request fails, and the book counts every request.
 
 #[path = "../../../tests/support/builds.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
@@ -26,18 +25,18 @@ use web_server::{Handlers, run_game_thread};
 
 const REQUESTS: u64 = 20_000;
 const RELOADS: u64 = 20;
-/// So many are under way at once.
+/// Number of concurrent clients.
 const CLIENTS: u64 = 8;
-/// Between two looks at how far the requests are.
+/// Interval of checks of the progress.
 const NAP: Duration = Duration::from_micros(200);
-/// Nothing that works waits so long.
+/// Timeout that no working server reaches.
 const LONG: Duration = Duration::from_secs(60);
 
 fn library(package: &str, build: u64) -> PathBuf {
     builds::tagged(package, &[], build % 2 + 1)
 }
 
-/// How many answers each build gave.
+/// Number of answers by each build.
 type Tally = BTreeMap<String, u64>;
 
 struct Client {
@@ -53,7 +52,7 @@ impl Client {
         Self { connection, address }
     }
 
-    /// The line that is answered. Anything else fails the test, a status that is no success included.
+    /// Returns the line of the answer. Fails the test on anything else, including an error status.
     async fn ask(&mut self, method: Method, path: &str) -> String {
         let request = Request::builder().method(method).uri(path).header("host", self.address.to_string());
         let request = request.body(Empty::new()).expect("a request");
@@ -69,7 +68,7 @@ impl Client {
     }
 }
 
-/// Sends all requests, so many at once, and counts in `done` those that were answered.
+/// Sends all requests, from all clients, and counts the answered ones in `done`.
 async fn ask_all(address: SocketAddr, method: Method, path: &'static str, done: Arc<AtomicU64>) -> Tally {
     let clients = (0..CLIENTS).map(|_| {
         let (method, done) = (method.clone(), Arc::clone(&done));
@@ -93,7 +92,7 @@ async fn ask_all(address: SocketAddr, method: Method, path: &'static str, done: 
     all
 }
 
-/// Serves `handlers` on a thread of its own, and there sends all requests. The tally, when they are answered.
+/// Serves `handlers` on a thread of its own, and sends all requests from there. Returns the counts of the answers.
 fn serve(handlers: Handlers, method: Method, path: &'static str, done: Arc<AtomicU64>) -> thread::JoinHandle<Tally> {
     thread::spawn(move || {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime");
@@ -126,8 +125,8 @@ fn assert_all_answered(tally: &Tally) {
     assert!(tally.len() == 2 && tally.values().all(|count| *count > 0), "both builds answered: {tally:?}");
 }
 
-/// Waits until so much of the requests is answered that it is time for this reload: they are spread over the requests,
-/// however fast the machine is.
+/// Waits for the number of answered requests at which this reload is due: reloads are spread over the requests, however fast the
+/// machine is.
 fn wait_for_share(reload: u64, done: &AtomicU64, server: &thread::JoinHandle<Tally>) {
     while done.load(Ordering::Acquire) < reload * REQUESTS / (RELOADS + 1) && !server.is_finished() {
         thread::sleep(NAP);
@@ -138,7 +137,7 @@ fn wait_for_share(reload: u64, done: &AtomicU64, server: &thread::JoinHandle<Tal
 fn through_a_slim_no_request_fails_while_its_code_is_replaced() {
     let host = Runtime::builder().package("Game").build().unwrap_or_else(|error| panic!("{error}"));
     let slim = slim(&host);
-    // Built before the first request: they are not asked for while a library is built.
+    // Built before the first request, so that no request waits for a build.
     let builds = [0, 1].map(|build| library("reports", build));
     let done = Arc::new(AtomicU64::new(0));
     let server = serve(handlers(&host, &slim), Method::GET, "/report/somebody", Arc::clone(&done));
@@ -151,7 +150,7 @@ fn through_a_slim_no_request_fails_while_its_code_is_replaced() {
 }
 
 #[test]
-fn through_the_game_thread_no_request_fails_and_the_book_counts_on_over_reloads() {
+fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
     let host = Runtime::builder().package("Game").build().unwrap_or_else(|error| panic!("{error}"));
     let builds = [0, 1].map(|build| library("server-handler", build));
     host.create_master(&builds[..1]).unwrap_or_else(|error| panic!("{error}"));
@@ -159,14 +158,14 @@ fn through_the_game_thread_no_request_fails_and_the_book_counts_on_over_reloads(
     let done = Arc::new(AtomicU64::new(0));
     let is_over = Arc::new(AtomicBool::new(false));
     let server = serve(handlers(&host, &slim), Method::POST, "/guests/somebody", Arc::clone(&done));
-    // Another thread asks for the reloads, as a build tool does; the game thread sleeps until something is posted.
+    // Another thread requests the reloads, as a build tool does; the game thread sleeps until a closure is posted.
     let (poster, finished) = (host.post_handle(), Arc::clone(&is_over));
     let reloads = Arc::new(AtomicU64::new(0));
     let reloaded = Arc::clone(&reloads);
     let tally = thread::spawn(move || {
         for reload in 1..=RELOADS {
             wait_for_share(reload, &done, &server);
-            // Two requests at one safe point would be one reload.
+            // Two reload requests at one safe point would be one reload.
             while reloaded.load(Ordering::Acquire) + 1 < reload && !server.is_finished() {
                 thread::sleep(NAP);
             }

@@ -67,7 +67,7 @@ impl Maker {
         });
         let site = self.code.calls.len();
         if site > usize::from(u16::MAX) {
-            self.refuse("it makes more calls than bytecode can count: make it two functions".to_owned());
+            self.refuse("it has too many calls for bytecode: make it two functions".to_owned());
         }
         self.code.calls.push(CallSite { callee, args, to: target });
         self.emit(Ins::Call { site: site as u16 });

@@ -150,7 +150,7 @@ impl Maker {
         let FunctionCode { result, registers, places, calls, code, lines, .. } = &mut self.code;
         #[expect(
             clippy::drain_collect,
-            reason = "copies as long as they are: the vectors here serve the next function"
+            reason = "copies to exact length: the vectors are reused for the next function"
         )]
         let code = FunctionCode {
             path: format!("{class}:{}", function.name),
@@ -206,7 +206,7 @@ impl Maker {
     fn register(&mut self, register: Register) -> Reg {
         let at = self.code.registers.len();
         if at >= usize::from(u16::MAX) {
-            self.refuse("it has more variables and steps than there are registers: make it two functions".to_owned());
+            self.refuse("it has more variables and steps than registers: make it two functions".to_owned());
             return 0;
         }
         self.code.registers.push(register);

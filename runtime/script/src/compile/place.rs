@@ -84,7 +84,7 @@ impl Maker {
         }
         let at = self.code.places.len();
         if at > usize::from(u16::MAX) {
-            self.refuse("it names more places than bytecode can count: make it two functions".to_owned());
+            self.refuse("it has too many places for bytecode: make it two functions".to_owned());
         }
         self.places.insert(place.clone(), at as u16);
         self.code.places.push(place.clone());

@@ -27,83 +27,107 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     let item = || any_item("item");
     let index = || param::<i32>("index");
     vec![
-        custom("array_add", "One more element; where it is.", ITEM, vec![out(target()), item(), result::<i32>()], add),
+        custom(
+            "array_add",
+            "Adds an element at the end and returns its index.",
+            ITEM,
+            vec![out(target()), item(), result::<i32>()],
+            add,
+        ),
         custom(
             "array_append",
-            "All elements of another array behind the last.",
+            "Appends all elements of another array.",
             TWO,
             vec![out(target()), any_array("source_array")],
             append,
         ),
-        custom("array_insert", "An element at a place.", ITEM, vec![out(target()), item(), index()], insert),
-        custom("array_remove", "The element at a place goes.", ARRAY, vec![out(target()), index()], remove),
+        custom("array_insert", "Inserts an element at an index.", ITEM, vec![out(target()), item(), index()], insert),
+        custom("array_remove", "Removes the element at an index.", ARRAY, vec![out(target()), index()], remove),
         custom(
             "array_remove_item",
-            "All equal elements go; whether there were any.",
+            "Removes all equal elements; returns true if there were any.",
             ITEM,
             vec![out(target()), item(), result::<bool>()],
             remove_item,
         ),
-        custom("array_clear", "All elements go.", ARRAY, vec![out(target())], clear),
-        custom("array_resize", "So many elements.", ARRAY, vec![out(target()), param::<i32>("size")], resize),
-        custom("array_shuffle", "The same elements in any order.", ARRAY, vec![out(target())], shuffle),
+        custom("array_clear", "Removes all elements.", ARRAY, vec![out(target())], clear),
+        custom(
+            "array_resize",
+            "Changes the length of an array.",
+            ARRAY,
+            vec![out(target()), param::<i32>("size")],
+            resize,
+        ),
+        custom("array_shuffle", "Shuffles the elements.", ARRAY, vec![out(target())], shuffle),
         custom(
             "array_sort_by",
-            "Structs in the order of a field, found by the name it is shown with, then by its name. Equal ones stay in their order.",
+            "Sorts structs by a field, found by display name, then by name. The sort is stable.",
             ARRAY,
             vec![out(target()), param::<Name>("property"), param::<bool>("descending").with_default("false")],
             sort_by,
         ),
-        custom("array_length", "How many elements.", ARRAY, vec![target(), result::<i32>()], length),
+        custom("array_length", "Returns the number of elements.", ARRAY, vec![target(), result::<i32>()], length),
         custom(
             "array_last_index",
-            "Where the last element is; -1 without one.",
+            "Returns the index of the last element, or -1.",
             ARRAY,
             vec![target(), result::<i32>()],
             last_index,
         ),
         custom(
             "array_find",
-            "Where the first equal element is; -1 without one.",
+            "Returns the index of the first equal element, or -1.",
             ITEM,
             vec![target(), item(), result::<i32>()],
             find,
         ),
         custom(
             "array_contains",
-            "Whether there is an equal element.",
+            "Returns true if an equal element exists.",
             ITEM,
             vec![target(), item(), result::<bool>()],
             contains,
         ),
         custom(
             "array_is_valid_index",
-            "Whether there is an element at a place.",
+            "Returns true if an index is in range.",
             ARRAY,
             vec![target(), index(), result::<bool>()],
             is_valid_index,
         ),
-        custom("array_is_empty", "Whether there is no element.", ARRAY, vec![target(), result::<bool>()], is_empty),
+        custom(
+            "array_is_empty",
+            "Returns true if the array is empty.",
+            ARRAY,
+            vec![target(), result::<bool>()],
+            is_empty,
+        ),
         custom(
             "array_swap",
-            "Exchanges the elements at two places.",
+            "Exchanges the elements at two indices.",
             ARRAY,
             vec![out(target()), param::<i32>("first"), param::<i32>("second")],
             swap,
         ),
-        custom("array_reverse", "The elements from the last to the first.", ARRAY, vec![out(target())], reverse),
-        custom("array_get", "The element at a place.", RESULT, vec![target(), index(), any_item(RESULT_NAME)], get),
+        custom("array_reverse", "Reverses the order of the elements.", ARRAY, vec![out(target())], reverse),
+        custom(
+            "array_get",
+            "Returns the element at an index.",
+            RESULT,
+            vec![target(), index(), any_item(RESULT_NAME)],
+            get,
+        ),
         custom(
             "array_set",
-            "Overwrites the element at a place; where there is none, the array grows if that is wanted.",
+            "Overwrites the element at an index; grows the array if needed and `size_to_fit` is set.",
             ITEM,
             vec![out(target()), index(), item(), param::<bool>("size_to_fit").with_default("false")],
             set,
         ),
         custom(
             "array_numeric_property_average",
-            "The average of a number, or of an enum's number, over the structs of an array: the field is found by the name it is shown \
-             with, then by its name. 0 for an empty array.",
+            "Returns the average of a numeric or enum field over the structs of an array. The field is found by display name, \
+             then by name. 0 for an empty array.",
             ARRAY,
             vec![target(), param::<Name>("property"), result::<f32>()],
             average,
@@ -123,11 +147,11 @@ fn row_size(frame: &Frame<'_>, target: Param) -> usize {
 }
 
 fn rows(at: Ptr<'_>) -> Rows<'_> {
-    array_ref(at).expect("it was stepped to as an array")
+    array_ref(at).expect("checked to be an array")
 }
 
 fn rows_mut<'f>(frame: &'f mut Frame<'_>, target: Param) -> Result<RowsMut<'f>, CallError> {
-    Ok(array(frame.value_mut(target)?).expect("it was stepped to as an array"))
+    Ok(array(frame.value_mut(target)?).expect("checked to be an array"))
 }
 
 fn add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -141,7 +165,7 @@ fn add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result<(), CallError> {
     check_item(frame, target, item)?;
     let (to, from) = frame.value_mut_and(target, item)?;
-    let mut rows = array(to).expect("it was stepped to as an array");
+    let mut rows = array(to).expect("checked to be an array");
     size::rows(rows.len(), 1, from.ty().size())?;
     cost::add(u64::from(rows.len().saturating_sub(at)));
     rows.splice(at, 0, 1).map_err(failed)?;
@@ -174,7 +198,7 @@ fn append(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     }
     let row = row_size(frame, target);
     let (to, from) = frame.value_mut_and(target, source)?;
-    let (mut to, from) = (array(to).expect("it was stepped to as an array"), rows(from));
+    let (mut to, from) = (array(to).expect("checked to be an array"), rows(from));
     let (len, more) = (to.len(), from.len());
     size::rows(len, more, row)?;
     to.splice(len, 0, more).map_err(failed)?;
@@ -189,7 +213,7 @@ fn append(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 /// Converts an `int` to an index in the array, or returns an error.
 fn place(frame: &Frame<'_>, index: i32, len: u32) -> Result<u32, CallError> {
     let found = u32::try_from(index).ok().filter(|at| *at < len);
-    found.ok_or_else(|| problem(frame, format_args!("there is no element {index}, the array has {len}")))
+    found.ok_or_else(|| problem(frame, format_args!("element {index} is out of range: the array has {len}")))
 }
 
 fn insert(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -213,7 +237,7 @@ fn remove_item(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, item) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
     let (to, item) = frame.value_mut_and(target, item)?;
-    let mut rows = array(to).expect("it was stepped to as an array");
+    let mut rows = array(to).expect("checked to be an array");
     let removed = remove_equal(&mut rows, item)?;
     frame.give_result(removed != 0)
 }
@@ -230,8 +254,7 @@ fn clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn resize(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, size) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.take::<i32>()?);
     frame.finish()?;
-    let size =
-        u32::try_from(size).map_err(|_| problem(frame, format_args!("there are no arrays of {size} elements")))?;
+    let size = u32::try_from(size).map_err(|_| problem(frame, format_args!("an array cannot have {size} elements")))?;
     resize_to(frame, target, size)
 }
 
@@ -280,10 +303,10 @@ fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name
         PropertyType::Array(of) => match of.ty() {
             PropertyType::Struct(of) => of,
             other => {
-                return Err(problem(frame, format_args!("the elements are no structs: it is an array of {other}")));
+                return Err(problem(frame, format_args!("the elements are not structs: it is an array of {other}")));
             }
         },
-        other => return Err(problem(frame, format_args!("a {other} is no array"))),
+        other => return Err(problem(frame, format_args!("a {other} is not an array"))),
     };
     let name = world.text(name);
     field_named(structure, &name).ok_or_else(|| {
@@ -422,7 +445,7 @@ fn get(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let at = place(frame, index, rows(frame.value(target)).len())?;
     let (to, from) = frame.result_mut_and(target)?;
-    let from = rows(from).get(at).expect("the place was looked at");
+    let from = rows(from).get(at).expect("the index was checked");
     if to.as_ptr().ty() != from.ty() {
         return Err(CallError::other(format!("array_get: an element is a {}, not a {}", from.ty(), to.as_ptr().ty())));
     }
@@ -441,7 +464,7 @@ fn set(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     }
     let at = place(frame, index, rows(frame.value(target)).len())?;
     let (to, from) = frame.value_mut_and(target, item)?;
-    if let Some(place) = array(to).expect("it was stepped to as an array").get_mut(at) {
+    if let Some(place) = array(to).expect("checked to be an array").get_mut(at) {
         place.copy_from(from);
     }
     Ok(())
@@ -458,7 +481,7 @@ fn average(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         Some(sum) if rows.len() == 0 => sum,
         Some(sum) => sum / f64::from(rows.len()),
         None => {
-            return Err(problem(frame, format_args!("{} is a {}, which is no number", field.display, field.ty)));
+            return Err(problem(frame, format_args!("{} is a {}, which is not a number", field.display, field.ty)));
         }
     };
     frame.give_result(average as f32)

@@ -31,38 +31,44 @@ pub(super) fn set_functions() -> Vec<FunctionDecl> {
     vec![
         custom(
             "set_add",
-            "One more item; whether it is new.",
+            "Adds an item; returns true if it is new.",
             SET_ITEM,
             vec![out(target()), item(), result::<bool>()],
             set_add,
         ),
         custom(
             "set_remove",
-            "An item goes; whether it was there.",
+            "Removes an item; returns true if it existed.",
             SET_ITEM,
             vec![out(target()), item(), result::<bool>()],
             remove::<AnySet>,
         ),
         custom(
             "set_contains",
-            "Whether an item is there.",
+            "Returns true if an item is in the set.",
             SET_ITEM,
             vec![target(), item(), result::<bool>()],
             contains::<AnySet>,
         ),
-        custom("set_length", "How many items.", SET, vec![target(), result::<i32>()], length::<AnySet>),
-        custom("set_is_empty", "Whether there is no item.", SET, vec![target(), result::<bool>()], is_empty::<AnySet>),
+        custom("set_length", "Returns the number of items.", SET, vec![target(), result::<i32>()], length::<AnySet>),
+        custom(
+            "set_is_empty",
+            "Returns true if the set is empty.",
+            SET,
+            vec![target(), result::<bool>()],
+            is_empty::<AnySet>,
+        ),
         custom(
             "set_to_array",
-            "The items as an array, in any order.",
+            "Writes the items to an array, in any order.",
             SET_ARRAY,
             vec![target(), items()],
             set_to_array,
         ),
-        custom("set_union", "All items of another set beside those that are there.", TWO_SETS, two(), set_union),
-        custom("set_intersection", "Only items that another set has too stay.", TWO_SETS, two(), set_intersection),
-        custom("set_difference", "Items that another set has go.", TWO_SETS, two(), set_difference),
-        custom("set_clear", "All items go.", SET, vec![out(target())], clear::<AnySet>),
+        custom("set_union", "Adds all items of another set.", TWO_SETS, two(), set_union),
+        custom("set_intersection", "Removes all items that are not in another set.", TWO_SETS, two(), set_intersection),
+        custom("set_difference", "Removes all items of another set.", TWO_SETS, two(), set_difference),
+        custom("set_clear", "Removes all items.", SET, vec![out(target())], clear::<AnySet>),
     ]
 }
 
@@ -72,47 +78,59 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
     vec![
         custom(
             "map_add",
-            "The value of a key, which it gets if it has none.",
+            "Sets the value of a key, adding the key if needed.",
             MAP_ENTRY,
             vec![out(target()), key(), any_item("value")],
             map_add,
         ),
         custom(
             "map_remove",
-            "A key and its value go; whether they were there.",
+            "Removes a key and its value; returns true if they existed.",
             MAP_KEY,
             vec![out(target()), key(), result::<bool>()],
             remove::<AnyMap>,
         ),
         custom(
             "map_find",
-            "The value of a key, put into `value`; whether there is one.",
+            "Writes the value of a key to `value`; returns true if the key exists.",
             MAP_ENTRY,
             vec![target(), key(), out(any_item("value")), result::<bool>()],
             map_find,
         ),
         custom(
             "map_contains",
-            "Whether a key has a value.",
+            "Returns true if a key is in the map.",
             MAP_KEY,
             vec![target(), key(), result::<bool>()],
             contains::<AnyMap>,
         ),
-        custom("map_length", "How many keys.", MAP, vec![target(), result::<i32>()], length::<AnyMap>),
-        custom("map_is_empty", "Whether there is no key.", MAP, vec![target(), result::<bool>()], is_empty::<AnyMap>),
+        custom("map_length", "Returns the number of keys.", MAP, vec![target(), result::<i32>()], length::<AnyMap>),
+        custom(
+            "map_is_empty",
+            "Returns true if the map is empty.",
+            MAP,
+            vec![target(), result::<bool>()],
+            is_empty::<AnyMap>,
+        ),
         custom(
             "map_keys",
-            "The keys as an array, in the order of what `map_values` gives.",
+            "Writes the keys to an array, in the order of `map_values`.",
             MAP_ARRAY,
             vec![target(), out(any_array("items"))],
             map_keys,
         ),
-        custom("map_values", "The values as an array.", MAP_ARRAY, vec![target(), out(any_array("items"))], map_values),
-        custom("map_clear", "All keys and values go.", MAP, vec![out(target())], clear::<AnyMap>),
+        custom(
+            "map_values",
+            "Writes the values to an array.",
+            MAP_ARRAY,
+            vec![target(), out(any_array("items"))],
+            map_values,
+        ),
+        custom("map_clear", "Removes all keys and values.", MAP, vec![out(target())], clear::<AnyMap>),
     ]
 }
 
-const STEPPED: &str = "it was stepped to as a set or map";
+const STEPPED: &str = "checked to be a set or map";
 
 fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
@@ -126,7 +144,7 @@ fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallErr
     let (wanted, found) = (look(frame.value(target)).key_type(), &frame.property(key).ty);
     match wanted == found {
         true => Ok(()),
-        false => Err(problem(frame, format_args!("a {found} is no {wanted}, as the keys are"))),
+        false => Err(problem(frame, format_args!("a {found} is not a {wanted}, the type of the keys"))),
     }
 }
 
@@ -210,11 +228,11 @@ fn to_array(frame: &mut Frame<'_>, target: Param, items: Param, of_values: bool)
     };
     match &frame.property(items).ty {
         PropertyType::Array(of) if of.ty() == wanted => {}
-        found => return Err(problem(frame, format_args!("a {found} is no array of {wanted}, which is what it gets"))),
+        found => return Err(problem(frame, format_args!("expected an array of {wanted}, found a {found}"))),
     }
     let row = wanted.size();
     let (to, from) = frame.value_mut_and(items, target)?;
-    let (mut to, from) = (array(to).expect("it was stepped to as an array"), look(from));
+    let (mut to, from) = (array(to).expect("checked to be an array"), look(from));
     let (before, len) = (to.len(), from.len());
     size::rows(0, len, row)?;
     to.splice(0, before, len).map_err(failed)?;
@@ -252,7 +270,7 @@ fn two_sets(frame: &mut Frame<'_>) -> Result<(Param, Param), CallError> {
             cost::add(u64::from(look(frame.value(target)).len()) + u64::from(look(frame.value(other)).len()));
             Ok((target, other))
         }
-        false => Err(problem(frame, format_args!("a {two} comes to a {one}"))),
+        false => Err(problem(frame, format_args!("expected a {one}, found a {two}"))),
     }
 }
 
@@ -308,7 +326,7 @@ fn check_value(frame: &Frame<'_>, target: Param, value: Param) -> Result<(), Cal
     let found = &frame.property(value).ty;
     match of.value() == found {
         true => Ok(()),
-        false => Err(problem(frame, format_args!("a {found} is no {}, as the values are", of.value()))),
+        false => Err(problem(frame, format_args!("a {found} is not a {}, the type of the values", of.value()))),
     }
 }
 

@@ -19,13 +19,19 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     let vector = || PropertyDecl::new("v", PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
     let of_vector: &[(&str, &str)] = &[("custom_struct_param", "v")];
     vec![
-        custom("v_size", "How long a vector is.", of_vector, vec![vector(), result::<f32>()], |_world, frame| {
-            let square = square(frame)?;
-            frame.give_result(square.sqrt() as f32)
-        }),
+        custom(
+            "v_size",
+            "Returns the length of a vector.",
+            of_vector,
+            vec![vector(), result::<f32>()],
+            |_world, frame| {
+                let square = square(frame)?;
+                frame.give_result(square.sqrt() as f32)
+            },
+        ),
         custom(
             "v_size_sq",
-            "The square of how long a vector is.",
+            "Returns the square of the length of a vector.",
             of_vector,
             vec![vector(), result::<f32>()],
             |_world, frame| {
@@ -35,7 +41,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         ),
         custom(
             "normal",
-            "The vector of length 1 along a vector; zero for zero.",
+            "Returns the unit vector in the direction of a vector; zero for zero.",
             SAME,
             vec![vector(), any()],
             |_world, frame| {
@@ -48,7 +54,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         ),
         custom(
             "v_rand",
-            "A vector of length 1 in a random direction.",
+            "Returns a unit vector in a random direction.",
             &[("custom_struct_param", RESULT_NAME)],
             vec![any()],
             |_world, frame| {
@@ -60,54 +66,54 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
                 give(frame, &ty, [flat * cos, flat * sin, z])
             },
         ),
-        custom("get_axes", "The axes of what a rotator turns.", AXES, axes_params(), get_axes),
-        plain!("abs", "The number without its sign.", |a: f32| -> f32 { a.abs() }),
-        plain!("sin", "The sine of an angle in radians.", |a: f32| -> f32 { a.sin() }),
-        plain!("cos", "The cosine of an angle in radians.", |a: f32| -> f32 { a.cos() }),
-        plain!("tan", "The tangent of an angle in radians.", |a: f32| -> f32 { a.tan() }),
-        plain!("asin", "The angle of a sine, in radians.", |a: f32| -> f32 { a.asin() }),
-        plain!("acos", "The angle of a cosine, in radians.", |a: f32| -> f32 { a.acos() }),
+        custom("get_axes", "Returns the axes of a rotator.", AXES, axes_params(), get_axes),
+        plain!("abs", "Returns the absolute value.", |a: f32| -> f32 { a.abs() }),
+        plain!("sin", "Returns the sine of an angle in radians.", |a: f32| -> f32 { a.sin() }),
+        plain!("cos", "Returns the cosine of an angle in radians.", |a: f32| -> f32 { a.cos() }),
+        plain!("tan", "Returns the tangent of an angle in radians.", |a: f32| -> f32 { a.tan() }),
+        plain!("asin", "Returns the angle of a sine, in radians.", |a: f32| -> f32 { a.asin() }),
+        plain!("acos", "Returns the angle of a cosine, in radians.", |a: f32| -> f32 { a.acos() }),
         plain!(
             "atan",
-            "The angle of a tangent, or of the point (b, a), in radians.",
+            "Returns the angle of a tangent, or of the point (b, a), in radians.",
             |a: f32, b: f32 = "1"| -> f32 { a.atan2(b) }
         ),
-        plain!("atan2", "The angle of the point (x, y), in radians.", |y: f32, x: f32| -> f32 { y.atan2(x) }),
-        plain!("exp", "e to the power of a.", |a: f32| -> f32 { a.exp() }),
-        plain!("loge", "The natural logarithm.", |a: f32| -> f32 { a.ln() }),
-        plain!("sqrt", "The square root.", |a: f32| -> f32 { a.sqrt() }),
-        plain!("square", "a times a.", |a: f32| -> f32 { a * a }),
-        plain!("min", "The smaller one.", |a: i32, b: i32| -> i32 { a.min(b) }),
-        plain!("max", "The larger one.", |a: i32, b: i32| -> i32 { a.max(b) }),
-        plain!("clamp", "The value, no smaller and no larger than that.", |v: i32, a: i32, b: i32| -> i32 {
+        plain!("atan2", "Returns the angle of the point (x, y), in radians.", |y: f32, x: f32| -> f32 { y.atan2(x) }),
+        plain!("exp", "Returns e to the power of a.", |a: f32| -> f32 { a.exp() }),
+        plain!("loge", "Returns the natural logarithm.", |a: f32| -> f32 { a.ln() }),
+        plain!("sqrt", "Returns the square root.", |a: f32| -> f32 { a.sqrt() }),
+        plain!("square", "Returns a times a.", |a: f32| -> f32 { a * a }),
+        plain!("min", "Returns the smaller number.", |a: i32, b: i32| -> i32 { a.min(b) }),
+        plain!("max", "Returns the larger number.", |a: i32, b: i32| -> i32 { a.max(b) }),
+        plain!("clamp", "Limits a value to the range from a to b.", |v: i32, a: i32, b: i32| -> i32 {
             v.max(a).min(b)
         }),
-        plain!("fmin", "The smaller one.", |a: f32, b: f32| -> f32 { a.min(b) }),
-        plain!("fmax", "The larger one.", |a: f32, b: f32| -> f32 { a.max(b) }),
-        plain!("fclamp", "The value, no smaller and no larger than that.", |v: f32, a: f32, b: f32| -> f32 {
+        plain!("fmin", "Returns the smaller number.", |a: f32, b: f32| -> f32 { a.min(b) }),
+        plain!("fmax", "Returns the larger number.", |a: f32, b: f32| -> f32 { a.max(b) }),
+        plain!("fclamp", "Limits a value to the range from a to b.", |v: f32, a: f32, b: f32| -> f32 {
             v.max(a).min(b)
         }),
-        plain!("lerp", "From a to b, as far as alpha says from 0 to 1.", |a: f32, b: f32, alpha: f32| -> f32 {
+        plain!("lerp", "Interpolates linearly from a to b by alpha.", |a: f32, b: f32, alpha: f32| -> f32 {
             a + (b - a) * alpha
         }),
-        plain!("round", "The nearest whole number; halves go away from zero.", |a: f32| -> i32 { a.round() as i32 }),
-        plain!("ffloor", "The whole number below.", |a: f32| -> i32 { a.floor() as i32 }),
-        plain!("fceil", "The whole number above.", |a: f32| -> i32 { a.ceil() as i32 }),
-        plain!("rand", "A random whole number from 0 to below max; 0 where max is not above 0.", |max: i32| -> i32 {
+        plain!("round", "Rounds to the nearest integer; halves away from zero.", |a: f32| -> i32 { a.round() as i32 }),
+        plain!("ffloor", "Rounds down to an integer.", |a: f32| -> i32 { a.floor() as i32 }),
+        plain!("fceil", "Rounds up to an integer.", |a: f32| -> i32 { a.ceil() as i32 }),
+        plain!("rand", "Returns a random integer from 0 to below max; 0 if max is not above 0.", |max: i32| -> i32 {
             below(max.max(0) as u32) as i32
         }),
-        plain!("rand_range", "A random number from min to below max; min where max is not above it.", |min: f32,
-                                                                                                       max: f32|
-         -> f32 {
-            if max > min { (min + (max - min) * fraction()).min(max.next_down()) } else { min }
-        }),
         plain!(
-            "sign",
-            "-1, 0 or 1, as the number is below, at or above zero; 0 for what is no number.",
-            |a: f32| -> f32 { if a == 0.0 || a.is_nan() { 0.0 } else { a.signum() } }
+            "rand_range",
+            "Returns a random number from min to below max; min if max is not above.",
+            |min: f32, max: f32| -> f32 {
+                if max > min { (min + (max - min) * fraction()).min(max.next_down()) } else { min }
+            }
         ),
-        plain!("frac", "What is behind the point, with the sign of the number.", |a: f32| -> f32 { a.fract() }),
-        plain!("frand", "A random number from 0 to below 1.", || -> f32 { fraction() }),
+        plain!("sign", "Returns -1, 0 or 1 for a number below, equal to or above zero; 0 for NaN.", |a: f32| -> f32 {
+            if a == 0.0 || a.is_nan() { 0.0 } else { a.signum() }
+        }),
+        plain!("frac", "Returns the fractional part, with the sign of the number.", |a: f32| -> f32 { a.fract() }),
+        plain!("frand", "Returns a random number from 0 to below 1.", || -> f32 { fraction() }),
     ]
 }
 
@@ -128,10 +134,10 @@ fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
     let param = frame.step_compiled_in::<AnyStruct>()?;
     let at = frame.value(param);
     let PropertyType::Struct(of) = at.ty() else {
-        return Err(problem(frame, format_args!("a {} is no vector", at.ty())));
+        return Err(problem(frame, format_args!("a {} is not a vector", at.ty())));
     };
     if kind_of(at.ty()).is_none() {
-        return Err(problem(frame, format_args!("a {} is no vector", of.path)));
+        return Err(problem(frame, format_args!("a {} is not a vector", of.path)));
     }
     let read = |field: &Property| match at.field(field).and_then(|at| number(&at.read())) {
         Some(Number::Whole(it)) => it as f64,
@@ -144,7 +150,7 @@ fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
 
 fn made(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<Value, CallError> {
     let (PropertyType::Struct(of), Some(num)) = (ty, kind_of(ty)) else {
-        return Err(problem(frame, format_args!("a vector is expected, not {ty}")));
+        return Err(problem(frame, format_args!("expected a vector, found {ty}")));
     };
     let fields = of.fields().iter().zip(numbers);
     Ok(Value::Struct(fields.map(|(field, it)| (field.text.as_ref().into(), to_num(Number::Float(it), num))).collect()))

@@ -46,7 +46,7 @@ pub fn batch(base: &str) -> Batch {
     // Placeholder for any struct in a signature. It has a field, since C has no empty structs.
     let any = StructDecl {
         fields: vec![PropertyDecl::new("unused", PropertyKind::U8)],
-        doc: "Stands for any struct in the signature of a function.".to_owned(),
+        doc: "Placeholder for any struct in the signature of a function.".to_owned(),
         ..StructDecl::new(PACKAGE, "AnyStruct", Origin::Native)
     };
     Batch { structs: vec![any], classes: PATHS.into_iter().zip(functions).map(class).collect(), ..Batch::default() }

@@ -29,37 +29,32 @@ pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
         found
     };
     vec![
-        pure(
-            "outer_of",
-            "The object that an object lies in; none for one that stands alone.",
-            vec![object(), outer],
-            outer_of,
-        ),
+        pure("outer_of", "Returns the outer of an object, or none.", vec![object(), outer], outer_of),
         pure(
             "is_a",
-            "Whether an object is of the class of that name, or of one below it.",
+            "Returns true if an object is of the named class or a subclass.",
             vec![object(), param::<Name>("class_name"), result::<bool>()],
             is_a,
         ),
         pure(
             "class_is_child_of",
-            "Whether a class is another one, or below it.",
+            "Returns true if a class equals another class or is a subclass.",
             vec![class("test_class"), class("parent_class"), result::<bool>()],
             class_is_child_of,
         ),
         loads(
             "dynamic_load_object",
-            "The object of that path and class, or of a class below it; none if none is loaded.",
+            "Returns the loaded object of a path and class (or subclass), or none.",
             vec![param::<String>("object_name"), class("object_class"), may_fail(), result_of(PropertyKind::OBJECT)],
             dynamic_load_object,
         ),
         loads(
             "dynamic_load_class",
-            "The class of that path, `Package.Name`; none if none is loaded.",
+            "Returns the loaded class of a path, `Package.Name`, or none.",
             vec![param::<String>("class_name"), may_fail(), result_of(PropertyKind::SUBCLASS_OF)],
             dynamic_load_class,
         ),
-        pure("name_of", "The name of an object; that of none is empty.", vec![object(), result::<Name>()], name_of),
+        pure("name_of", "Returns the name of an object; empty for none.", vec![object(), result::<Name>()], name_of),
     ]
 }
 

@@ -14,7 +14,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         PropertyDecl::new("custom_struct", alcedo_abi::kinds::PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
     vec![custom(
         "show_struct_fields",
-        "The fields of a struct, each as `Property: [Struct].[Field]`, which the log is told too.",
+        "Returns the fields of a struct, each as `Property: [Struct].[Field]`, and logs them.",
         &[("custom_struct_param", "custom_struct")],
         vec![any, result::<Vec<String>>()],
         show,
@@ -25,7 +25,7 @@ fn show(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let param = frame.step_compiled_in::<AnyStruct>()?;
     frame.finish()?;
     let PropertyType::Struct(of) = &frame.property(param).ty else {
-        return Err(CallError::other("show_struct_fields: it is no struct"));
+        return Err(CallError::other("show_struct_fields: the argument is not a struct"));
     };
     let lines: Vec<_> = of.fields().iter().map(|field| format!("Property: [{}].[{}]", of.name, field.text)).collect();
     cost::add(cost::LINE * lines.len() as u64);

@@ -9,10 +9,10 @@ use super::build::{action, param, plain, pure, result};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
     vec![
-        plain!("len", "How many letters.", |s: String| -> i32 { s.chars().count() as i32 }),
+        plain!("len", "Returns the number of characters.", |s: String| -> i32 { s.chars().count() as i32 }),
         plain!(
             "in_str",
-            "Finds t in s, from the left or from the right, from a letter on; -1 if it is not found.",
+            "Returns the index of t in s, searching from the left or right, from a start index; -1 if not found.",
             |s: String, t: String, from_right: bool = "false", ignore_case: bool = "false", start: i32 = "-1"| -> i32 {
                 let (s, t) = if ignore_case { (folded(&s), folded(&t)) } else { (s, t) };
                 let start = usize::try_from(start).ok();
@@ -24,22 +24,22 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
                 found.map_or(-1, |at| s[..at].chars().count() as i32)
             }
         ),
-        plain!("mid", "Letters from that place on, so many or all.", |s: String, i: i32, j: i32 = "2147483647"| -> String {
+        plain!("mid", "Returns j or all characters from index i.", |s: String, i: i32, j: i32 = "2147483647"| -> String {
             s.chars().skip(i.max(0) as usize).take(j.max(0) as usize).collect()
         }),
-        plain!("left", "The first letters.", |s: String, i: i32| -> String {
+        plain!("left", "Returns the first characters.", |s: String, i: i32| -> String {
             s.chars().take(i.max(0) as usize).collect()
         }),
-        plain!("right", "The last letters.", |s: String, i: i32| -> String {
+        plain!("right", "Returns the last characters.", |s: String, i: i32| -> String {
             let skipped = s.chars().count().saturating_sub(i.max(0) as usize);
             s.chars().skip(skipped).collect()
         }),
-        plain!("caps", "In upper case.", |s: String| -> String { s.to_uppercase() }),
-        plain!("locs", "In lower case.", |s: String| -> String { s.to_lowercase() }),
-        plain!("chr", "The letter of that number; empty where there is none.", |i: i32| -> String {
+        plain!("caps", "Converts to upper case.", |s: String| -> String { s.to_uppercase() }),
+        plain!("locs", "Converts to lower case.", |s: String| -> String { s.to_lowercase() }),
+        plain!("chr", "Returns the character of a code; empty if the code is invalid.", |i: i32| -> String {
             u32::try_from(i).ok().and_then(char::from_u32).map(String::from).unwrap_or_default()
         }),
-        plain!("asc", "The number of the first letter; 0 without one.", |s: String| -> i32 {
+        plain!("asc", "Returns the code of the first character; 0 for an empty string.", |s: String| -> i32 {
             s.chars().next().map_or(0, |letter| letter as i32)
         }),
         plain!(
@@ -63,12 +63,12 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
                 }
             }
         ),
-        plain!("trim", "Without the spaces around it.", |s: String| -> String { s.trim().to_owned() }),
-        plain!("starts_with", "Whether s begins with t.", |s: String, t: String| -> bool { s.starts_with(&t) }),
-        plain!("ends_with", "Whether s ends with t.", |s: String, t: String| -> bool { s.ends_with(&t) }),
+        plain!("trim", "Removes leading and trailing spaces.", |s: String| -> String { s.trim().to_owned() }),
+        plain!("starts_with", "Returns true if s begins with t.", |s: String, t: String| -> bool { s.starts_with(&t) }),
+        plain!("ends_with", "Returns true if s ends with t.", |s: String, t: String| -> bool { s.ends_with(&t) }),
         plain!(
             "split_string",
-            "The parts between delimiters, all or those that are not empty.",
+            "Returns the parts between delimiters, all or only non-empty ones.",
             |s: String, delimiter: String = ",", cull_empty: bool = "false"| -> Vec<String> {
                 match delimiter.is_empty() {
                     true => vec![s],
@@ -83,7 +83,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         ),
         plain!(
             "split",
-            "The rest of s from the first t on, with t or without; all of s without one.",
+            "Returns the rest of s from the first t on, with or without t; all of s if t is not found.",
             |s: String, t: String, omit: bool = "false"| -> String {
                 match s.find(&t) {
                     Some(at) if omit => s[at + t.len()..].to_owned(),
@@ -92,17 +92,15 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
                 }
             }
         ),
-        plain!("to_hex", "A number in eight hexadecimal digits.", |a: i32| -> String { format!("{a:08X}") }),
-        plain!("join_array", "The parts with delimiters between.", |parts: Vec<String>, delimiter: String = ","| -> String {
+        plain!("to_hex", "Formats a number in eight hexadecimal digits.", |a: i32| -> String { format!("{a:08X}") }),
+        plain!("join_array", "Joins strings with a delimiter.", |parts: Vec<String>, delimiter: String = ","| -> String {
             let delimiters = parts.len().saturating_sub(1).saturating_mul(delimiter.len());
             size::text(parts.iter().map(String::len).fold(delimiters, usize::saturating_add))?;
             parts.join(&delimiter)
         }),
-        plain!("contains_text", "Whether t is in s.", |s: String, t: String| -> bool { s.contains(&t) }),
-        plain!("reverse_text", "The letters from the last to the first.", |s: String| -> String {
-            s.chars().rev().collect()
-        }),
-        plain!("is_numeric", "Whether a text is a number and nothing else.", |s: String| -> bool {
+        plain!("contains_text", "Returns true if s contains t.", |s: String, t: String| -> bool { s.contains(&t) }),
+        plain!("reverse_text", "Reverses the characters.", |s: String| -> String { s.chars().rev().collect() }),
+        plain!("is_numeric", "Returns true if a string is a number.", |s: String| -> bool {
             let digits = s.strip_prefix(['-', '+']).unwrap_or(&s);
             digits.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.') && digits.parse::<f64>().is_ok()
         }),
@@ -123,26 +121,36 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
                 Ok(())
             },
         ),
-        action("warn", "Tells the log a text as a warning.", vec![param::<String>("s")], |_world, frame| {
+        action("warn", "Writes a warning to the log.", vec![param::<String>("s")], |_world, frame| {
             let text = frame.take::<String>()?;
             frame.finish()?;
             cost::add(cost::LINE);
             tracing::warn!(target: "alcedo::script", "{text}");
             Ok(())
         }),
-        pure("name_of_text", "The name of a text.", vec![param::<String>("s"), result::<Name>()], |world, frame| {
-            let text = frame.take::<String>()?;
-            frame.finish()?;
-            frame.give_result(world.names.intern(&text))
-        }),
-        pure("text_of_name", "The text of a name.", vec![param::<Name>("n"), result::<String>()], |world, frame| {
-            let name = frame.take::<Name>()?;
-            frame.finish()?;
-            frame.give_result(world.text(name))
-        }),
+        pure(
+            "name_of_text",
+            "Converts a string to a name.",
+            vec![param::<String>("s"), result::<Name>()],
+            |world, frame| {
+                let text = frame.take::<String>()?;
+                frame.finish()?;
+                frame.give_result(world.names.intern(&text))
+            },
+        ),
+        pure(
+            "text_of_name",
+            "Converts a name to a string.",
+            vec![param::<Name>("n"), result::<String>()],
+            |world, frame| {
+                let name = frame.take::<Name>()?;
+                frame.finish()?;
+                frame.give_result(world.text(name))
+            },
+        ),
         pure(
             "is_none",
-            "Whether a name is empty, or `None`.",
+            "Returns true if a name is empty or `None`.",
             vec![param::<Name>("n"), result::<bool>()],
             |world, frame| {
                 let name = frame.take::<Name>()?;

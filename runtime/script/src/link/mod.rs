@@ -260,7 +260,7 @@ impl Linker<'_> {
             }
             Ins::JumpIfGiven { param, to } => {
                 if *param >= self.code.params || *param >= 64 {
-                    return Err(format!("there is no parameter {param} that may be left away"));
+                    return Err(format!("parameter {param} is not optional"));
                 }
                 self.emit(Do::JumpIfGiven, 0, 0, 0, u32::from(*param), 0);
                 return Ok(Some(*to));
@@ -286,7 +286,7 @@ impl Linker<'_> {
             }
             Ins::Call { site } => {
                 let code = self.code;
-                let found = code.calls.get(usize::from(*site)).ok_or_else(|| format!("there is no call {site}"))?;
+                let found = code.calls.get(usize::from(*site)).ok_or_else(|| format!("call {site} does not exist"))?;
                 let linked = self.site(found)?;
                 let at = self.sites.len() as u32;
                 let op = match (self.is_plain(&linked), &linked.target) {

@@ -161,13 +161,13 @@ impl Linker<'_> {
 
     fn triple(&self, reg: Reg) -> Checked<Num> {
         let ty = self.type_of(reg)?;
-        kind_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a vector or rotator is wanted"))
+        kind_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a vector or rotator is expected"))
     }
 
     fn binary_triple(&mut self, op: Op, on: &Operand, to: Reg, left: Reg, right: Reg) -> Checked<()> {
         let number = |linker: &Self, reg: Reg| {
             let ty = linker.type_of(reg)?;
-            num_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a number is wanted"))
+            num_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a number is expected"))
         };
         let (made, left, right) = match on {
             Operand::TripleScalar(_) => (Made::Scaled(op, self.triple(left)?, number(self, right)?), left, right),
@@ -178,16 +178,22 @@ impl Linker<'_> {
             Operand::Triple(_) if self.triple(left)? == self.triple(right)? => {
                 (Made::OfTwo(op, self.triple(left)?), left, right)
             }
-            _ => return Err(format!("there is no {op:?} of a {} and a {}", self.type_of(left)?, self.type_of(right)?)),
+            _ => {
+                return Err(format!(
+                    "{op:?} is not defined for a {} and a {}",
+                    self.type_of(left)?,
+                    self.type_of(right)?
+                ));
+            }
         };
         if !made.is_known() {
-            return Err(format!("there is no {op:?} of a {} and a {}", self.type_of(left)?, self.type_of(right)?));
+            return Err(format!("{op:?} is not defined for a {} and a {}", self.type_of(left)?, self.type_of(right)?));
         }
         match made {
             Made::OfTwo(Op::Eq | Op::Ne, _) => self.want_bool(to)?,
             Made::OfTwo(Op::Dot, num) => self.want_num(to, num)?,
             _ if self.type_of(to)? == self.type_of(left)? => {}
-            _ => return Err(format!("a {} goes to a {}", self.type_of(left)?, self.type_of(to)?)),
+            _ => return Err(format!("a {} is assigned to a {}", self.type_of(left)?, self.type_of(to)?)),
         }
         if let (Made::Scaled(Op::Mul, Num::F32, Num::F32), Some(Value::F32(by)), true) =
             (made, self.constant(right)?, self.in_frame(&[left]))
@@ -325,7 +331,7 @@ impl Linker<'_> {
                 match (one.kind() == two.kind(), one.size()) {
                     (true, 8) => Some(Do::Copy8),
                     (true, 4) => Some(Do::Copy4),
-                    _ => return Err(format!("a {two} is no {one}")),
+                    _ => return Err(format!("a {two} is not a {one}")),
                 }
             }
             _ => None,

@@ -13,7 +13,7 @@ use crate::exec::{Do, LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slow, 
 
 impl Linker<'_> {
     pub(super) fn found_property(&self, owner: &str, name: &str) -> Checked<(Rc<Class>, Rc<Property>)> {
-        let class = self.world.types.class_by_path(owner).ok_or_else(|| format!("there is no class {owner}"))?;
+        let class = self.world.types.class_by_path(owner).ok_or_else(|| format!("class {owner} not found"))?;
         let property = class.find_property(name).cloned().ok_or_else(|| format!("{owner} has no property {name}"))?;
         Ok((class, property))
     }
@@ -25,7 +25,7 @@ impl Linker<'_> {
 
     /// Links a place; class default objects are read-only.
     pub(super) fn place(&self, place: u16, written: bool) -> Checked<LinkedPlace> {
-        let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("there is no place {place}"))?;
+        let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("place {place} does not exist"))?;
         self.linked_place(place, written)
     }
 
@@ -40,7 +40,7 @@ impl Linker<'_> {
                 self.not_static("a property of the object itself")?;
                 let (owner, property) = self.found_property(owner, name)?;
                 if !self.class.is_a(&owner) {
-                    return Err(format!("{} is no {}, whose property {name} is used", self.class.path, owner.path));
+                    return Err(format!("{} is not a {}, whose property {name} is used", self.class.path, owner.path));
                 }
                 (LinkedRoot::OfSelf(property.offset), property)
             }

@@ -70,7 +70,7 @@ impl Linker<'_> {
             ));
         }
         if code.result.is_some_and(|result| result != code.params) {
-            return Err("the register of the result comes behind those of the parameters".to_owned());
+            return Err("the register of the result must follow those of the parameters".to_owned());
         }
         if code.registers.len() > usize::from(u16::MAX) || code.registers.len() < expected {
             return Err(format!("{} registers", code.registers.len()));
@@ -116,14 +116,14 @@ impl Linker<'_> {
                 }
                 Register::Field { of, field } => {
                     if at < expected {
-                        return Err(format!("register {at} is to be a parameter, and is a field"));
+                        return Err(format!("register {at} must be a parameter, and is a field"));
                     }
                     let (base, root) = match self.seen.get(usize::from(*of)) {
                         Some(Seen::Slot(slot)) => (slot, *of),
                         Some(Seen::Part(slot, root)) => (slot, *root),
                         _ => {
                             return Err(format!(
-                                "register {at} is a field of register {of}, which comes not before it"
+                                "register {at} is a field of register {of}, which does not precede it"
                             ));
                         }
                     };
@@ -139,12 +139,12 @@ impl Linker<'_> {
                 }
                 Register::Const { ty, value } => {
                     if at < expected {
-                        return Err(format!("register {at} is to be a parameter, and is a constant"));
+                        return Err(format!("register {at} must be a parameter, and is a constant"));
                     }
                     let ty = self.ty(ty)?;
                     let value = const_value(value, &ty, self.world)?;
                     let mut own = OwnedValue::initial(ty.clone());
-                    own.write(&value).map_err(|error| format!("a {} is no {}", error.found, error.wanted))?;
+                    own.write(&value).map_err(|error| format!("a {} is not a {}", error.found, error.wanted))?;
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&self.properties.constant), ty, 0, &function.path));
                     Seen::Constant(Rc::new(Constant { value: own, property: named }))
@@ -201,7 +201,7 @@ impl Linker<'_> {
 
     pub(super) fn want(&self, reg: Reg, wanted: &str, is: impl Fn(&PropertyType) -> bool) -> Checked<()> {
         let ty = self.type_of(reg)?;
-        if is(ty) { Ok(()) } else { Err(format!("register {reg} is a {ty}, where a {wanted} is wanted")) }
+        if is(ty) { Ok(()) } else { Err(format!("register {reg} is a {ty}, where a {wanted} is expected")) }
     }
 
     pub(super) fn want_num(&self, reg: Reg, num: Num) -> Checked<()> {

@@ -128,12 +128,12 @@ impl Linker<'_> {
             let wildcard = is_custom && function.is_wildcard(param);
             let same = |ty: &PropertyType| match wildcard || *ty == param.ty || fits_reference(ty, &param.ty, is_out) {
                 true => Ok(()),
-                false => Err(format!("{name} is given a {ty} for {}, a {}", param.text, param.ty)),
+                false => Err(format!("{name} receives a {ty} for {}, a {}", param.text, param.ty)),
             };
             match arg {
                 Argument::Copied(_) if is_out => {
                     return Err(format!(
-                        "{name} writes to {}, and is given a copy: of several things that it writes to, one may be a property or \
+                        "{name} writes to {}, and receives a copy: of several written arguments, one may be a property or \
                          element; put the others into variables first",
                         param.text
                     ));
@@ -161,11 +161,11 @@ impl Linker<'_> {
                     outs.push(self.back_from(&slot, param)?);
                     args.push(Arg::Value(source));
                 }
-                Argument::Skipped if at >= 64 => return Err(format!("parameter {at} is left away")),
+                Argument::Skipped if at >= 64 => return Err(format!("parameter {at} is omitted")),
                 Argument::Skipped => {
                     skipped |= 1 << at;
                     if is_out && is_custom {
-                        return Err(format!("{name} writes to {}, which is left away", param.text));
+                        return Err(format!("{name} writes to {}, which is omitted", param.text));
                     }
                     let mut own = OwnedValue::initial(param.ty.clone());
                     if let Some(default) = &param.default {
@@ -180,7 +180,7 @@ impl Linker<'_> {
                 }
                 Argument::Place(place) => {
                     if !is_custom {
-                        return Err(format!("{name} takes values, and is given a place"));
+                        return Err(format!("{name} takes values, and an argument is a place"));
                     }
                     let place = self.place(*place, is_out)?;
                     same(&place.property.ty)?;
@@ -197,7 +197,7 @@ impl Linker<'_> {
             (Some(slot), Some(result)) => {
                 let wildcard = is_custom && function.is_wildcard(result);
                 if !wildcard && slot.property.ty != result.ty && !fits_reference(&result.ty, &slot.property.ty, false) {
-                    return Err(format!("{name} gives a {}, which goes to a {}", result.ty, slot.property.ty));
+                    return Err(format!("{name} returns a {}, which is assigned to a {}", result.ty, slot.property.ty));
                 }
                 if !wildcard && !is_custom {
                     outs.push(self.back_from(slot, result)?);
@@ -206,15 +206,15 @@ impl Linker<'_> {
                     written.push(slot.clone());
                 }
             }
-            (Some(_), None) => return Err(format!("{name} gives nothing")),
+            (Some(_), None) => return Err(format!("{name} returns nothing")),
             (None, Some(_)) if is_custom => {
-                return Err(format!("the result of {name} goes nowhere: give it a register"));
+                return Err(format!("the result of {name} is not stored: assign it to a register"));
             }
             (None, _) => {}
         }
         if is_custom {
             if places > 1 {
-                return Err(format!("{name} is given more than one place: copy what is only read"));
+                return Err(format!("{name} receives more than one place: copy the ones that are only read"));
             }
             moves.clear();
             outs.clear();
@@ -296,7 +296,7 @@ impl KnownFunctions {
         if let Some(known) = self.0.borrow().get(path) {
             return Ok(known.clone());
         }
-        let function = types.function_by_path(path).ok_or_else(|| format!("there is no function {path}"))?;
+        let function = types.function_by_path(path).ok_or_else(|| format!("function {path} not found"))?;
         let shared = |param: &Property| Rc::new(param.clone());
         let (arguments, result) = (function.arguments().iter().map(shared).collect(), function.result().map(shared));
         let params = Rc::new(Params::new(arguments, result, function.words(), function.params_size() as u32));
@@ -348,7 +348,7 @@ fn apart(written: &[Slot], read: &[Slot]) -> Checked<()> {
     };
     let twice = |at: usize, one: &Slot| written[at + 1..].iter().chain(read).any(|other| meet(one, other));
     match written.iter().enumerate().find(|(at, one)| twice(*at, one)) {
-        Some((_, slot)) => Err(format!("{} is written and used beside", slot.property.text)),
+        Some((_, slot)) => Err(format!("{} is written and used in one instruction", slot.property.text)),
         None => Ok(()),
     }
 }

@@ -127,7 +127,7 @@ fn owned(texts: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn no_text_of_a_type_path_or_call_breaks_its_reader() {
+fn no_input_breaks_the_type_path_and_call_parsers() {
     let seeds = owned(&[
         "Map(String, Array(Object(/Script/A.B)))",
         "Delegate(f32, Set(u8) -> Optional(/Script/A.S))",
@@ -158,7 +158,7 @@ fn no_text_of_a_type_path_or_call_breaks_its_reader() {
 }
 
 #[test]
-fn no_text_of_a_value_breaks_its_reader() {
+fn no_input_breaks_the_value_parser() {
     const OBJECT: &str = "/Script/Engine.Object";
     let types: Vec<_> = [
         "u8",

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_comes_by_time_then_in_the_order_it_was_made() {
+    fn due_jobs_run_by_time_then_by_creation() {
         let mut schedule = Schedule::new();
         schedule.put(ms(20), 1, 'a');
         schedule.put(ms(10), 3, 'c');

@@ -76,7 +76,7 @@ fn drop_on_threads(blacks: &Blacks, handles: &[BlackHandle], threads: usize) {
 }
 
 #[test]
-fn a_black_lives_until_it_is_dropped_and_dropping_it_again_is_nothing() {
+fn an_owned_value_lives_until_dropped_and_double_drops_do_nothing() {
     let blacks = Blacks::default();
     let module = Module::admit(&blacks, 1);
     let (one, two) = (module.make(&blacks, &text()), module.make(&blacks, &text()));
@@ -93,7 +93,7 @@ fn a_black_lives_until_it_is_dropped_and_dropping_it_again_is_nothing() {
 }
 
 #[test]
-fn what_eight_threads_drop_is_released_by_the_game_thread() {
+fn values_dropped_on_eight_threads_are_released_on_the_game_thread() {
     let blacks = Blacks::default();
     let module = Module::admit(&blacks, 1);
     let handles: Vec<_> = (0..1000).map(|_| module.make(&blacks, &text())).collect();
@@ -124,7 +124,7 @@ fn a_flush_does_its_share_and_stops_when_its_time_is_over() {
 }
 
 #[test]
-fn set_aside_it_is_expired_and_taken_back_it_is_what_it_was() {
+fn suspended_values_are_expired_and_resumed_values_are_unchanged() {
     let blacks = Blacks::default();
     let module = Module::admit(&blacks, 1);
     let [kept, dropped] = [(); 2].map(|()| module.make(&blacks, &text()));
@@ -132,7 +132,7 @@ fn set_aside_it_is_expired_and_taken_back_it_is_what_it_was() {
     module.gate.close();
     assert!(!lives(&blacks, kept));
     let made = blacks.make(module.id, TypeNumber(1), OwnedValue::zero(text()), None, Instant::now());
-    assert!(made.is_err(), "nothing is made meanwhile");
+    assert!(made.is_err(), "no value is created");
     assert_eq!(blacks.report().count(), 2, "nothing is dropped either");
     drop_on_threads(&blacks, &[dropped], 1);
     blacks.flush_all();
@@ -142,7 +142,7 @@ fn set_aside_it_is_expired_and_taken_back_it_is_what_it_was() {
 }
 
 #[test]
-fn the_end_of_a_module_releases_what_is_left_and_hears_who_drops_it_later() {
+fn a_module_end_releases_its_values_and_records_late_drops() {
     let blacks = Blacks::default();
     let (old, new) = (Module::admit(&blacks, 1), Module::admit(&blacks, 2));
     let [finalized, forgotten] = [(); 2].map(|()| old.make(&blacks, &text()));
@@ -234,7 +234,7 @@ fn a_module_with_blacks_is_leased_by_type() {
 }
 
 #[test]
-fn sites_are_kept_while_somebody_asks() {
+fn allocation_sites_are_recorded_while_tracking_is_on() {
     let blacks = Blacks::default();
     let module = Module::admit(&blacks, 1);
     module.make(&blacks, &text());
@@ -330,7 +330,7 @@ fn drive(seed: u64, operations: usize, last_serial: u32) {
 }
 
 #[test]
-fn whatever_is_made_dropped_set_aside_and_ended_the_counts_return_to_zero() {
+fn random_lifetimes_return_all_counts_to_zero() {
     for seed in [1, 77, 4_242] {
         drive(seed, 30_000, u32::MAX);
     }

@@ -1,10 +1,10 @@
-//! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers,
-//! and what crashes or hangs there takes its process along; so it is another process's. `canary_child.rs` is what runs there,
-//! `watch.rs` waits for it, `protocol.rs` is what they say to each other, `wire.rs` the socket between them, and this file
-//! decides whether there is one. Every door has it: a Master, a reload, a Slim and the Default. Any thread.
+//! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers, and a crash or
+//! hang there would affect the host. `canary_child.rs` runs in the child process, `watch.rs` waits for it, `protocol.rs` defines
+//! the frames, `wire.rs` is the socket, and this file decides whether a canary is started. Used by every load: Master, reload, Slim
+//! and Default. Any thread.
 //!
-//! A canary finds mistakes, not malice: a module can detect that it runs in a canary, for instance by looking at how
-//! its process was started, and act differently there. What holds is that no module passes by accident.
+//! A canary finds mistakes, not malice: a module can detect that it runs in a canary, for instance by how its process was started,
+//! and behave differently there. The guarantee is that no module passes by accident.
 
 pub(super) mod protocol;
 mod watch;
@@ -19,61 +19,61 @@ use protocol::Candidates;
 
 use crate::load::error::LoadError;
 
-/// How long a canary may take, unless the host says otherwise.
+/// Default deadline of a canary.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Whether this process looks for canaries that it is itself: only then can its program be started as one.
+/// True after a call of `run_if_child` in this process; only then can its program be started as a canary.
 static ARMED: AtomicBool = AtomicBool::new(false);
 
-/// Which process loads new modules first, so that a crash there is not the host's.
+/// Selects the process that loads new modules first, so that a crash there does not affect the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Canary {
-    /// The host's own program, started once more, if its `main` calls [`run_if_child`](crate::canary::run_if_child); else none,
-    /// and a warning says so once.
+    /// The host's own program, started again, if its `main` calls [`run_if_child`](crate::canary::run_if_child); otherwise no
+    /// canary, with one warning.
     #[default]
     Auto,
-    /// None: initializers run for the first time in the host.
+    /// No canary: initializers run for the first time in the host.
     Off,
-    /// This program, whose `main` calls [`run_if_child`](crate::canary::run_if_child).
+    /// A program whose `main` calls [`run_if_child`](crate::canary::run_if_child).
     Program(PathBuf),
 }
 
-/// From now on this program can be started as a canary of its own host.
+/// Allows this program to be started as a canary of its own host.
 pub(super) fn arm() {
     ARMED.store(true, Ordering::Relaxed);
 }
 
-/// What a runtime does about canaries. Any thread.
+/// Canary settings of a runtime. Any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Rehearsal {
-    /// Which process loads first.
+    /// Process that loads first.
     pub canary: Canary,
-    /// How long that may take.
+    /// Deadline of the canary.
     pub deadline: Duration,
 }
 
 impl Rehearsal {
-    /// This canary, with the deadline that there is unless one is said.
+    /// Creates settings with this deadline, or with the default.
     pub(crate) fn new(canary: Canary, deadline: Option<Duration>) -> Self {
         Self { canary, deadline: deadline.unwrap_or(DEADLINE) }
     }
 
-    /// The same with another canary, if one is said.
+    /// Returns the settings with the canary replaced, if one is passed.
     pub(crate) fn with(&self, canary: Option<Canary>) -> Self {
         Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }
     }
 }
 
-/// What is to be done before a set of modules is mapped.
+/// Outcome of the settings for one load.
 #[derive(Debug, PartialEq, Eq)]
 enum Choice<'a> {
-    /// This program tries them.
+    /// Start this program.
     Start(&'a Path),
-    /// The host's own program tries them.
+    /// Start the host's own program.
     StartSelf,
-    /// No process, as the host has set it.
+    /// No canary, by the host's settings.
     Nobody,
-    /// No process, as nothing was set and the program is no canary.
+    /// No canary, because none was set and the program cannot be one.
     NobodyUnasked,
 }
 
@@ -87,11 +87,11 @@ fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
 }
 
 impl Rehearsal {
-    /// Has a canary load copies that passed every check, dependencies first, each by its name and path. Returns how long it took;
-    /// nothing where there is none.
+    /// Runs a canary that loads copies that passed every check, dependencies first, each by name and path. Returns the duration, or
+    /// `None` without a canary.
     ///
     /// # Errors
-    /// What became of the canary; nothing of the copies was mapped in this process.
+    /// Returns the failure of the canary; no copy was mapped in this process.
     pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
         if candidates.is_empty() {
             return Ok(None);
@@ -115,7 +115,7 @@ impl Rehearsal {
     }
 }
 
-/// The running program, also when its file was replaced by a newer build.
+/// Returns the running program, even if its file was replaced by a newer build.
 fn own_program() -> Result<PathBuf, LoadError> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {
@@ -131,8 +131,8 @@ fn warn_once() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         tracing::warn!(
-            "modules are loaded without a canary, so one that crashes while loading takes the host along: call \
-             `alcedo_runtime::canary::run_if_child()` first thing in main, or say `Canary::Off`"
+            "modules are loaded without a canary, so one that crashes while loading ends the host: call \
+             `alcedo_runtime::canary::run_if_child()` first in main, or set `Canary::Off`"
         );
     });
 }
@@ -143,7 +143,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     #[test]
-    fn a_canary_is_the_program_that_was_named_or_one_that_is_made_for_it() {
+    fn a_canary_is_the_named_program_or_an_armed_host() {
         let named = Canary::Program(PathBuf::from("/p"));
         for (canary, armed, expected) in [
             (&Canary::Auto, true, Choice::StartSelf),

@@ -1,8 +1,7 @@
-//! What a host and its canary say to each other: frames of a stated length on a socket of their own. Bytes in, frames out,
-//! whatever pieces they come in; nothing here reads or writes. A frame begins with a magic and a version and carries the
-//! token of this one conversation, the number of the process that speaks, a number in sequence and a digest: what a module
-//! writes to a descriptor that is not its own is no frame, nor is a frame cut by it, repeated, left out, kept from another
-//! canary or said by a copy of the process.
+//! Protocol between a host and its canary: length-prefixed frames on a socket of their own. Parses bytes in pieces of any size into
+//! frames, without I/O. A frame starts with a magic and a version and contains a token of this conversation, the process id of the
+//! sender, a sequence number and a digest. Bytes that a module writes to a foreign descriptor are therefore rejected; so are frames
+//! that are interrupted, repeated, missing, from another canary, or sent by a fork of the process.
 
 use std::ffi::OsString;
 
@@ -11,70 +10,70 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::load::error::canary::CanaryStep;
 
-/// The one argument of a program that is started as a canary.
+/// The only argument of a program that is started as a canary.
 pub(crate) const ARGUMENT: &str = "--alcedo-canary";
 
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = *b"ACF\n";
-/// The version of what follows. Host and canary are the same program, unless the host names another one.
+/// Version of the rest of the frame. Host and canary are the same program, unless the host names another.
 const VERSION: u16 = 3;
 /// Magic, version, number, length, process, token.
 const HEAD: usize = 34;
-/// The digest of all that stands before it.
+/// Digest of the preceding bytes.
 const TAIL: usize = 8;
-/// The most bytes between the two, which are a message in CBOR.
+/// Maximum length of the message in between, in CBOR.
 const LONGEST: usize = 1 << 20;
-/// The most bytes of a refusal that are sent.
+/// Maximum bytes of a refusal that are sent.
 const LONGEST_TEXT: usize = 1 << 16;
 
-/// Modules to be loaded, dependencies first: name, and where the copy is.
+/// Modules to load, dependencies first: name, and path of the copy.
 pub(crate) type Candidates = Vec<(String, OsString)>;
 
-/// What one side says to the other.
+/// A message of either side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Message {
-    /// The host: load these.
+    /// From the host: load these modules.
     Request(Candidates),
-    /// The canary: the program is one, and has understood.
+    /// From the canary: the request was received.
     Here,
-    /// The canary: it begins this step with the module of this number.
+    /// From the canary: it begins this step with the module of this index.
     Begins(u32, CanaryStep),
-    /// The canary: the module in hand does not load, for this reason.
+    /// From the canary: the current module is refused, for this reason.
     Refused(String),
-    /// The canary: that many modules were loaded, all there were.
+    /// From the canary: this many modules were loaded, and all are done.
     Done(u32),
 }
 
-/// What marks the frames of one conversation.
+/// Identifies the frames of one conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token(pub u128);
 
-/// Why bytes are no frame that was to come.
+/// Reason for rejecting received bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FrameError {
-    #[error("bytes came that do not begin as a frame does")]
+    #[error("received bytes that do not begin a frame")]
     NotAFrame,
     #[error(
-        "the other side speaks version {0} of the protocol, this one speaks {VERSION}: start a canary of the same build"
+        "the other side has version {0} of the protocol, this side has {VERSION}: start a canary of the same build"
     )]
     Version(u16),
-    #[error("a frame says that it has {0} bytes, and none has more than {LONGEST}")]
+    #[error("a frame states {0} bytes, and the maximum is {LONGEST}")]
     TooLong(usize),
     #[error("a frame belongs to another conversation")]
     Token,
-    #[error("a copy of the process spoke, which the module had made")]
+    #[error("a fork of the process, made by the module, sent a frame")]
     Process,
-    #[error("frame {found} came where frame {wanted} was to come")]
+    #[error("received frame {found} instead of frame {wanted}")]
     Sequence { wanted: u32, found: u32 },
-    #[error("a frame was changed on its way")]
+    #[error("a frame was corrupted")]
     Damaged,
     #[error("the last frame was cut off after {0} bytes")]
     CutOff(usize),
-    #[error("the content of a frame makes no sense")]
+    #[error("the content of a frame is invalid")]
     Content,
 }
 
-/// Makes the frames of one side.
+/// Encodes the frames of one side.
 #[derive(Debug)]
 pub(super) struct Speaker {
     token: Token,
@@ -82,15 +81,15 @@ pub(super) struct Speaker {
 }
 
 impl Speaker {
-    /// Nothing said yet.
+    /// Creates an encoder that has sent nothing.
     pub(super) fn new(token: Token) -> Self {
         Self { token, next: 0 }
     }
 
-    /// The bytes of the next frame, said by the process of that number.
+    /// Encodes the next frame, sent by the process with this id.
     ///
     /// # Errors
-    /// When the message is longer than a frame may be.
+    /// Returns an error if the message is longer than a frame may be.
     pub(super) fn frame(&mut self, process: u32, message: &Message) -> Result<Vec<u8>, FrameError> {
         let mut body = Vec::new();
         let cut = match message {
@@ -118,10 +117,10 @@ impl Speaker {
     }
 }
 
-/// Takes frames apart that come in pieces.
+/// Decodes frames that arrive in pieces.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// The token of the conversation; the side that answers gets it with the first frame.
+    /// Token of the conversation; the answering side takes it from the first frame.
     token: Option<Token>,
     /// The process that sent the first frame; a frame of another process is an error.
     process: Option<u32>,
@@ -130,30 +129,30 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// The side that has made the token.
+    /// Creates the decoder of the side that made the token.
     pub(super) fn new(token: Token) -> Self {
         Self { token: Some(token), process: None, next: 0, bytes: Vec::new() }
     }
 
-    /// The side that gets the token with the first frame.
+    /// Creates the decoder of the side that takes the token from the first frame.
     pub(super) fn asked() -> Self {
         Self { token: None, process: None, next: 0, bytes: Vec::new() }
     }
 
-    /// The token, once it is known.
+    /// Returns the token, once known.
     pub(super) fn token(&self) -> Option<Token> {
         self.token
     }
 
-    /// Takes what has come.
+    /// Appends received bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole message; none while more bytes have to come.
+    /// Decodes the next message; `None` until it is complete.
     ///
     /// # Errors
-    /// When what has come cannot become the next frame.
+    /// Returns an error if the received bytes cannot become the next frame.
     pub(super) fn next(&mut self) -> Result<Option<Message>, FrameError> {
         let beginning = self.bytes.len().min(MAGIC.len());
         if self.bytes[..beginning] != MAGIC[..beginning] {
@@ -190,10 +189,10 @@ impl Listener {
         Ok(Some(message))
     }
 
-    /// Nothing more comes: whether the last frame was whole.
+    /// Checks, at the end of the stream, that the last frame was complete.
     ///
     /// # Errors
-    /// When it was cut off.
+    /// Returns an error if the last frame was cut off.
     pub(super) fn end(&self) -> Result<(), FrameError> {
         match self.bytes.len() {
             0 => Ok(()),
@@ -202,7 +201,7 @@ impl Listener {
     }
 }
 
-/// The version, the number, the length, the process and the token of a frame; none while more bytes have to come.
+/// Reads version, sequence number, length, process and token of a frame; `None` until they are complete.
 fn head(bytes: &mut &[u8]) -> Option<(u16, u32, usize, u32, Token)> {
     let (version, number) = (u16::from_le_bytes(take(bytes)?), u32::from_le_bytes(take(bytes)?));
     let (length, process) = (u32::from_le_bytes(take(bytes)?) as usize, u32::from_le_bytes(take(bytes)?));
@@ -215,50 +214,50 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     Some(*field)
 }
 
-/// How far a canary has come, from what it said. It has passed only if it has taken every step with every module, in
-/// order: no accident of a module, such as a copy of the process that speaks as well, makes that of less.
+/// Progress of a canary, from its messages. It passes only after every step with every module, in order. No accident of a module,
+/// such as a fork of the process that also sends frames, can simulate that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Course {
     modules: u32,
-    /// The module and step that it is at.
+    /// Current module and step.
     at: Option<(u32, CanaryStep)>,
     is_here: bool,
 }
 
-/// What a canary has come to.
+/// Outcome of a canary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// All modules were loaded.
     Done,
-    /// The module in hand does not load, for this reason.
+    /// The current module was refused, for this reason.
     Refused(String),
 }
 
-/// Something that was not to be said then.
+/// An unexpected message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it said something out of turn: {0}")]
+#[error("it sent an unexpected message: {0}")]
 pub(super) struct OutOfTurn(String);
 
 impl Course {
-    /// Of a canary that was started for so many modules and has sent nothing yet.
+    /// Creates the progress of a canary that was started for this number of modules.
     pub(super) fn new(modules: u32) -> Self {
         Self { modules, at: None, is_here: false }
     }
 
-    /// Whether it has said a word.
+    /// Returns true once the first message was received.
     pub(super) fn is_here(&self) -> bool {
         self.is_here
     }
 
-    /// The module and step it is at.
+    /// Returns the current module and step.
     pub(super) fn at(&self) -> Option<(u32, CanaryStep)> {
         self.at
     }
 
-    /// Takes a message; the end, if it is one.
+    /// Applies a message. Returns the outcome, if the message is the last.
     ///
     /// # Errors
-    /// When the message was not the next one.
+    /// Returns an error if the message is not the expected one.
     pub(super) fn take(&mut self, message: Message) -> Result<Option<Arrival>, OutOfTurn> {
         match (message, self.is_here, self.next()) {
             (Message::Here, false, _) => self.is_here = true,
@@ -270,7 +269,7 @@ impl Course {
         Ok(None)
     }
 
-    /// The step after the one it is at; none when there is none left.
+    /// Returns the step after the current one; `None` after the last.
     fn next(&self) -> Option<(u32, CanaryStep)> {
         let next = match self.at {
             None => (0, CanaryStep::ALL[0]),
@@ -327,7 +326,7 @@ mod tests {
         messages.iter().flat_map(|message| speaker.frame(PROCESS, message).expect("it fits a frame")).collect()
     }
 
-    /// All messages in these bytes, and the error that ends them.
+    /// Decodes all messages in these bytes, and the error at the end.
     fn heard(bytes: &[u8], piece: usize) -> (Vec<Message>, Result<(), FrameError>) {
         let mut listener = Listener::new(TOKEN);
         let mut messages = Vec::new();
@@ -347,7 +346,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_said_is_heard_in_whatever_pieces(messages in collection::vec(message(), 0..6), piece in 1..200_usize) {
+        fn messages_are_decoded_from_pieces_of_any_size(messages in collection::vec(message(), 0..6), piece in 1..200_usize) {
             prop_assert_eq!(heard(&frames(&messages), piece), (messages, Ok(())));
         }
 
@@ -361,7 +360,7 @@ mod tests {
         }
 
         #[test]
-        fn a_frame_that_is_cut_off_or_has_something_in_it_is_no_message(
+        fn a_truncated_or_interrupted_frame_is_rejected(
             message in message(),
             at in any::<proptest::sample::Index>(),
             inside in collection::vec(any::<u8>(), 1..40),
@@ -372,7 +371,7 @@ mod tests {
             prop_assert!(messages.is_empty() && (end.is_err() || at == 0));
             let torn = [&bytes[..at], &inside, &bytes[at..]].concat();
             let (messages, end) = heard(&torn, 16);
-            // What stands behind a whole frame is found when it is read: also where it repeats the frame's last byte.
+            // Bytes after a complete frame are found when the next frame is read, even if they repeat the frame's last byte.
             prop_assert!((messages.is_empty() || torn.starts_with(&bytes)) && end.is_err(), "{messages:?}");
         }
 
@@ -384,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_another_conversation_or_said_twice_is_none() {
+    fn foreign_and_repeated_frames_are_rejected() {
         let here = frames(&[Message::Here]);
         assert_eq!(
             heard(&[here.clone(), here.clone()].concat(), 9).1,
@@ -406,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_too_long_is_refused_before_it_is_waited_for() {
+    fn an_oversized_frame_is_rejected_from_its_header() {
         let mut bytes = frames(&[Message::Here]);
         bytes[10..14].copy_from_slice(&(LONGEST as u32 + 1).to_le_bytes());
         assert_eq!(heard(&bytes[..HEAD], HEAD).1, Err(FrameError::TooLong(LONGEST + 1)));
@@ -421,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_and_a_content_that_is_no_message_are_named() {
+    fn wrong_versions_and_invalid_content_are_named() {
         let mut bytes = frames(&[Message::Here]);
         bytes[4] = 9;
         assert_eq!(heard(&bytes, 99).1, Err(FrameError::Version(9)));
@@ -435,14 +434,14 @@ mod tests {
     }
 
     #[test]
-    fn names_with_any_letters_stay_one_name_each() {
+    fn names_with_any_characters_stay_separate() {
         let candidates =
             vec![("a\0/tmp/evil.so".to_owned(), OsString::from("/copy\n1")), (String::new(), OsString::from("/a b"))];
         let request = Message::Request(candidates);
         assert_eq!(heard(&frames(std::slice::from_ref(&request)), 3).0, [request]);
     }
 
-    /// All that a canary of `modules` may say, in order.
+    /// Returns all messages of a canary that loads `modules`, in order.
     fn whole(modules: u32) -> Vec<Message> {
         let steps = (0..modules).flat_map(|module| CanaryStep::ALL.map(|step| Message::Begins(module, step)));
         [Message::Here].into_iter().chain(steps).chain([Message::Done(modules)]).collect()
@@ -454,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_took_every_step_with_every_module_has_passed() {
+    fn only_a_canary_that_ran_every_step_has_passed() {
         for modules in 0..4 {
             let whole = whole(modules);
             assert_eq!(arrival(modules, &whole), Some(Arrival::Done));
@@ -473,12 +472,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_twice_is_out_of_turn() {
+    fn repeated_messages_are_rejected() {
         let mut course = Course::new(1);
         for message in whole(1).iter().take(3) {
             assert_eq!(course.take(message.clone()), Ok(None));
             let again = course.take(message.clone()).expect_err("it was said before");
-            assert!(again.to_string().contains("out of turn"), "{again}");
+            assert!(again.to_string().contains("an unexpected message"), "{again}");
         }
         assert_eq!(course.at(), Some((0, CanaryStep::Attaching)));
         assert_eq!(course.take(Message::Refused("no".into())), Ok(Some(Arrival::Refused("no".into()))));

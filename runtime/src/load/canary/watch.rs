@@ -1,5 +1,5 @@
-//! The host's side of a canary: starts it, reads its messages until it ends, and reports its outcome. The wait is
-//! bounded, whatever a module does to the process.
+//! The host's side of a canary: starts it, reads its messages until it ends, and reports its outcome. The wait is bounded, even if
+//! a module blocks or kills the process.
 
 use std::io::{self, BufRead as _, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
@@ -15,31 +15,30 @@ use crate::load::error::LoadError;
 use crate::load::error::canary::CanaryStep;
 use crate::shown::printable;
 
-/// So many bytes of a canary's first and last output stand in the report of its end: the message of a panic comes
-/// before the rest.
+/// Bytes of a canary's first and last output in the report of its end; the first output has the panic message.
 const TOLD: usize = 1000;
-/// So much of one line is read at once: a module may print without any line break.
+/// Maximum bytes of a line that are read in one call: a module may print without line breaks.
 const LONGEST_LINE: usize = 8000;
-/// How often the host checks whether a canary has ended whose socket another process keeps open.
+/// Interval of checks for an ended canary whose socket another process keeps open.
 const GLANCE: Duration = Duration::from_millis(50);
-/// For how long the last words of an ended canary are waited for.
+/// Maximum wait for the remaining output of an ended canary.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// How it ended.
+/// End of a canary.
 #[derive(Debug)]
 enum End {
     Done,
     Refused(String),
     Died(ExitStatus),
     Silent,
-    /// Something came from its socket that it did not say.
+    /// The socket received bytes that the canary did not send.
     Disturbed(String),
 }
 
-/// Has `program` load the candidates, name and copy each.
+/// Runs `program` as a canary that loads the candidates, each a name and a copy.
 ///
 /// # Errors
-/// What became of the canary, with the module that was at fault.
+/// Returns the failure of the canary, with the module that caused it.
 pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
     let until = crate::deadline::after(deadline);
     let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
@@ -48,7 +47,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
     match wire.say(&Message::Request(candidates), Some(deadline)) {
         Ok(()) => {}
-        // It has ended already, or reads nothing; its end says why.
+        // The canary has ended or does not read; its exit status has the reason.
         Err(WireError::System(_)) => {}
         Err(WireError::Frame(error)) => return Err(unavailable(error.to_string())),
     }
@@ -57,17 +56,17 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     if let End::Done = end {
         return Ok(());
     }
-    // What keeps its output open ends with it, unless it has children of its own.
+    // Closes the output by ending the process, unless a child of the process keeps it open.
     drop(child);
     Told { program, names: &names, course, deadline, output: printed.told() }.error(end)
 }
 
-/// A canary that does not outlive the wait for it.
+/// A child process that is killed on drop.
 struct Leashed(Child);
 
 impl Drop for Leashed {
     fn drop(&mut self) {
-        // One that has ended needs no end, and one that was killed is waited for without fail.
+        // Killing an ended process fails without effect, and waiting for a killed one always returns.
         let _ended = self.0.kill();
         let _gone = self.0.wait();
     }
@@ -78,10 +77,10 @@ fn start(program: &Path) -> io::Result<(Leashed, Wire, PipeReader)> {
     let (wire, input) = Wire::pair(Token(token))?;
     let (output, writer) = io::pipe()?;
     let mut command = Command::new(program);
-    // The message of a panic names its place; a backtrace would only bury it.
+    // A panic message has its location, so a backtrace would only hide it.
     command.env("RUST_BACKTRACE", "0");
     command.arg(ARGUMENT).stdin(input).stdout(writer.try_clone()?).stderr(Stdio::from(writer));
-    // The command holds the ends that the child got; they close with it, or the output would never end.
+    // The command holds the child's ends; dropping it closes them, or the output would never end.
     Ok((Leashed(command.spawn()?), wire, output))
 }
 
@@ -96,7 +95,7 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
         let patience = until.saturating_duration_since(Instant::now());
         let heard = match let_go {
             false => wire.hear(Some(patience.min(GLANCE))),
-            // The socket is closed by the end of the process, or by a module, and then it may go on for long.
+            // The socket is closed by the end of the process, or by a module whose process may run for long.
             true => {
                 std::thread::sleep(Duration::from_millis(1));
                 Ok(Heard::Nothing)
@@ -123,8 +122,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
     }
 }
 
-/// The process has ended, but another process may keep its socket open: what was sent before is read all the same. It
-/// has not passed, since one that is done waits until the host ends it.
+/// Reads the rest of the messages after the end of the process, whose socket another process may keep open. The canary has not
+/// passed: after the last step it waits until the host kills it.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Heard::Message(message)) = wire.hear(Some(Duration::ZERO)) {
         match course.take(message) {
@@ -137,7 +136,7 @@ fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     end
 }
 
-/// What a canary prints, read by a thread of its own until every writer has closed it.
+/// Output of a canary, read by a thread until every writer has closed the pipe.
 struct Printed {
     words: Arc<Mutex<Words>>,
     over: Receiver<()>,
@@ -153,14 +152,14 @@ impl Printed {
         Ok(Self { words, over })
     }
 
-    /// All of it, once no more is to come, or nothing has come for a while.
+    /// Returns the output once it is complete, or after a timeout.
     fn told(&self) -> String {
         let _over = self.over.recv_timeout(LAST_WORDS);
         self.words.lock().unwrap_or_else(PoisonError::into_inner).told()
     }
 }
 
-/// Reads until every writer has closed it. The sender is dropped then.
+/// Reads until every writer has closed the pipe, then drops the sender.
 fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     let mut output = BufReader::new(output);
     loop {
@@ -172,12 +171,12 @@ fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     }
 }
 
-/// The beginning and the end of what was printed.
+/// Beginning and end of the output.
 #[derive(Debug, Default)]
 struct Words {
     head: String,
     tail: String,
-    /// Whether there was something between the two.
+    /// True if output in between was dropped.
     is_cut: bool,
 }
 
@@ -195,7 +194,7 @@ impl Words {
         }
     }
 
-    /// As the end of a sentence; empty when there is nothing to read.
+    /// Formats the output as the end of a sentence; empty without output.
     fn told(&self) -> String {
         let cut = if self.is_cut { "\n…\n" } else { "" };
         let whole = format!("{}{cut}{}", self.head, self.tail);
@@ -208,7 +207,7 @@ impl Words {
     }
 }
 
-/// What is known of a canary that did not pass.
+/// Data for the report of a canary that did not pass.
 struct Told<'a> {
     program: &'a Path,
     names: &'a [String],
@@ -222,14 +221,14 @@ impl Told<'_> {
         let Self { program, names, course, deadline, output } = self;
         let unavailable = |how: String| LoadError::CanaryUnavailable {
             program: PathBuf::from(program),
-            reason: format!("{how} before it said a word, so its main does not begin with `run_if_child()`{output}"),
+            reason: format!("{how} before its first message, so its main does not begin with `run_if_child()`{output}"),
         };
         if !course.is_here() {
             return Err(match end {
                 End::Done => return Ok(()),
                 End::Refused(text) => unavailable(text),
                 End::Died(status) => unavailable(format!("it ended ({status})")),
-                End::Silent => unavailable(format!("it was there for {deadline:?}")),
+                End::Silent => unavailable(format!("it sent nothing for {deadline:?}")),
                 End::Disturbed(problem) => unavailable(problem),
             });
         }
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_and_the_end_of_what_was_printed_are_kept() {
+    fn only_the_beginning_and_end_of_the_output_are_kept() {
         let mut printed = Words::default();
         printed.push("thread panicked\n");
         (0..TOLD).for_each(|_| printed.push("é hello\n"));
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_printed_follows_the_sentence_without_empty_lines() {
+    fn output_follows_the_sentence_without_empty_lines() {
         let check = |lines: &[&str], expected: &str| {
             let mut printed = Words::default();
             lines.iter().for_each(|line| printed.push(line));

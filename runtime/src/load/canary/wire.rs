@@ -1,12 +1,12 @@
-//! The socket between a host and its canary. The canary gets its end as standard input, moves it at once to a descriptor
-//! that is not published to modules and that no child inherits, and puts the empty file in its place: so what a module
-//! prints, reads or hands to a process of its own has nothing to do with it.
+//! Socket between a host and its canary. The canary receives its end as standard input, moves it immediately to a descriptor that
+//! is not published to modules and not inherited by children, and replaces standard input with `/dev/null`. Modules that print,
+//! read or start processes therefore do not affect the socket.
 
 use std::io;
 
 use super::protocol::{FrameError, Message};
 
-/// What went wrong between the two.
+/// Failure of the socket or of the protocol.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WireError {
     #[error(transparent)]
@@ -15,12 +15,11 @@ pub(crate) enum WireError {
     Frame(#[from] FrameError),
 }
 
-/// What came in a while.
+/// Result of a read with a timeout.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// A message.
     Message(Message),
-    /// Nothing yet.
+    /// No complete message yet.
     Nothing,
     /// The other side has closed its end.
     End,
@@ -38,7 +37,7 @@ mod socket {
     use super::super::protocol::{Listener, Message, Speaker, Token};
     use super::{Heard, WireError};
 
-    /// One end.
+    /// End of the socket, with the state of the protocol.
     pub(crate) struct Wire {
         stream: UnixStream,
         listener: Listener,
@@ -46,42 +45,42 @@ mod socket {
     }
 
     impl Wire {
-        /// The host's end, and what the canary gets as its standard input.
+        /// Creates the host's end, and the standard input of the canary.
         ///
         /// # Errors
-        /// Whatever the system says.
+        /// Returns errors of the system.
         pub(in super::super) fn pair(token: Token) -> io::Result<(Self, Stdio)> {
             let (ours, theirs) = UnixStream::pair()?;
             let wire = Self { stream: ours, listener: Listener::new(token), speaker: Some(Speaker::new(token)) };
             Ok((wire, Stdio::from(OwnedFd::from(theirs))))
         }
 
-        /// The canary's end, taken away from standard input.
+        /// Takes the canary's end from standard input.
         ///
         /// # Errors
-        /// When standard input is no socket: this process was not started as a canary.
+        /// Returns an error if standard input is not a socket, because the process was not started as a canary.
         pub(crate) fn take_standard_input() -> io::Result<Self> {
             let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-            // Fails for whatever is no socket.
+            // Fails if standard input is not a socket.
             stream.peer_addr()?;
             rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
             Ok(Self { stream, listener: Listener::asked(), speaker: None })
         }
 
-        /// Another handle to the same end, to wait on until the other side is closed.
+        /// Returns another handle to the same end, to wait until the other side is closed.
         ///
         /// # Errors
-        /// Whatever the system says.
+        /// Returns errors of the system.
         pub(crate) fn lifeline(&self) -> io::Result<UnixStream> {
             self.stream.try_clone()
         }
 
-        /// Says something, in at most `patience`.
+        /// Sends a message, within `patience`.
         ///
         /// # Errors
-        /// When the other side is closed, or the message does not fit a frame.
+        /// Returns an error if the other side is closed, or the message does not fit into a frame.
         pub(crate) fn say(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
-            let unknown = || io::Error::new(ErrorKind::NotConnected, "nobody has asked yet");
+            let unknown = || io::Error::new(ErrorKind::NotConnected, "no request was received yet");
             if self.speaker.is_none() {
                 self.speaker = self.listener.token().map(Speaker::new);
             }
@@ -91,10 +90,10 @@ mod socket {
             Ok(())
         }
 
-        /// Waits for a message, at most that long, however many bytes of one come meanwhile; for ever, where nothing is said.
+        /// Waits for a message, at most for `patience`, even if parts of it keep arriving; without a limit for `None`.
         ///
         /// # Errors
-        /// When what came is no frame that was to come.
+        /// Returns an error if the received bytes are not the expected frame.
         pub(crate) fn hear(&mut self, patience: Option<Duration>) -> Result<Heard, WireError> {
             let until = patience.map(crate::deadline::after);
             let mut left = patience;
@@ -103,7 +102,7 @@ mod socket {
                 if let Some(message) = self.listener.next()? {
                     return Ok(Heard::Message(message));
                 }
-                // No time at all would mean for ever.
+                // A timeout of zero would mean no timeout.
                 self.stream.set_read_timeout(left.map(|left| left.max(Duration::from_millis(1))))?;
                 match self.stream.read(&mut bytes) {
                     Ok(0) => return self.end(),
@@ -117,7 +116,7 @@ mod socket {
                     Err(error) => match error.kind() {
                         ErrorKind::Interrupted => {}
                         ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Heard::Nothing),
-                        // It ended before it had read everything.
+                        // The other process ended before it had read everything.
                         ErrorKind::ConnectionReset => return self.end(),
                         _ => return Err(error.into()),
                     },
@@ -125,7 +124,7 @@ mod socket {
             }
         }
 
-        /// Puts another socket in the place of this one.
+        /// Replaces the socket.
         #[cfg(test)]
         pub(in super::super) fn put(&mut self, stream: UnixStream) {
             self.stream = stream;
@@ -147,11 +146,11 @@ mod socket {
     use super::super::protocol::{Message, Token};
     use super::{Heard, WireError};
 
-    /// There is none here.
+    /// Canaries are not supported on this platform.
     pub(crate) enum Wire {}
 
     fn none<T>() -> io::Result<T> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "there are no canaries on this platform"))
+        Err(io::Error::new(io::ErrorKind::Unsupported, "canaries are not supported on this platform"))
     }
 
     impl Wire {
@@ -190,7 +189,7 @@ pub(super) mod tests {
 
     const SOON: Option<Duration> = Some(Duration::from_millis(5));
 
-    /// A host's end whose other end is in our hands.
+    /// Creates a host's end, and the socket of its other end.
     pub(in crate::load::canary) fn ends() -> (Wire, UnixStream) {
         let (mut wire, _stdin) = Wire::pair(Token(3)).expect("a socket");
         let (ours, theirs) = UnixStream::pair().expect("a socket");
@@ -199,7 +198,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_message_is_heard_once_it_is_whole() {
+    fn a_message_is_received_once_it_is_complete() {
         let (mut wire, mut other) = ends();
         let frame = Speaker::new(Token(3)).frame(1, &Message::Here).expect("it fits");
         other.write_all(&frame[..10]).expect("it is read");
@@ -211,7 +210,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn who_speaks_byte_by_byte_is_not_waited_for_longer_than_who_is_silent() {
+    fn slow_single_bytes_do_not_extend_the_timeout() {
         let (mut wire, mut other) = ends();
         let text = "x".repeat(60_000);
         let frame = Speaker::new(Token(3)).frame(1, &Message::Refused(text.clone())).expect("it fits");
@@ -234,7 +233,7 @@ pub(super) mod tests {
             other
         });
         begins.recv().expect("it speaks");
-        // It would say one byte after the other for a minute.
+        // The thread would send single bytes for a minute.
         assert_eq!(wire.hear(SOON).expect("no error yet"), Heard::Nothing);
         stopped.send(()).expect("it still speaks");
         assert_eq!(wire.hear(None).expect("a message"), Heard::Message(Message::Refused(text)));
@@ -242,7 +241,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_somebody_else_writes_there_and_a_cut_are_errors() {
+    fn foreign_bytes_and_truncation_are_errors() {
         let (mut wire, mut other) = ends();
         other.write_all(b"hello\n").expect("it is read");
         assert!(matches!(wire.hear(SOON), Err(WireError::Frame(FrameError::NotAFrame))));

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_one_name_in_two_contexts_are_two_types_and_the_error_names_both() {
+    fn equal_type_names_in_two_contexts_differ_and_errors_name_both() {
         let [one, other] = [2, 3].map(|index| {
             let ContextInfo { kind, name, modules, .. } = context(index, &[("a", &["Sum"])]);
             TypeRef { path: "Sum".into(), module: modules[0].clone(), context: title(kind, &name) }

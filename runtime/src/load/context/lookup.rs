@@ -57,7 +57,7 @@ pub(super) fn function(
         0 => return Err(no_such(offered.join("; "))),
         _ => {
             let full: Vec<_> = found.iter().map(full).collect();
-            return Err(no_such(format!("say which of {} is meant, as `module::Type`", full.join(", "))));
+            return Err(no_such(format!("name one of {}, as `module::Type`", full.join(", "))));
         }
     };
     let home = match home == generation.id {
@@ -264,7 +264,7 @@ mod tests {
     use crate::load::context_id::ContextId;
 
     #[test]
-    fn a_type_is_found_by_its_module_its_path_and_its_bare_name() {
+    fn a_type_is_found_by_module_path_and_bare_name() {
         let id = ContextId { index: 2, generation: 1 };
         let module = |name: &str, types: &[&str]| ModuleSummary {
             name: name.to_owned(),

@@ -239,8 +239,7 @@ fn find(
         }
     };
     if method.is_none() && name.protocol() != "ex" {
-        let why =
-            "its protocol leads to objects, which are the game thread's; modules here call `nm:/` and `ex:/` names";
+        let why = "its protocol resolves to objects, which belong to the game thread; modules here call `nm:/` and `ex:/` names";
         return Err(CallError::NotFound {
             message: format!("`{name}` cannot be called in {}: {why}", generation.title()),
         });

@@ -84,7 +84,7 @@ impl Search<'_> {
             if path.exists() {
                 return self.open(Source::File(path));
             }
-            self.trace.push(Attempt::new("the path itself", "is no file"));
+            self.trace.push(Attempt::new("the path itself", "is not a file"));
             return Ok(None);
         }
         let modules = self.generation.modules();

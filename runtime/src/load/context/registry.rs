@@ -38,7 +38,7 @@ const RESERVED: [&str; 2] = ["Default", "Master"];
 
 const LONGEST_NAME: usize = 255;
 
-const NAME: &str = "a name is 1 to 255 bytes of letters that show themselves, without `:` and `/`";
+const NAME: &str = "a name is 1 to 255 bytes of printable letters, without `:` and `/`";
 
 /// Checks the name of a context, which appears in calls, errors, logs and lines of a console.
 fn is_name(name: &str) -> bool {
@@ -180,7 +180,7 @@ impl ContextRegistry {
         if let Some(living) = slims.lines.values().find(|line| *line.name == *name && line.has_name()) {
             let way_out = match living.state() {
                 ContextState::Alive => "take another, or `replace` what is in it",
-                _ => "take another, wait on its ticket (`Contexts::unloads_of`), or give it up (`Contexts::park`)",
+                _ => "take another, wait on its ticket (`Contexts::unloads_of`), or park it (`Contexts::park`)",
             };
             return Err(refuse(format!("one is {} under this name: {way_out}", living.state())));
         }

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn every_context_asks_in_the_order_of_the_design() {
+    fn every_context_searches_in_the_documented_order() {
         for is_default in [false, true] {
             for has_resolver in [false, true] {
                 for handlers in 0..4 {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_without_its_module_is_looked_for_in_own_modules_and_in_the_default() {
+    fn names_without_a_module_are_searched_in_own_modules_and_the_default() {
         assert_eq!(order(Guidance::of_modules_only(false)), [Step::Own, Step::Default, Step::NotFound]);
         assert_eq!(order(Guidance::of_modules_only(true)), [Step::Own, Step::NotFound]);
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_does_when_the_range_or_a_resolver_says_so() {
+    fn a_version_is_accepted_by_its_range_or_a_resolver() {
         let check = |found: &str, range: &str, granted: &[&str], does: bool| {
             let granted: Vec<_> = granted.iter().map(|range| range.parse().expect("a range")).collect();
             let (found, range) = (found.parse().expect("a version"), range.parse().expect("a range"));

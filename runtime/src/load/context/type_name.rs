@@ -68,7 +68,7 @@ mod tests {
     use super::{Flaw, TypeName};
 
     #[test]
-    fn a_type_is_named_by_itself_or_behind_its_module_in_either_spelling() {
+    fn type_names_have_an_optional_module_in_either_spelling() {
         let check = |text: &str, expected: Result<(Option<&str>, &str), Flaw>| {
             assert_eq!(TypeName::read(text).map(|name| (name.module, name.ty)), expected, "{text}");
         };
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_a_type_by_path_by_package_and_by_its_bare_name() {
+    fn a_name_matches_a_type_by_path_package_and_bare_name() {
         let is = |text: &str, module: &str, declared: &str| {
             let name = TypeName::read(text).expect(text);
             name.may_be_in(module) && name.is(declared)

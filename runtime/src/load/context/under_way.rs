@@ -20,7 +20,7 @@ pub(super) fn next_place() -> u64 {
 }
 
 /// Guard of a step of this thread, and of the steps nested in it.
-#[must_use = "the step is over when this is dropped"]
+#[must_use = "the step ends when this is dropped"]
 pub(super) struct UnderWay {
     depth: usize,
     /// Steps belong to the thread that began them.
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_thread_has_claimed_no_other_has() {
+    fn a_claim_of_one_thread_excludes_other_threads() {
         let (works, inside) = (works::<2>(), AtomicU32::new(0));
         std::thread::scope(|scope| {
             for at in 0..4 {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn of_threads_that_would_wait_for_each_other_the_last_is_refused_and_the_others_go_on() {
+    fn the_last_thread_of_a_wait_cycle_is_refused() {
         const THREADS: usize = 3;
         for _ in 0..100 {
             let (works, all_have_one) = (works::<THREADS>(), Barrier::new(THREADS));
@@ -99,7 +99,7 @@ mod tests {
                 let threads = [0, 1, 2].map(|at| {
                     let (works, all_have_one) = (&works, &all_have_one);
                     scope.spawn(move || {
-                        let _own = begin(Sort::Claiming, &works[at..=at]).expect("nobody else wants it yet");
+                        let _own = begin(Sort::Claiming, &works[at..=at]).expect("no other thread claims it yet");
                         all_have_one.wait();
                         let next = (at + 1) % THREADS;
                         begin(Sort::Asking, &works[next..=next]).map(drop)

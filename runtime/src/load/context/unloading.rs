@@ -155,7 +155,6 @@ struct SpaceUnload {
 }
 
 impl SpaceUnload {
-    /// Creates the unload of a sealed generation.
     fn new(registry: Weak<ContextRegistry>, generation: &Arc<FreeGeneration>, policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self { registry, generation: Arc::clone(generation), policy, modules: None })
     }
@@ -324,7 +323,7 @@ mod tests {
     use crate::unload::ticket::UnloadTicket;
 
     #[test]
-    fn a_module_that_is_no_library_starts_is_lent_and_unloads_as_one_of_a_slim() {
+    fn a_non_library_module_starts_and_unloads_in_a_slim() {
         let (core, heard) = tale(tag(), &Arc::default());
         let module = FreeModule::new(core, ContextId { index: 2, generation: 1 });
         assert_eq!(module.summary().types, ["/Script/Tale.Speaker"]);

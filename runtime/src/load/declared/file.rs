@@ -1,5 +1,5 @@
-//! Reads the declarations of a module that is only a file: descriptions are constants of the library, on lists that the linker makes.
-//! No code of the module runs.
+//! Reads the declarations of a module from its file, without running its code. Descriptions are constants of the library, in lists
+//! that the linker makes.
 
 use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use alcedo_sys::{Constants, ImageFile};
@@ -23,7 +23,7 @@ pub(crate) fn of_file(module: &str, image: &ImageFile) -> Result<Declarations, S
     Ok(Declarations::new(module, batch, exports, imports))
 }
 
-/// Copies the descriptions on a list of the linker's.
+/// Copies the descriptions in a list of the linker.
 fn each<T: Copied>(from: &Constants<'_>, list: &str) -> Result<Vec<T::Own>, String> {
     let Some((start, size)) = from.section(&format!("linkme_{list}")) else { return Ok(Vec::new()) };
     let entry = |at: u64| {

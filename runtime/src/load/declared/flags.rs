@@ -1,4 +1,4 @@
-//! The words for numbers of the border: kinds, flags, types.
+//! Keywords for numbers of the ABI: kinds, flags, types.
 
 use alcedo_abi::describe::ImportKind;
 use alcedo_abi::kinds::{KindForm, PropertyKind, class_flags, function_flags, property_flags};
@@ -43,14 +43,14 @@ pub(super) const OF_FUNCTIONS: &[(u64, &str)] = &[
     (function_flags::CUSTOM_THUNK, "custom_thunk"),
 ];
 
-/// The words for the bits of a table. A bit that this build has no word for is shown as a number.
+/// Returns the keywords of the set bits. Bits without a keyword in this build are formatted as one number.
 pub(super) fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
     let known = table.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, word)| (*word).to_owned());
     let rest = table.iter().fold(flags, |rest, (bit, _)| rest & !bit);
     known.chain((rest != 0).then(|| format!("{rest:#x}"))).collect()
 }
 
-/// A type as signatures write it.
+/// Formats a type as signatures write it.
 pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     let Some(name) = kind.text() else { return format!("kind {}", kind.0) };
     let is_delegate = kind.form() == KindForm::Signature;
@@ -61,7 +61,7 @@ pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     }
 }
 
-/// How many functions a delegate of this kind calls.
+/// Returns the keyword for the number of functions that a delegate of this kind calls.
 pub(super) fn of_delegate(kind: PropertyKind) -> String {
     match kind {
         PropertyKind::DELEGATE => "single".into(),

@@ -1,4 +1,4 @@
-//! Copies the declarations of a module that is loaded: descriptions are in its image.
+//! Copies the declarations of a loaded module from its image.
 
 use super::{Declarations, Declared};
 use crate::emit::described::Described;

@@ -1,4 +1,4 @@
-//! What a host declares itself: its native types, as its registry has them.
+//! Native types that a host declares, read from its registry.
 
 use std::rc::Rc;
 
@@ -17,18 +17,18 @@ use crate::object::origin::Origin;
 use crate::object::property::Property;
 use crate::object::structs::StructType;
 
-/// The class that all others extend: every plugin has it.
+/// The root class, which every plugin has.
 const ROOT: &str = "/Script/Core.Object";
 
-/// How the paths begin of what scripts call: no other code uses it.
+/// Path prefix of the types that only scripts use.
 const OF_SCRIPTS: &str = "/Script/Script.";
 
-/// The native types of a world.
+/// Returns the native types of a world.
 pub(crate) fn of_natives(world: &World) -> Declared {
     of_types(world, &|origin, path| origin == Origin::Native && path != ROOT && !path.starts_with(OF_SCRIPTS))
 }
 
-/// The types of a package of scripts, as a world has them.
+/// Returns the types of a package of scripts, read from a world.
 #[cfg(feature = "script")]
 pub(crate) fn of_package(world: &World, package: &str) -> Declared {
     let start = format!("/Script/{package}.");
@@ -40,7 +40,7 @@ pub(crate) fn of_delegate(found: &DelegateType, names: &Names) -> DeclaredDelega
     super::delegate(delegate(found, names))
 }
 
-/// The types of a world of which that is so.
+/// Returns the types of a world that satisfy a predicate.
 fn of_types(world: &World, is_meant: &dyn Fn(Origin, &str) -> bool) -> Declared {
     let (types, names) = (&world.types, &*world.names);
     macro_rules! meant {

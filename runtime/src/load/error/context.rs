@@ -26,13 +26,13 @@ pub enum ContextError {
         reason: String,
     },
     /// No living Slim and no pinned context has this name.
-    #[error("there is no living context \"{name}\": create it with `create_slim`, or with `create_pinned`")]
+    #[error("no living context is named \"{name}\": create it with `create_slim`, or with `create_pinned`")]
     NoSuchContext {
         /// Requested name.
         name: String,
     },
     /// The context is unloading and accepts no load, call or lease.
-    #[error("{context} is unloading since {:.1} s, so it does not do this any more: {action}", since.as_secs_f64())]
+    #[error("{context} has been unloading for {:.1} s; this operation is no longer allowed: {action}", since.as_secs_f64())]
     ContextUnloading {
         /// The context.
         context: String,
@@ -43,8 +43,8 @@ pub enum ContextError {
     },
     /// A load would wait for itself.
     #[error(
-        "a load would wait for itself: {}; let resolvers and listeners answer with what they find, and not ask for what is \
-         under way",
+        "a load would wait for itself: {}; let resolvers and listeners return what they find, and not request what is in \
+         progress",
         arrows(chain)
     )]
     LoadRing {
@@ -62,13 +62,13 @@ pub enum ContextError {
         limit: usize,
     },
     /// The Default and pinned contexts are never unloaded.
-    #[error("{context} is never unloaded: what shall be unloaded belongs into a Slim or the Master")]
+    #[error("{context} is never unloaded: load modules that shall be unloaded into a Slim or the Master")]
     NotCollectible {
         /// The context.
         context: String,
     },
     /// Only unloading generations can be parked.
-    #[error("{context} ({id}) cannot be given up: {reason}")]
+    #[error("{context} ({id}) cannot be parked: {reason}")]
     NotUnloading {
         /// The context.
         context: String,
@@ -93,7 +93,7 @@ pub enum ContextError {
     },
     /// A reader contains more bytes than the host allows.
     #[error(
-        "there is more to read of {name} than {largest} bytes, and this host takes no more: leave out debug \
+        "reading {name} exceeded {largest} bytes, the maximum of this host: leave out debug \
          information (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`"
     )]
     ReadsTooLong {
@@ -103,13 +103,13 @@ pub enum ContextError {
         largest: u64,
     },
     /// The file does not exist.
-    #[error("there is no file {path}; was it built?")]
+    #[error("file {path} not found; was it built?")]
     NoFile {
         /// Path of the file.
         path: PathBuf,
     },
     /// The file is not a library that could be mapped here.
-    #[error("{path} is no module: {reason}")]
+    #[error("{path} is not a module: {reason}")]
     BadImage {
         /// Path of the file, or the name passed with the bytes.
         path: PathBuf,
@@ -154,7 +154,9 @@ pub enum ContextError {
         requested_build: u128,
     },
     /// A resolver returned a module with another name.
-    #[error("{who} of {context} was called for {wanted} and gave {found}: a resolver answers with what is requested")]
+    #[error(
+        "{who} of {context} was called for {wanted} and returned {found}: a resolver must return what is requested"
+    )]
     ResolverWrongName {
         /// The context.
         context: String,
@@ -178,7 +180,7 @@ pub enum ContextError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A resolver returned a module of another runtime, or an unloaded one.
-    #[error("{who} of {context} gave {module}, which is no living module of this runtime")]
+    #[error("{who} of {context} returned {module}, which is not a living module of this runtime")]
     ForeignModule {
         /// The context.
         context: String,
@@ -189,8 +191,8 @@ pub enum ContextError {
     },
     /// A resolver returned a module of the Master, whose code belongs to the game thread.
     #[error(
-        "{who} of {context} gave {module}, which is a module of the Master and belongs to the game thread: load its library \
-         into this context or into the Default, and give that one"
+        "{who} of {context} returned {module}, which is a module of the Master and belongs to the game thread: load its library \
+         into this context or into the Default, and return that one"
     )]
     MasterModule {
         /// The context.
@@ -236,7 +238,7 @@ pub enum ContextError {
         offered: String,
     },
     /// No type of that name exists.
-    #[error("{context} knows no type {path}: {known}")]
+    #[error("{context} has no type {path}: {known}")]
     NoSuchType {
         /// The context, or the searched part of it.
         context: String,

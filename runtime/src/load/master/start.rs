@@ -15,7 +15,6 @@ use crate::object::construction::{destroy, make_cdo};
 
 use crate::load::master::loads::Loads;
 
-/// Returns the modules as declarers of types.
 pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
     modules
         .iter()
@@ -60,7 +59,7 @@ pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>])
         if let Err(error) = loads.while_living(|| module.resume(&core.red)) {
             let name = module.name();
             tracing::error!(module = name, %error, "a resume failed");
-            problems.push(format!("resume of {name} failed, and {name} goes on as that left it: {error}"));
+            problems.push(format!("resume of {name} failed, and {name} continues in that state: {error}"));
         }
     }
     problems

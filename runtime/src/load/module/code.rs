@@ -1,5 +1,5 @@
 //! Interface of a module's code. A library is one implementation.
-#![expect(unsafe_code, reason = "code may only be taken away when nobody uses it, which its type cannot tell")]
+#![expect(unsafe_code, reason = "code may only be unmapped when unused, which its type cannot express")]
 
 use std::path::Path;
 

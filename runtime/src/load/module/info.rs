@@ -45,7 +45,7 @@ impl ModuleInfo {
 
     /// Returns the warnings about the file, phrased to follow the module's name.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let stays = self.will_park().map(|reason| format!("will stay mapped for ever: {reason}"));
+        let stays = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
         stays.into_iter().chain(stays::of_unhooked(&self.unhooked)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Module core: types, entry points, leases and unload. Shared by modules of the Master and of other contexts, which control
 //! their calls and threads. [`ModuleCode`] abstracts the code, such as the image of a library.
-#![expect(unsafe_code, reason = "hands the code over when nobody uses it")]
+#![expect(unsafe_code, reason = "hands unused code over")]
 
 pub(crate) mod code;
 pub(crate) mod info;

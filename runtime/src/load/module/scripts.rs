@@ -1,6 +1,6 @@
 //! Script package as the code of a module: parsed source. Its classes are created where those of libraries are declared, and
 //! its functions end with them, so nothing is mapped or waited for.
-#![expect(unsafe_code, reason = "stands beside libraries, whose code is taken away by unsafe functions")]
+#![expect(unsafe_code, reason = "shares a trait with libraries, whose code is unmapped by unsafe functions")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

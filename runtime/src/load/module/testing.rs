@@ -1,5 +1,5 @@
 //! Module for tests that is not a library: its entry points are host code, and its types are a static table.
-#![expect(unsafe_code, reason = "stands in for a library, whose code is taken away")]
+#![expect(unsafe_code, reason = "replaces a library, whose code is unmapped")]
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,7 +22,6 @@ use crate::unload::report::ModuleEnd;
 /// Generation of the module.
 pub(crate) const GENERATION: Generation = Generation(1);
 
-/// Returns the tag of the module.
 pub(crate) fn tag() -> ModuleTag {
     ModuleTag { id: ModuleId(1), name: "tale".into(), generation: GENERATION }
 }

@@ -21,7 +21,7 @@ use crate::unload::under_way;
 
 /// Runs a Master with this module only, from declaration to unload.
 #[test]
-fn a_module_that_is_no_library_declares_starts_is_leased_and_unloads_as_one_of_the_master() {
+fn a_non_library_module_loads_and_unloads_in_the_master() {
     let core = Core::new().expect("a finalizer thread");
     let rehearsal = Rehearsal::new(Canary::Off, None);
     let loads = Loads::new(&core, vec!["once".into()], false, rehearsal, Demands::default()).expect("a folder");
@@ -62,7 +62,7 @@ fn a_module_that_is_no_library_declares_starts_is_leased_and_unloads_as_one_of_t
 
 /// A module whose main has not run gets no exit hook; a module that is never unloaded keeps its dependencies.
 #[test]
-fn a_module_that_never_started_is_disposed_of_and_one_that_is_dropped_keeps_what_it_needs() {
+fn unstarted_modules_are_disposed_of_and_dropped_ones_keep_dependencies() {
     let logs = Arc::default();
     let (module, heard) = tale(tag(), &logs);
     module.exit().expect("it has nothing to do");

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_enums_are_needs_where_no_type_says_the_contrary() {
+    fn enum_entries_are_dependencies_unless_types_disagree() {
         check("tale", "m_b", &["cube: Mode + m_a, m_b"], "cube");
         check("tale", "lamp.mode", &["cube: Mode + m_a", "lamp: Mode"], "lamp");
         check("tale", "m_b lamp", &["cube: Mode + m_a, m_b", "tale: Tale + m_b, lamp", "lamp: Lamp"], "lamp");
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_range_takes_the_version_that_is_there_whatever_its_stage() {
+    fn the_derived_range_accepts_the_present_version_including_prereleases() {
         for version in ["1.2.3", "0.1.0-beta.2", "1.0.0-alpha"] {
             let version: Version = version.parse().expect("a version");
             assert!(this(&version).matches(&version), "{version}");

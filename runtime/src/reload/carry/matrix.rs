@@ -270,7 +270,7 @@ fn word(changes: &[PropertyChange]) -> &'static str {
 }
 
 #[test]
-fn every_kind_goes_through_every_change_as_the_page_says() {
+fn every_kind_converts_as_documented() {
     let lines: String = ROWS.iter().map(Row::line).collect();
     let (_, table) =
         PAGE.split_once("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n").expect("the page has the table");

@@ -197,7 +197,7 @@ fn a_property_that_returns_has_its_values_again() {
 }
 
 #[test]
-fn a_value_that_another_type_could_not_take_is_there_when_the_type_returns() {
+fn unconvertible_values_are_restored_when_their_type_returns() {
     let (number, whole) = (("f64", "1"), ("i32", "7"));
     check_builds(&[number, whole], "2.5", "7");
     check_builds(&[number, whole, number], "2.5", "2.5");
@@ -221,7 +221,7 @@ fn a_value_that_another_type_could_not_take_is_there_when_the_type_returns() {
 }
 
 #[test]
-fn what_a_property_that_is_gone_refers_to_stays_as_long_as_the_object_does() {
+fn references_of_a_removed_property_stay_alive_with_their_object() {
     let core = core();
     let reference = ("Object(/Script/Game.Thing)", "");
     let first = build(&core, reference, SAME);
@@ -266,7 +266,7 @@ fn values_of_every_kind_stay_when_nothing_changes() {
 }
 
 #[test]
-fn who_never_departed_from_the_old_default_follows_the_new_one() {
+fn objects_with_the_old_default_follow_the_new_one() {
     check((("Array(u8)", "(1, 2)"), "", ("Array(u8)", "(3)"), "(3)"), SAME);
     check((("Array(u8)", "(1, 2)"), "(2, 1)", ("Array(u8)", "(3)"), "(2, 1)"), SAME);
     check((("Set(u8)", "(1, 2)"), "(2, 1)", ("Set(u8)", "(3)"), "(3)"), SAME);

@@ -37,13 +37,13 @@ fn held() -> (UnloadTicket, crate::lease::Lease) {
 }
 
 #[test]
-fn who_waits_for_a_blocked_unload_is_told_who_keeps_it_and_gets_the_end_once_that_is_over() {
+fn waiting_on_a_blocked_unload_reports_blockers_then_its_end() {
     let (ticket, lease) = held();
     let blocked = ticket.wait(Duration::ZERO).expect_err("a lease is held");
     assert_eq!((blocked.state, blocked.blockers.len()), (ContextState::Blocked, 1));
     assert_eq!(blocked.blockers[0].owner, "nm:/m:T:f");
     drop(lease);
-    assert_eq!(ticket.state(), ContextState::Blocked, "nobody has looked yet");
+    assert_eq!(ticket.state(), ContextState::Blocked, "no step has run yet");
     assert_eq!(ticket.wait(LONG).expect("nothing keeps it").modules[0].module, "m");
     assert_eq!((ticket.state(), ticket.report().blockers), (ContextState::Dead, vec![]));
 }
@@ -60,7 +60,7 @@ fn patience_decides_when_waiting_is_called_blocked() {
 }
 
 #[test]
-fn threads_may_wait_on_one_ticket_and_all_are_told() {
+fn all_threads_waiting_on_a_ticket_are_notified() {
     let (ticket, lease) = held();
     std::thread::scope(|scope| {
         let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| ticket.wait(LONG))).collect();
@@ -111,22 +111,22 @@ impl UnloadWork for GivesUp {
     }
 
     fn park(&mut self) -> Unloaded {
-        let image = ParkedImage { module: "m".into(), file: "m.so".into(), reason: "it was given up".into() };
+        let image = ParkedImage { module: "m".into(), file: "m.so".into(), reason: "it was parked".into() };
         Unloaded { modules: Vec::new(), parked: vec![image] }
     }
 }
 
 #[test]
-fn an_unload_that_is_given_up_from_inside_a_look_is_parked_when_the_look_is_over() {
+fn parking_from_inside_a_step_takes_effect_after_it() {
     let (give, take) = channel();
     let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(GivesUp(take)));
     give.send(ticket.clone()).expect("it listens");
     assert_eq!(ticket.poll(), ContextState::Parked);
-    assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): it was given up"]);
+    assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): it was parked"]);
 }
 
 #[test]
-fn a_look_from_inside_the_unload_only_looks() {
+fn a_nested_step_only_reads_the_state() {
     let (give, take) = channel();
     let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Nosy(take)));
     give.send(ticket.clone()).expect("it listens");
@@ -148,7 +148,7 @@ impl UnloadWork for Panics {
 }
 
 #[test]
-fn a_look_that_panics_leaves_the_rest_to_the_next() {
+fn a_panicking_step_leaves_the_rest_to_the_next() {
     for next in [UnloadTicket::park, |ticket: &UnloadTicket| assert_eq!(ticket.poll(), ContextState::Dead)] {
         let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Panics(false)));
         let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ticket.poll()));

@@ -35,7 +35,7 @@ fn an_address_is_neither_put_nor_overwritten_by_a_plain_slot() {
 }
 
 #[test]
-fn every_plain_type_comes_back_as_it_went() {
+fn every_plain_type_round_trips() {
     check_value(u8::MAX);
     check_value(u16::MAX);
     check_value(u32::MAX);
@@ -83,7 +83,7 @@ fn a_raw_buffer_without_slots_is_empty() {
 }
 
 #[test]
-fn a_lent_buffer_goes_over_the_border_and_back() {
+fn a_borrowed_buffer_crosses_the_abi_and_back() {
     let mut owner = SlotBuffer::<2>::new();
     owner.set(0, 41_i32).expect("slot 0");
     let mut lent = owner.lend();
@@ -110,7 +110,7 @@ fn shout(buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
 }
 
 #[test]
-fn texts_and_values_cross_by_address_even_when_the_owner_moved() {
+fn strings_and_values_pass_by_address_even_after_a_move() {
     let (mut bytes, mut reversed) = ([0_u8; 20], [0_u8; 20]);
     bytes.iter_mut().zip(0..).for_each(|(byte, at)| *byte = at);
     let mut owner = Box::new(SlotBuffer::<4>::new());
@@ -143,7 +143,7 @@ fn a_dynamic_buffer_does_the_same() {
 }
 
 #[test]
-fn a_text_that_is_no_text_is_refused() {
+fn a_string_with_invalid_utf_8_is_refused() {
     let bytes = [0xff_u8, 0xfe];
     let mut view = TextView { data: bytes.as_ptr(), len: bytes.len() };
     let mut slots = [super::pointer_slot(&raw mut view), super::pointer_slot(std::ptr::null_mut::<u8>())];

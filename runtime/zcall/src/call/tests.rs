@@ -32,7 +32,7 @@ fn filled() -> SlotBuffer<'static, 3> {
 }
 
 #[test]
-fn a_dispatcher_reads_its_arguments_and_gives_its_result_without_an_address() {
+fn a_dispatcher_reads_arguments_and_writes_results_without_addresses() {
     let mut buffer = filled();
     buffer.text_out(2).expect("slot 2");
     let done = check(Some(PropertyKind::STRING), &mut buffer, |mut call| {
@@ -46,7 +46,7 @@ fn a_dispatcher_reads_its_arguments_and_gives_its_result_without_an_address() {
 }
 
 #[test]
-fn what_the_signature_does_not_say_is_refused_whatever_lies_in_the_slot() {
+fn accesses_outside_the_signature_are_refused() {
     let refused = |result, body: fn(Call<'_>) -> Result<(), CallError>, says: &str| {
         let mut buffer = filled();
         let error = check(result, &mut buffer, body).expect_err(says);
@@ -55,7 +55,7 @@ fn what_the_signature_does_not_say_is_refused_whatever_lies_in_the_slot() {
     let number = Some(PropertyKind::U64);
     refused(number, |call| call.text(1).map(drop), "the argument in slot 1 is of i32");
     refused(number, |call| call.argument::<u64>(0).map(drop), "the argument in slot 0 is of String");
-    refused(number, |call| call.argument::<u64>(2).map(drop), "there is no argument 2");
+    refused(number, |call| call.argument::<u64>(2).map(drop), "argument 2 does not exist");
     refused(number, |mut call| call.give_text("x"), "the result in slot 2 is of u64");
     // The address of a sink is not overwritten, because the caller may dereference it.
     refused(Some(PropertyKind::STRING), |mut call| call.give(7_u64), "the result in slot 2 is of String");

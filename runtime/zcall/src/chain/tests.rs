@@ -70,7 +70,7 @@ fn check(resolvers: &str, expected: Result<&str, &str>, asked: &str) {
 }
 
 #[test]
-fn the_smallest_priority_is_asked_first_and_the_first_answer_wins() {
+fn the_smallest_priority_is_called_first_and_the_first_answer_wins() {
     check("2:late+ 1:early+", Ok("early+"), "early+");
     check("1:first+ 1:second+", Ok("first+"), "first+");
     check("5:c+ -3:a 0:b", Ok("c+"), "a b c+");
@@ -83,7 +83,7 @@ fn an_error_ends_the_search() {
 }
 
 #[test]
-fn a_name_nobody_knows_lists_all_who_were_asked_with_their_reasons() {
+fn an_unresolved_name_lists_all_called_resolvers_with_reasons() {
     check(
         "1:functions 0:explicit",
         Err("`ex:/f` leads nowhere: tried explicit, then functions; register a function of that name first"),
@@ -101,7 +101,7 @@ fn a_name_nobody_knows_lists_all_who_were_asked_with_their_reasons() {
 }
 
 #[test]
-fn a_resolver_may_add_resolvers_while_it_is_asked() {
+fn a_resolver_may_add_resolvers_during_its_call() {
     let chain = Rc::new(chain());
     let inner = Rc::downgrade(&chain);
     add(&chain, move |_| {
@@ -116,7 +116,7 @@ fn a_resolver_may_add_resolvers_while_it_is_asked() {
 }
 
 #[test]
-fn a_protocol_is_a_word_that_nobody_has() {
+fn a_protocol_needs_an_unused_word() {
     let chain = chain();
     let add = |word: &str| chain.add_protocol(Rc::new(PlainProtocol::new(word)), Origin::Host);
     for good in ["cache", "http", "v8-c+.2", "cache!"] {
@@ -134,7 +134,7 @@ fn a_protocol_is_a_word_that_nobody_has() {
 }
 
 #[test]
-fn a_resolver_is_added_to_a_protocol_of_the_host_under_a_label_of_its_own() {
+fn resolvers_of_a_host_protocol_have_unique_labels() {
     let chain = chain();
     let add = |word, label| {
         let none = |_: &ZCallName| Ok(Answer::declined("no"));
@@ -142,7 +142,7 @@ fn a_resolver_is_added_to_a_protocol_of_the_host_under_a_label_of_its_own() {
     };
     assert_eq!(add("db", "tables"), Ok(()));
     for (word, label, why) in [
-        ("db", "tables", "it has one of that label"),
+        ("db", "tables", "it has a resolver of that label"),
         ("ex", "tables", "it is built in"),
         ("cache", "tables", "there is none of that name; add the protocol first"),
     ] {
@@ -154,15 +154,14 @@ fn a_resolver_is_added_to_a_protocol_of_the_host_under_a_label_of_its_own() {
 }
 
 #[test]
-fn an_unknown_protocol_is_told_with_those_that_there_are() {
+fn an_unknown_protocol_is_reported_with_the_known_ones() {
     let error = resolve(&chain(), "cache:/users").expect_err("there is none");
-    let expected =
-        "`cache:/users` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `db:/` and what it needs";
+    let expected = "`cache:/users` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `db:/` and what it needs";
     assert_eq!(error, expected);
 }
 
 #[test]
-fn names_that_are_resolved_by_themselves_are_refused_and_the_row_is_printed() {
+fn cyclic_resolution_is_refused_and_the_cycle_printed() {
     let chain = Rc::new(chain());
     let inner = Rc::downgrade(&chain);
     let resolver = move |name: &ZCallName| {
@@ -210,7 +209,7 @@ fn a_panic_of_a_protocol_or_a_resolver_is_an_error() {
     let chain = chain();
     let is_panic = |error: String| assert!(error.contains("panicked: ") && error.contains("on purpose"), "{error}");
     is_panic(chain.add_protocol(Rc::new(Panics("word")), Origin::Host).expect_err("it panics").to_string());
-    chain.add_protocol(Rc::new(Panics("read")), Origin::Host).expect("it says its word");
+    chain.add_protocol(Rc::new(Panics("read")), Origin::Host).expect("its word is valid");
     is_panic(resolve(&chain, "odd:/f").expect_err("it panics"));
     chain.add("db", Origin::Host, 0, "odd", Rc::new(Panics("resolve"))).expect("there is the protocol");
     for _ in 0..2 {
@@ -219,7 +218,7 @@ fn a_panic_of_a_protocol_or_a_resolver_is_an_error() {
 }
 
 #[test]
-fn what_a_module_added_is_passed_over_while_it_is_set_aside_and_forgotten_at_its_end() {
+fn resolvers_of_suspended_modules_are_skipped_and_of_ended_ones_removed() {
     let chain = chain();
     let (old, new) = (ModuleId(1), ModuleId(2));
     let protocol = |module| chain.add_protocol(Rc::new(PlainProtocol::new("http")), Origin::Module(module));
@@ -237,7 +236,7 @@ fn what_a_module_added_is_passed_over_while_it_is_set_aside_and_forgotten_at_its
     assert!(both().0.is_err_and(|error| error.contains("no known protocol")));
     assert!(both().1.is_err_and(|error| error.contains("leads nowhere: tried ") || error.contains("no resolver")));
     assert!(protocol(old).is_err_and(|error| error.to_string().contains("set aside or over")));
-    protocol(new).expect("it is free meanwhile");
+    protocol(new).expect("the protocol is free");
     resolver("http", new, "new").expect("its own");
     resolver("db", new, "new").expect("the label is free too");
     assert_eq!(both(), (Ok("new".into()), Ok("new".into())));

@@ -5,7 +5,7 @@ use super::{DynBuffer, SlotBuffer};
 use crate::border::CallError;
 
 #[test]
-fn a_slot_can_be_filled_anew_with_another_kind() {
+fn a_slot_can_be_refilled_with_another_kind() {
     let mut buffer = SlotBuffer::<1>::new();
     buffer.text_in(0, "text").expect("slot 0");
     assert!(buffer.lend().pointer(0).is_ok());
@@ -33,7 +33,7 @@ fn a_missing_slot_is_refused_by_every_verb() {
 }
 
 #[test]
-fn a_text_is_taken_only_where_one_was_awaited() {
+fn a_string_is_accepted_only_in_a_slot_that_waits_for_it() {
     let mut buffer = SlotBuffer::<3>::new();
     buffer.text_in(0, "in").expect("slot 0");
     buffer.text_out(1).expect("slot 1");

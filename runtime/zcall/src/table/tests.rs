@@ -67,7 +67,7 @@ fn call(table: &ZCallTable, handle: ZCallHandle) -> (ZCallStatus, Result<(), Cal
 }
 
 #[test]
-fn a_name_has_one_handle_and_the_chain_is_asked_once() {
+fn a_name_has_one_handle_and_is_resolved_once() {
     let f = fixture();
     let first = f.resolve("ex:/m");
     assert_eq!(f.resolve("ex:/m"), first);
@@ -85,7 +85,7 @@ fn the_sign_tells_who_implements() {
 }
 
 #[test]
-fn a_handle_that_was_never_given_out_is_invalid() {
+fn an_unassigned_handle_is_invalid() {
     let f = fixture();
     f.resolve("ex:/h");
     for handle in [0, 2, -1, i64::MAX, i64::MIN] {
@@ -125,7 +125,7 @@ fn generations_may_end_in_any_order() {
 }
 
 #[test]
-fn a_rollback_brings_back_the_old_handles_and_kills_the_new() {
+fn a_rollback_restores_old_handles_and_invalidates_new_ones() {
     for end_first in [true, false] {
         let f = fixture();
         let old = f.resolve("ex:/m");
@@ -166,7 +166,7 @@ fn a_commit_kills_the_suspended_handles() {
 }
 
 #[test]
-fn nothing_is_registered_for_a_generation_that_does_not_run() {
+fn registration_needs_a_running_generation() {
     let f = fixture();
     f.table.suspend(OLD);
     let unavailable = Err(CallError::Unavailable { what: "`ex:/m`".to_owned() });
@@ -193,12 +193,12 @@ fn another_signature_is_found_before_the_first_call() {
 }
 
 #[test]
-fn a_callee_without_a_signature_is_for_callers_that_ask_for_each_type() {
+fn a_callee_without_a_signature_needs_an_untyped_caller() {
     let (table, chain) = (ZCallTable::new(), chain());
     add(&chain, |_| Ok(Answer::Function(nothing(Implementer::Host, 0, ""))));
     for _ in ["not yet known", "known"] {
         let error = table.resolve(&chain, "ex:/f", 6).expect_err("nothing was compared").to_string();
-        assert!(error.contains("none that could be compared"), "{error}");
+        assert!(error.contains("none that can be compared"), "{error}");
         assert_eq!(table.resolve(&chain, "ex:/f", 0), Ok(ZCallHandle(1)));
     }
 }

@@ -1,5 +1,5 @@
-//! Scripts of Alcedo beside rhai, Lua 5.4, and plain Rust where that says something. What is measured is the time that the thread
-//! had on a processor, so that what else runs on the machine counts less.
+//! Compares scripts of Alcedo to rhai, Lua 5.4, and plain Rust where meaningful. Measures CPU time of the thread, so that the load
+//! of the machine has less influence.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -32,7 +32,7 @@ const RHAI: &str = r#"
     fn average(rows) { let sum = 0.0; for row in rows { sum += row.weight; } sum / rows.len().to_float() }
 "#;
 
-/// Time on a processor.
+/// CPU time of the thread.
 struct CpuTime(WallTime);
 
 fn now() -> Duration {
@@ -69,7 +69,7 @@ impl Measurement for CpuTime {
     }
 }
 
-/// As the language has it: whole numbers of 32 bits wrap.
+/// 32-bit integers wrap, as in the script language.
 fn looping(n: i32) -> i32 {
     (0..n).fold(0i32, |s, i| black_box(s.wrapping_mul(31).wrapping_add(i) % 65_536))
 }

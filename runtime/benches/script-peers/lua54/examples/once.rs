@@ -1,5 +1,5 @@
-//! Runs what a benchmark runs so many times, for tools that count instructions:
-//! `valgrind --tool=callgrind once fib 20`. Take the difference of two numbers: what comes before is in both.
+//! Runs a benchmark's work a given number of times, for tools that count instructions:
+//! `valgrind --tool=callgrind once fib 20`. Subtract the counts of two runs to remove the setup.
 
 use script_peers_lua54::alcedo::Stage;
 

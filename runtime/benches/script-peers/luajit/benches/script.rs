@@ -1,4 +1,4 @@
-//! Scripts of Alcedo beside LuaJIT's interpreter: its compiler is off.
+//! Compares scripts of Alcedo to LuaJIT's interpreter, with its compiler off.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use mlua::{Function, Lua};

@@ -10,7 +10,7 @@ use alcedo_abi::task::JobId;
 use crossbeam_channel::unbounded;
 
 #[test]
-fn a_waker_on_another_thread_keeps_the_lease_and_wakes_once_per_run() {
+fn a_waker_on_another_thread_holds_the_lease_and_wakes_once() {
     let leases = Leases::new("m");
     let (sender, inbox) = unbounded();
     let lease = leases.take(LeaseKind::Task, "a task").expect("it is open");

@@ -44,7 +44,7 @@ fn check(acts: &str, outcome: &str) {
 }
 
 #[test]
-fn a_question_inside_itself_is_a_ring_whoever_asked_between() {
+fn a_query_nested_in_itself_is_a_cycle() {
     check("1?a 1?a", "a → a");
     check("1?a 1?b 1?a", "a → b → a");
     check("1?a 1?a@2 1?a", "a → a@2 → a");
@@ -53,7 +53,7 @@ fn a_question_inside_itself_is_a_ring_whoever_asked_between() {
 }
 
 #[test]
-fn a_resolver_may_load_by_path_what_it_is_asked_for_and_no_more_than_that() {
+fn a_resolver_may_load_only_the_requested_module_by_path() {
     check("1?a 1+a 1!a", "begun");
     check("1?a 1+a 1?b 1+b 1?a", "a → b → a");
     check("1+a 1?b 1+a", "a → b → a");
@@ -61,7 +61,7 @@ fn a_resolver_may_load_by_path_what_it_is_asked_for_and_no_more_than_that() {
 }
 
 #[test]
-fn what_is_over_is_no_link() {
+fn finished_work_is_not_part_of_a_cycle() {
     check("1?a 1- 1?a", "begun");
     check("1?a 1?b 1- 1?b", "begun");
     check("1!a 1- 2!a", "begun");
@@ -75,7 +75,7 @@ fn questions_and_libraries_in_hand_keep_no_other_thread() {
 }
 
 #[test]
-fn what_one_thread_brings_up_the_others_wait_for() {
+fn threads_wait_for_a_load_in_progress() {
     for other in ["2?a", "2+a", "2!a", "2?b", "2!c,b"] {
         check(&format!("1+a 1!a,b {other}"), "waits");
         check(&format!("1+a 1!a,b {other} 1- {other}"), "begun");
@@ -90,14 +90,14 @@ fn a_claim_is_of_all_or_of_none() {
 }
 
 #[test]
-fn a_thread_does_not_wait_for_what_it_brings_up_itself() {
+fn a_thread_does_not_wait_for_its_own_load() {
     check("1+a 1!a,b 1?a", "a → a");
     check("1+a 1!a,b 1?b", "b → a → b");
     check("1!a 1?c 1!a", "a → c → a");
 }
 
 #[test]
-fn threads_that_would_wait_for_each_other_are_refused_with_what_lies_between() {
+fn a_wait_cycle_is_refused_with_its_chain() {
     check("1!a 2!b 1?b 2?a", "b → a → b");
     check("1!a 1?x 2!b 1+b 2!a", "b → a → x → b");
     check("1!a 2!b 3!c 1?b 2?c 3?a", "c → a → b → c");
@@ -106,12 +106,12 @@ fn threads_that_would_wait_for_each_other_are_refused_with_what_lies_between() {
 }
 
 #[test]
-fn a_thread_that_has_waited_and_goes_on_is_no_link_of_a_ring() {
+fn a_resumed_thread_is_not_part_of_a_cycle() {
     check("1!a 2?a 1- 2!b 1!a 1?b", "waits");
 }
 
 #[test]
-fn new_questions_inside_questions_come_to_an_end() {
+fn nested_queries_terminate() {
     let mut table = Table::default();
     for at in 0..DEEPEST {
         assert_eq!(table.begin(1, Sort::Asking, &[work(&format!("a{at}"))]), Ok(true));
