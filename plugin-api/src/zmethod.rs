@@ -140,7 +140,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
 /// Records a failed call.
 ///
 /// # Safety
-/// `told` points to the list of failures of a call, which no other code uses.
+/// `told` points to the list of failures of the call, which no other code uses.
 unsafe extern "C" fn note<C>(told: *mut (), at: usize, failure: &Failure) {
     // SAFETY: the caller promises a list without other users.
     let failed = unsafe { &mut *told.cast::<Vec<Failed<C>>>() };

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// How many classes there are, and how many properties and functions each has.
+/// Number of classes, and of properties and functions per class.
 const CLASSES: usize = 20;
 const MEMBERS: usize = 10;
 
-/// Which of the two.
+/// Variant of the plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// With the attributes of the plugin interface.
     Attributed,
-    /// As Rust alone has it.
+    /// Without attributes.
     Plain,
 }
 

@@ -1,5 +1,5 @@
-//! The module heap under load: blocks are aligned, disjoint and keep their content, whoever frees them, and the count
-//! of bytes is right in the end.
+//! Module heap under load: blocks are aligned, disjoint and keep their content, on whichever thread they are freed, and
+//! the byte count is correct at the end.
 #![cfg(all(target_os = "linux", target_env = "gnu", not(feature = "pass-through")))]
 #![expect(unsafe_code, reason = "calls an allocator directly")]
 
@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 
 use alcedo_rt::{ModuleHeap, live_bytes};
 
-/// The count is the whole program's, so the tests that look at it go one after the other.
+/// Lock for the byte count, which is global: tests that read it run in sequence.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -39,7 +39,7 @@ impl Dice {
     }
 }
 
-/// A block, filled with a byte that tells which one it is.
+/// Block filled with a byte that identifies it.
 struct Block {
     address: *mut u8,
     layout: Layout,
@@ -100,7 +100,7 @@ impl Block {
     }
 }
 
-/// Allocates, resizes and frees at random; whatever is not freed in the end is handed out.
+/// Allocates, resizes and frees at random; sends some blocks to other threads and frees the rest at the end.
 fn play(seed: u64, steps: u32, elsewhere: Option<(&Sender<Block>, &Receiver<Block>)>) {
     let mut dice = Dice(seed);
     let mut blocks = Vec::new();
@@ -212,7 +212,7 @@ fn what_is_freed_is_used_again() {
         seen.extend(blocks.iter().map(|block| block.address.addr() & !0xFFFF));
         blocks.into_iter().for_each(Block::free);
     }
-    // One slab, or two when the tests before have left the first nearly full.
+    // A second slab is used if earlier tests have left the first nearly full.
     assert!(seen.len() <= 2, "{} slabs for ten blocks", seen.len());
 }
 

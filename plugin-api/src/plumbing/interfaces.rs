@@ -59,7 +59,7 @@ pub struct Bodies<C: 'static, I> {
 }
 
 impl<C, I: Interface> Bodies<C, I> {
-    /// Of a class that has no block for the interface.
+    /// Bodies of a class without a block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
     /// Creates the bodies of a block.
