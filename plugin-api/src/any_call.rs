@@ -1,5 +1,5 @@
 //! Calls by name without static types: numbers, names and objects are passed as plain values, everything else as a conjugate.
-#![expect(unsafe_code, reason = "declares the traits that say what stands in slots")]
+#![expect(unsafe_code, reason = "declares the traits that define the content of slots")]
 
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::{ConjugateHandle, ObjectHandle, ZCallHandle};

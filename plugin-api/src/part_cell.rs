@@ -1,5 +1,5 @@
 //! Memory of a plugin part, with a borrow state that is checked at run time by `alcedo_abi::borrows`.
-#![expect(unsafe_code, reason = "hands out references that the borrow state says are allowed")]
+#![expect(unsafe_code, reason = "returns references that the borrow state allows")]
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::NonNull;

@@ -404,7 +404,7 @@ impl<A, R> core::fmt::Debug for HotFunction<'_, A, R> {
 
 #[cold]
 pub(crate) fn no_pointer(name: &str) -> CallError {
-    let message = format!("there is no pointer to `{name}` now: `call` does not need one");
+    let message = format!("`{name}` has no pointer now: use `call`, which does not need a pointer");
     CallError::new(FailureKind::UNAVAILABLE, message)
 }
 

@@ -359,8 +359,8 @@ fn a_resource_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report(
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
     let told = format!(
-        "the exit hook of lingering left something without end: `lingering::Endless`, given to `auto_dispose` at {}, gives it \
-         another whenever it is dropped; the last one was leaked",
+        "the exit hook of lingering leaked a resource: each drop of `lingering::Endless`, passed to `auto_dispose` at {}, \
+         registers another",
         support::line_of("lingering", "auto_dispose(Endless)")
     );
     assert_eq!(ticket.end_report().expect("it is gone").problems, [told]);

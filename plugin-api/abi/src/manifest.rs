@@ -84,7 +84,7 @@ pub const fn encoded_len(source: &Source<'_>) -> usize {
 #[must_use]
 pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     assert!(names::is_module_name(source.name), "a module is named by at most 64 lower-case letters, digits and `_`");
-    assert!(names::is_version(source.version), "the package's version is no version, or longer than 64 bytes");
+    assert!(names::is_version(source.version), "the version of the package is invalid, or longer than 64 bytes");
     assert!(source.compiler.len() <= names::LONGEST_WORDS, "the compiler's words about itself are too long");
     let flags = flag(source.unwinds, FLAG_UNWIND)
         | flag(SLOT_TYPES, FLAG_SLOT_TYPES)
@@ -101,7 +101,7 @@ pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     while at < source.dependencies.len() {
         let (name, range) = source.dependencies[at];
         assert!(names::is_dependency_name(name), "a dependency is named by at most 64 letters, digits and `_`");
-        assert!(names::is_version_range(range), "the versions of a dependency are no version range");
+        assert!(names::is_version_range(range), "the version range of a dependency is invalid");
         writer = writer.text(name).text(range);
         at += 1;
     }
@@ -216,7 +216,7 @@ impl core::fmt::Display for ManifestError {
         match self {
             Self::Magic => f.write_str("it does not start as a manifest does"),
             Self::Format(found) => write!(f, "it has format {found}, this host reads format {FORMAT}"),
-            Self::Length => f.write_str("its length is not what it says"),
+            Self::Length => f.write_str("its length does not match its header"),
             Self::Checksum => f.write_str("its checksum does not fit"),
             Self::Content => f.write_str("its content makes no sense"),
             Self::Text { what, found, rule } => write!(f, "its {what} is {found}, and {rule}"),

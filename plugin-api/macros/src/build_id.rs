@@ -159,7 +159,7 @@ mod tests {
         };
         let root = "alcedo_root_module\0";
         assert!(has_root_module(&archive(&format!("\0\0one\0{root}two\0"), "")));
-        assert!(!has_root_module(&archive("\0\0one\0two\0", root)), "what is in the code is no symbol");
+        assert!(!has_root_module(&archive("\0\0one\0two\0", root)), "a string in the code is not a symbol");
         let whole = archive(root, "");
         assert!((0..whole.len()).all(|length| !has_root_module(&whole[..length])), "a library that is cut off");
         assert!(!has_root_module(root.as_bytes()));

@@ -297,7 +297,7 @@ macro_rules! methods {
                 #[doc = ""]
                 #[doc = rule!($rule)]
                 $(
-                    #[doc = concat!("\n# Safety\nThis is `", stringify!($safety), "`: what is said above of the parameters is so, ")]
+                    #[doc = concat!("\n# Safety\nThis is `", stringify!($safety), "`: the parameters must be as described above, ")]
                     /// and every address is that of a live value of its type, borrowed for the call.
                 )?
                 #[inline]

@@ -149,7 +149,7 @@ mod tests {
             let _slice = Lending::begin(Access::Write).expect("a test has a stack of its own");
             assert!(allows(Access::Read, "get").is_err());
             let elsewhere = std::thread::spawn(|| allows(Access::Write, "post").is_ok());
-            assert!(elsewhere.join().expect("it only asks"), "another thread may post meanwhile");
+            assert!(elsewhere.join().expect("the closure does not panic"), "another thread may post at the same time");
             panic!("the closure ends");
         });
         assert!(lending.is_err());

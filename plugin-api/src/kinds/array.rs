@@ -138,7 +138,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Removes and returns the last value.
-    #[must_use = "`truncate` takes values out without giving them"]
+    #[must_use = "use `truncate` to remove values without returning them"]
     pub fn pop(&self) -> Option<T> {
         self.len().checked_sub(1).map(|last| self.remove(last))
     }
@@ -220,7 +220,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
 
 #[cold]
 fn nothing_at(index: usize, len: usize) -> CallError {
-    CallError::other(format!("there is no value {index} in an array of {len}"))
+    CallError::other(format!("index {index} is out of bounds for an array of {len}"))
 }
 
 /// Iterator over the values of an array, in order.

@@ -93,7 +93,7 @@ macro_rules! classes {
             pub fn spawn(&self, _this: &ObjectView<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
                 let class = self.class()?;
                 if class == ClassId::NONE {
-                    let message = format!("there is no class {:?} to spawn from", self.path());
+                    let message = format!("class {:?} does not exist", self.path());
                     return Err(CallError::new(alcedo_abi::call::FailureKind::NOT_FOUND, message));
                 }
                 host::spawn(class, outer.handle()).map(Obj::from_handle)

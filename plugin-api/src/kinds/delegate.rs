@@ -1,5 +1,5 @@
 //! Delegates: functions of objects, bound by name and called later.
-#![expect(unsafe_code, reason = "calls what is bound, by the signature of the type")]
+#![expect(unsafe_code, reason = "calls bound functions with the signature of the type")]
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, DelegateRaw, SparseRaw};

@@ -1,5 +1,5 @@
 //! Arguments accepted for a value of some type: the type itself, a view, or an equivalent of the standard library.
-#![expect(unsafe_code, reason = "declares the trait that says where given values lie")]
+#![expect(unsafe_code, reason = "declares the trait that returns addresses of arguments")]
 
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
@@ -218,7 +218,7 @@ pub(crate) fn insert<M: Mapped>(
     replace: impl FnOnce(u32, PtrMut<'_, M::Item>, Temp<M::Item>) -> Result<(), CallError>,
 ) -> Result<bool, CallError> {
     let (at, is_new) = verbs::map_insert(map, key)?;
-    let there = map.ptr().values().get(at as usize).ok_or_else(|| CallError::other("a key that stands nowhere"))?;
+    let there = map.ptr().values().get(at as usize).ok_or_else(|| CallError::other("the inserted key has no entry"))?;
     if is_new {
         // The host has just stored a zeroed value there.
         value.move_to(&there);
@@ -283,7 +283,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
         if let Some(temp) = temp {
             return temp.ptr();
         }
-        self.there().unwrap_or_else(|| alcedo_rt::fail(CallError::other("a value that lies nowhere any more")))
+        self.there().unwrap_or_else(|| alcedo_rt::fail(CallError::other("the value no longer exists")))
     }
 }
 
@@ -304,7 +304,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     crate::signature::only_goes_in!();
 
     fn open<'f>(_value: Viewable<'f, K, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
-        alcedo_rt::fail(CallError::other("what a caller gives is never read from a block"))
+        alcedo_rt::fail(CallError::other("an argument is never read from a block"))
     }
 
     unsafe fn stage(&self) -> OnStack<K> {
@@ -322,7 +322,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     }
 
     fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
-        Err(CallError::other("what a caller gives is never read from a slot"))
+        Err(CallError::other("an argument is never read from a slot"))
     }
 }
 

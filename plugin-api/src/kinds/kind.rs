@@ -1,5 +1,5 @@
 //! Common interface of all owned types, whose values are created, destroyed, copied, compared and printed by the host.
-#![expect(unsafe_code, reason = "declares the trait whose promise the views rest on")]
+#![expect(unsafe_code, reason = "declares the trait whose promises the views rely on")]
 
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
@@ -71,7 +71,7 @@ macro_rules! kind {
             of: core::marker::PhantomData<fn() -> ($($param,)*)>,
         }
 
-        #[expect(unsafe_code, reason = "says how the host keeps this kind, and follows pointer slots")]
+        #[expect(unsafe_code, reason = "declares the host form of this kind, and dereferences pointer slots")]
         // SAFETY: the host stores this kind as `Raw`, for which any bytes are valid until they are dereferenced; values
         // are passed in slots as the ABI specifies.
         unsafe impl<$($param: $bound),*> $crate::Value for $name<$($param),*> {
@@ -83,7 +83,7 @@ macro_rules! kind {
             $crate::kinds::kind!(@$slots);
         }
 
-        #[expect(unsafe_code, reason = "says what the view is")]
+        #[expect(unsafe_code, reason = "declares the view")]
         // SAFETY: `Bare` has no size; each constructor of the type calls the host with this type's id.
         unsafe impl<$($param: $bound),*> $crate::Kind for $name<$($param),*> {
             type View<'f> = $crate::kinds::kind::Bare;

@@ -1,5 +1,5 @@
 //! View of a value in host memory, valid during one call.
-#![expect(unsafe_code, reason = "follows addresses in host memory after it has asked whether they are right")]
+#![expect(unsafe_code, reason = "dereferences addresses in host memory after checking their tokens")]
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -175,7 +175,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     #[must_use]
     #[track_caller]
-    #[expect(clippy::should_implement_trait, reason = "a copy of a view would be a view: this one may be kept")]
+    #[expect(clippy::should_implement_trait, reason = "returns an owned value instead of a copy of the view")]
     pub fn clone(&self) -> K {
         self.try_clone().unwrap_or_else(|error| alcedo_rt::fail(error))
     }
@@ -201,7 +201,7 @@ impl<'f, K: Kind> Lent<'f, K> {
         if !self.token.is_property() {
             let what = K::TYPE.as_str();
             return Err(CallError::other(format!(
-                "a {what} that is no property cannot be lent: lend a `clone()` of it"
+                "a {what} that is not a property cannot be lent: lend a `clone()` of it"
             )));
         }
         // SAFETY: the value has just been checked, and the token marks it as part of a property of its owner.
@@ -335,7 +335,7 @@ unsafe impl<K: Kind> Param for Red<K> {
     }
 
     fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
-        Err(CallError::other("a view of a parameter is never taken out of a slot"))
+        Err(CallError::other("a view of a parameter is never read from a slot"))
     }
 }
 

@@ -123,7 +123,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
             return there;
         }
         self.insert(key, make());
-        self.get(key).unwrap_or_else(|| fail(CallError::other("a key that was just inserted is not there")))
+        self.get(key).unwrap_or_else(|| fail(CallError::other("the inserted key has no entry")))
     }
 
     /// Removes a key and returns its value.

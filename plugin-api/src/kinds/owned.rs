@@ -1,6 +1,6 @@
 //! Owned value in host memory, created by the host and freed on drop, on any thread. The value is referred to by number
 //! only, so a destroyed value, for instance of an earlier generation, can be detected.
-#![expect(unsafe_code, reason = "has the word of the host where a value lies")]
+#![expect(unsafe_code, reason = "uses addresses from the host")]
 
 use core::marker::PhantomData;
 use core::panic::Location;

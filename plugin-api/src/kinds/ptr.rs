@@ -1,8 +1,5 @@
 //! Pointers to parts of values (the fields of structs, strings and optionals), and values in host form on this stack.
-#![expect(
-    unsafe_code,
-    reason = "follows addresses of values in host memory, and has values of that form on this stack"
-)]
+#![expect(unsafe_code, reason = "dereferences addresses in host memory, and stores values in host form on this stack")]
 
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit, offset_of, size_of};
@@ -100,7 +97,7 @@ impl<P: FieldPlace> Offset<P> {
         let end = offset + size_of::<Stored<P::Type>>().cast_signed();
         assert!(
             offset >= 0 && end <= size_of::<<P::Struct as Value>::Raw>().cast_signed(),
-            "a field lies in its struct"
+            "a field is inside its struct"
         );
         offset.cast_unsigned()
     };

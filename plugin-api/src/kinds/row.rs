@@ -1,5 +1,5 @@
 //! Buffers of containers in host memory: addresses of elements, copies, and slices.
-#![expect(unsafe_code, reason = "declares the traits that say how containers lie in host memory")]
+#![expect(unsafe_code, reason = "declares the traits that define the layout of containers in host memory")]
 
 use core::marker::PhantomData;
 use core::mem::{offset_of, size_of};

@@ -80,7 +80,7 @@ impl PutText for UAnsiString {
 fn to_latin(text: &str) -> Result<Vec<u8>, CallError> {
     let byte = |letter: char| {
         u8::try_from(u32::from(letter)).map_err(|_too_wide| {
-            CallError::other(format!("{letter:?} is no character of one byte: a UAnsiString cannot hold {text:?}"))
+            CallError::other(format!("{letter:?} is not a one-byte character: a UAnsiString cannot hold {text:?}"))
         })
     };
     text.chars().map(byte).collect()

@@ -1,5 +1,5 @@
 //! Safe wrappers of host functions that access values through typed pointers. Each host function checks the calling thread itself.
-#![expect(unsafe_code, reason = "calls functions that follow addresses of values")]
+#![expect(unsafe_code, reason = "calls functions that dereference addresses of values")]
 
 use core::marker::PhantomData;
 use core::panic::Location;

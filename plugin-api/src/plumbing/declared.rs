@@ -77,7 +77,7 @@ pub const fn property<C: Class, T: Value>(
 ) -> Property<C> {
     let is_subobject = flags & property_flags::DEFAULT_SUBOBJECT != 0;
     assert!(!is_subobject || T::KIND.0 == PropertyKind::OBJECT.0, "a default subobject is held by an `Obj<Class>`");
-    assert!(flags & (property_flags::OUT | property_flags::RETURN) == 0, "a property is no parameter");
+    assert!(flags & (property_flags::OUT | property_flags::RETURN) == 0, "a property is not a parameter");
     let ValueType { kind, path, .. } = ValueType::of::<T>();
     let desc = PropertyDesc {
         name: RStr::from_str(name),
@@ -229,7 +229,7 @@ pub const fn static_function<M: StaticMethod>(
     cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
     about: About,
 ) -> Function<M::Class> {
-    assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "nobody overrides a static function");
+    assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "a static function cannot be overridden");
     let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let fingerprint = fingerprint::<M::Args, M::Result>();
     let flags = flags | function_flags::STATIC | fallible;
@@ -270,7 +270,7 @@ pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
 ) -> Function<T::Class> {
     assert!(
         flags & !(function_flags::CALLABLE | function_flags::PURE | function_flags::STATIC) == 0,
-        "nobody overrides a function with a thunk of its own"
+        "a function with a custom thunk cannot be overridden"
     );
     let flags = flags | function_flags::CUSTOM_THUNK;
     let fingerprint = fingerprint::<A, R>();

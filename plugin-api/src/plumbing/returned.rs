@@ -56,9 +56,9 @@ impl<T: ReturnValue, E: ErrorInWords> Returned for Result<T, E> {
 
 /// An error that a reflected function may return.
 #[diagnostic::on_unimplemented(
-    message = "the error `{Self}` cannot cross to a caller",
-    label = "implement `Display` for it: its words are what the caller gets",
-    note = "an error that borrows cannot cross either: give a `String`, or a type of your own that owns what it tells of"
+    message = "the error `{Self}` cannot be returned to a caller",
+    label = "implement `Display` for it: the caller receives the formatted string",
+    note = "a borrowing error cannot be returned either: return a `String`, or an error type that owns its data"
 )]
 pub trait ErrorInWords: Display + 'static {}
 

@@ -44,7 +44,7 @@ pub trait ModuleHooks: 'static {
 /// Return type of `suspend` and `resume`: `()`, or a `Result` whose error implements `Display`.
 #[diagnostic::on_unimplemented(
     message = "`suspend` and `resume` of a module are `fn()` or `fn() -> Result<(), E>`, where `E` is `Display`",
-    label = "this gives back something else"
+    label = "this returns another type"
 )]
 pub trait Outcome {
     /// Converts into the result type of the ABI.

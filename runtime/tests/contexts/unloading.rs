@@ -135,7 +135,8 @@ fn a_resource_of_a_slim_that_leaves_another_whenever_it_is_dropped_is_named_in_t
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
     let problems = ticket.report().problems;
-    let told = "the exit hook of reports left something without end: `reports::Endless`, given to `auto_dispose` at ";
+    let told =
+        "the exit hook of reports leaked a resource: each drop of `reports::Endless`, passed to `auto_dispose` at ";
     assert!(problems.len() == 1 && problems[0].starts_with(told), "{problems:?}");
 }
 
