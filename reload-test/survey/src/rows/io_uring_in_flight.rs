@@ -1,5 +1,4 @@
-//! A ring that nobody closes, with a request for a byte that never comes: the kernel may write it into the plugin's heap at
-//! any time.
+//! A ring, never closed, with a pending read: the kernel may write to the plugin's heap at any time.
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::AsRawFd as _;
@@ -24,7 +23,7 @@ fn wait() -> std::io::Result<Waiting> {
     let (mut ring, (from, to)) = (IoUring::new(4)?, pipe()?);
     let mut place = Box::new([0; 64]);
     let read = opcode::Read::new(types::Fd(from.as_raw_fd()), place.as_mut_ptr(), 64).build();
-    // SAFETY: descriptor and memory are kept beside the ring.
+    // SAFETY: descriptor and memory are stored with the ring.
     unsafe { ring.submission().push(&read) }.map_err(std::io::Error::other)?;
     ring.submit()?;
     Ok(Waiting { ring, _place: place, _from: from, _to: to })

@@ -1,4 +1,4 @@
-//! A map in a static that is made when it is first used.
+//! A map in a static, initialized on first use.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -14,7 +14,7 @@ fn map() -> io::Result<(Mmap, MmapMut)> {
     std::fs::write(&path, vec![7; 1 << 20])?;
     let file = std::fs::File::open(&path)?;
     std::fs::remove_file(&path)?;
-    // SAFETY: nobody else knows the file, whose name is gone.
+    // SAFETY: the file is deleted, so no other code can open it.
     Ok((unsafe { Mmap::map(&file) }?, MmapMut::map_anon(1 << 20)?))
 }
 

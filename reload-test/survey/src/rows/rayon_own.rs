@@ -1,4 +1,4 @@
-//! A pool of the plugin's own, dropped when the module ends.
+//! The plugin's own pool, dropped when the module ends.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! A database in memory and one in a file, the connections in a static that nobody closes. SQLite is C.
+//! A database in memory and a database in a file, with connections in a static, never closed. SQLite is C.
 
 use std::sync::{Mutex, OnceLock};
 

@@ -1,4 +1,4 @@
-//! A handler that nobody takes off again.
+//! A handler, never removed.
 
 use std::sync::Arc;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! A runtime with threads that nobody shuts down.
+//! A runtime with threads, never shut down.
 
 use std::sync::OnceLock;
 

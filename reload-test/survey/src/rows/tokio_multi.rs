@@ -29,6 +29,6 @@ pub(crate) fn work() -> String {
 }
 
 pub(crate) fn end() {
-    // Dropping it waits for its threads.
+    // The drop waits for the runtime's threads.
     RUNTIME.lock().expect("nobody panics here").take();
 }
