@@ -21,7 +21,7 @@ const KINDS: [&str; 8] = [
     "thread-local first used by a destructor",
     "value of a thread-specific key",
     "exit handler",
-    "thing that nobody runs",
+    "handler without a run",
 ];
 
 /// Creates the file at `path` with zero counts.

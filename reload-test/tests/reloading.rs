@@ -92,7 +92,7 @@ fn what_a_plugin_leaves_behind_is_cleaned_up_on_the_threads_that_own_it() {
 #[test]
 fn a_destructor_that_never_runs_is_a_wrong_answer() {
     let report = failing("uncounted", &["--plugin", "everything-unloads"]);
-    assert!(errors(&report).contains("load 1: thing that nobody runs of thread "), "{report:#}");
+    assert!(errors(&report).contains("load 1: handler without a run of thread "), "{report:#}");
     assert!(errors(&report).contains("1 registered, 0 run"), "{report:#}");
 }
 
@@ -127,7 +127,7 @@ fn a_host_that_dies_is_reported_with_its_signal() {
 #[test]
 fn a_host_that_hangs_is_ended() {
     let report = failing("hang", &["--patience", "5"]);
-    assert!(errors(&report).contains("the host hangs: it said nothing for 5 s after reload 2"), "{report:#}");
+    assert!(errors(&report).contains("the host hangs: no output for 5 s after reload 2"), "{report:#}");
 }
 
 #[test]

@@ -55,13 +55,13 @@ impl Heard {
         // The last completed step; the error occurred after it.
         let place = match self.step {
             Step::Done => format!("after reload {reload}"),
-            Step::Away => format!("after reload {reload}, while the neighbor lived in its place or left"),
+            Step::Away => format!("after reload {reload}, while the neighbor was loaded or unloaded"),
             Step::Ended => format!("at its end, after reload {reload}"),
         };
         let broken = match end {
             End::Well => None,
-            End::Died(how) => Some(format!("it died {place}: {how}")),
-            End::Hung(seconds) => Some(format!("it hung for {seconds} s {place}")),
+            End::Died(how) => Some(format!("the host crashed {place}: {how}")),
+            End::Hung(seconds) => Some(format!("the host hung for {seconds} s {place}")),
         };
         let short = (reload != wanted).then(|| format!("{reload} of {wanted} reloads were done"));
         Outcome {
@@ -142,7 +142,7 @@ impl Outcome {
                 Some(format!("only {unmapped} of {} images were unmapped: {names}", self.wanted))
             }
             Fate::Parked if self.fate() != wanted => {
-                Some(format!("{unmapped} images were unmapped: the row is better than it says"))
+                Some(format!("{unmapped} images were unmapped: the row should expect `unmapped`"))
             }
             _ => None,
         }
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(fault(outcome(8, |reload| reload > 0), Fate::Parked), "");
         let one = fault(outcome(8, |reload| reload == 3), Fate::Unmapped);
         assert_eq!(one, "only 7 of 8 images were unmapped: thread rayon");
-        assert!(fault(outcome(8, |_| false), Fate::Parked).contains("better than it says"));
+        assert!(fault(outcome(8, |_| false), Fate::Parked).contains("the row should expect `unmapped`"));
         assert_eq!(fault(outcome(5, |_| false), Fate::Unmapped), "5 of 8 reloads were done");
     }
 
@@ -244,13 +244,13 @@ mod tests {
             assert_eq!(heard.outcome(8, &end).fault.as_deref(), Some(expected));
         };
         let died = || End::Died("signal: 11 (SIGSEGV)".to_owned());
-        check(said(4, Step::Done, false), died(), "it died after reload 4: signal: 11 (SIGSEGV)");
+        check(said(4, Step::Done, false), died(), "the host crashed after reload 4: signal: 11 (SIGSEGV)");
         check(
             said(3, Step::Away, false),
             died(),
-            "it died after reload 3, while the neighbor lived in its place or left: signal: 11 (SIGSEGV)",
+            "the host crashed after reload 3, while the neighbor was loaded or unloaded: signal: 11 (SIGSEGV)",
         );
-        check(said(0, Step::Ended, false), died(), "it died at its end, after reload 3: signal: 11 (SIGSEGV)");
-        check(said(4, Step::Done, false), End::Hung(60), "it hung for 60 s after reload 4");
+        check(said(0, Step::Ended, false), died(), "the host crashed at its end, after reload 3: signal: 11 (SIGSEGV)");
+        check(said(4, Step::Done, false), End::Hung(60), "the host hung for 60 s after reload 4");
     }
 }

@@ -111,7 +111,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Store::at(&dir.path().join("results"));
         assert_eq!(store.get("rand"), None);
-        for record in [record(&["it died"]), record(&[])] {
+        for record in [record(&["the host crashed"]), record(&[])] {
             store.put(&record).expect("there is room");
             assert_eq!(store.get("rand"), Some(record));
         }
@@ -133,7 +133,7 @@ mod tests {
         check(Some(&sound), &sound.key, 300, false);
         check(Some(&sound), &key("0.9.2", "a1"), 200, false);
         check(Some(&sound), &key("0.9.1", "a2"), 200, false);
-        check(Some(&record(&["it died"])), &sound.key, 200, false);
+        check(Some(&record(&["the host crashed"])), &sound.key, 200, false);
         check(None, &sound.key, 200, false);
     }
 }

@@ -21,21 +21,21 @@ impl<T> Kept<T> {
     /// Stores a value. [`work`](Self::work) reports a value that could not be created.
     pub(crate) fn keep<E: Debug>(&self, made: Result<T, E>) {
         match made {
-            Ok(made) => *self.0.lock().expect("nobody panics here") = Some(made),
-            Err(error) => eprintln!("it could not be made: {error:?}"),
+            Ok(made) => *self.0.lock().expect("no thread panics while holding the lock") = Some(made),
+            Err(error) => eprintln!("the value could not be created: {error:?}"),
         }
     }
 
     /// Uses the stored value. Returns `ok`, or the problem.
     pub(crate) fn work<E: Debug>(&self, use_it: impl FnOnce(&mut T) -> Result<bool, E>) -> String {
-        let mut kept = self.0.lock().expect("nobody panics here");
+        let mut kept = self.0.lock().expect("no thread panics while holding the lock");
         let Some(kept) = &mut *kept else { return "there is nothing to use".to_owned() };
         told(use_it(kept))
     }
 
     /// Removes and returns the value, to end it.
     pub(crate) fn take(&self) -> Option<T> {
-        self.0.lock().expect("nobody panics here").take()
+        self.0.lock().expect("no thread panics while holding the lock").take()
     }
 }
 

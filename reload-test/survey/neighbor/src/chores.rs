@@ -15,7 +15,7 @@ pub(crate) fn blocks() -> Vec<Vec<u64>> {
 pub(crate) fn check_blocks(blocks: &[Vec<u64>]) -> Result<(), String> {
     match blocks.iter().find(|block| block.iter().any(|word| *word != block.len() as u64)) {
         None => Ok(()),
-        Some(block) => Err(format!("somebody wrote into its block of {} words at {:p}", block.len(), block.as_ptr())),
+        Some(block) => Err(format!("its block of {} words at {:p} was overwritten", block.len(), block.as_ptr())),
     }
 }
 

@@ -42,22 +42,22 @@ impl Descriptors {
         for writer in &self.writers {
             // SAFETY: queries a descriptor; a closed descriptor is an error.
             if unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_GETFD) } < 0 {
-                return Err(format!("somebody closed its descriptor {}", writer.as_raw_fd()));
+                return Err(format!("its descriptor was closed: {}", writer.as_raw_fd()));
             }
         }
         let mut bytes = [0; 64];
         match (&self.reader).read(&mut bytes) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Ok(count @ 1..) => {
-                return Err(format!("somebody wrote {count} bytes into its pipe: {:?}", &bytes[..count]));
+                return Err(format!("its pipe received {count} bytes: {:?}", &bytes[..count]));
             }
-            other => return Err(format!("somebody closed its descriptor {}: {other:?}", self.reader.as_raw_fd())),
+            other => return Err(format!("its descriptor was closed: {}: {other:?}", self.reader.as_raw_fd())),
         }
         for mut file in &self.files {
             let mut content = Vec::new();
             let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut content));
             if read.is_err() || content != TEXT {
-                return Err(format!("somebody used its descriptor {}: {read:?}, {content:?}", file.as_raw_fd()));
+                return Err(format!("its descriptor was used: {}: {read:?}, {content:?}", file.as_raw_fd()));
             }
         }
         Ok(())

@@ -63,7 +63,7 @@ impl Pages {
         match wrong {
             None => Ok(()),
             Some((place, found)) => Err(format!(
-                "somebody wrote into its memory, {count} words from {place:p} on ({found:#x}), where {} was before",
+                "its memory was overwritten, {count} words from {place:p} on ({found:#x}), where {} was before",
                 self.was
             )),
         }

@@ -14,7 +14,7 @@ pub(crate) fn begin() {}
 pub(crate) fn work() -> String {
     let mut doubling = Coroutine::new(|yielder, first: u64| {
         let second = yielder.suspend(first * 2);
-        assert!(second != 0, "it is asked for a panic");
+        assert!(second != 0, "the row requests a panic");
         yielder.suspend(second * 2);
     });
     let first = doubling.resume(21);

@@ -1,5 +1,5 @@
 //! LMDB, a database in a mapped file; closed when the module ends, or left in a static. LMDB is C, and has its own thread-specific key.
-#![allow(unsafe_code, reason = "opening it maps a file, which somebody else may write to")]
+#![allow(unsafe_code, reason = "opening it maps a file, which other processes may write to")]
 
 use crate::local::{self, Kept};
 

@@ -16,7 +16,7 @@ struct Waiting {
 static WAITING: Mutex<Option<Waiting>> = Mutex::new(None);
 
 pub(crate) fn begin() {
-    *WAITING.lock().expect("nobody panics here") = wait().ok();
+    *WAITING.lock().expect("no thread panics while holding the lock") = wait().ok();
 }
 
 fn wait() -> std::io::Result<Waiting> {
@@ -30,8 +30,8 @@ fn wait() -> std::io::Result<Waiting> {
 }
 
 pub(crate) fn work() -> String {
-    let mut waiting = WAITING.lock().expect("nobody panics here");
-    let Some(waiting) = &mut *waiting else { return "there is no ring".to_owned() };
+    let mut waiting = WAITING.lock().expect("no thread panics while holding the lock");
+    let Some(waiting) = &mut *waiting else { return "no ring".to_owned() };
     let is_silent = waiting.ring.completion().next().is_none();
     if is_silent { "ok".to_owned() } else { "there is an answer".to_owned() }
 }

@@ -1,5 +1,5 @@
 //! A file and a piece of memory, mapped; unmapped when the module ends, or left in a static.
-#![allow(unsafe_code, reason = "mapping a file is unsafe, as somebody else may write to it")]
+#![allow(unsafe_code, reason = "mapping a file is unsafe, because other processes may write to it")]
 
 use std::io;
 

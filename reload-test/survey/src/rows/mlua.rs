@@ -34,7 +34,7 @@ pub(crate) fn begin() {
 
 pub(crate) fn work() -> String {
     STATE.with_borrow(|lua| {
-        let Some(lua) = lua else { return "there is no state".to_owned() };
+        let Some(lua) = lua else { return "no state".to_owned() };
         let doubled = lua.load("local t = {} for i = 1, 100 do t[i] = double(i) end return t[50]").eval::<i64>();
         let refused = lua.load("local is_done, why = pcall(refuse) return is_done").eval::<bool>();
         told(doubled.and_then(|doubled| Ok(doubled == 100 && !refused?)))

@@ -77,7 +77,7 @@ pub(crate) fn work() -> String {
     let begun = Instant::now();
     while is_called && CALLS.load(Ordering::SeqCst) == before {
         if begun.elapsed() > Duration::from_secs(20) {
-            return "nobody was called".to_owned();
+            return "the callback was not called".to_owned();
         }
         std::thread::yield_now();
     }

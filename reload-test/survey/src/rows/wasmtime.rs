@@ -1,6 +1,6 @@
 //! A module compiled and called, with calls that trap in one row; the engine and the instance are dropped when the
 //! module ends, or left in a static. Handlers for traps are process-wide: one row removes them.
-#![allow(unsafe_code, reason = "taking the handlers off is unsafe, as somebody else may need them")]
+#![allow(unsafe_code, reason = "removing the handlers is unsafe, because other engines may need them")]
 
 use crate::local::Kept;
 
