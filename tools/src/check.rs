@@ -44,7 +44,7 @@ pub(crate) struct Wish {
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let found = modules::find(&wish.paths)?;
     if found.packages.is_empty() {
-        bail!("there is no package of scripts in {}: name a folder of `.uc` files as well", paths(&wish.paths));
+        bail!("no package of scripts in {}: name a folder of `.uc` files as well", paths(&wish.paths));
     }
     let checked = check(found, &wish.host, wish.patience)?;
     let (mut out, mut wrong, mut names) = (String::new(), 0, BTreeSet::new());

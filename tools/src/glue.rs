@@ -283,7 +283,7 @@ mod tests {
     fn a_session_waits_some_seconds_for_a_host_that_hangs() {
         let host = HostProgram { program: "/bin/sleep".into(), args: vec!["1000".into()] };
         let begun = Instant::now();
-        let error = host_types(&host).expect_err("the program is no host").to_string();
+        let error = host_types(&host).expect_err("the program is not a host").to_string();
         assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
         let expected = ["/bin/sleep", "after 3 s", "was ended", ".answer_glue()", "`alcedo glue --host`", "--patience"];
         expected.iter().for_each(|part| assert!(error.contains(part), "{part} in\n{error}"));

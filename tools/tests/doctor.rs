@@ -79,7 +79,7 @@ fn wrong(dir: &TempDir, expected: Expect) {
     let (text, failed) = said(doctor(dir.path()), "wrong");
     let here = dir.path().display().to_string();
     expected.assert_eq(&text.replace(&here, "HERE"));
-    assert_eq!(failed, !text.is_empty(), "the code says it");
+    assert_eq!(failed, !text.is_empty(), "the exit code matches");
 }
 
 #[test]

@@ -90,5 +90,5 @@ fn a_host_that_ends_as_it_wants_to_has_its_own_exit_code() {
     let crashed = guard(&["sh", "-c", "kill -SEGV $$"]);
     let told = String::from_utf8_lossy(&crashed.stderr).into_owned();
     assert_eq!(crashed.status.code(), Some(1), "{told}");
-    assert!(told.starts_with("the host crashed: SIGSEGV") && told.contains("could not say where"), "{told}");
+    assert!(told.starts_with("the host crashed: SIGSEGV") && told.contains("the location is unknown"), "{told}");
 }

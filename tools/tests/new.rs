@@ -327,7 +327,7 @@ fn a_workspace_that_cannot_take_a_plugin_says_which_line_is_missing() {
         "h",
         &["plugin", "three"],
         expect![[r#"
-        alcedo: HERE/h/Cargo.toml says that it is a workspace for Alcedo, but `glue = "glu"` in `[workspace.metadata.alcedo]` is no folder of a package in it: correct the line"#]],
+        alcedo: HERE/h/Cargo.toml declares a workspace for Alcedo, but `glue = "glu"` in `[workspace.metadata.alcedo]` is not a folder of a package in it: correct the line"#]],
     );
     assert!(!folder.dir.path().join("h/plugins/three").exists());
 }

@@ -132,7 +132,7 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
     dev.wishes("p");
     dev.hears("paused");
     let told = dev.all_since("t shows its calls");
-    assert!(told.contains("your code:"), "it was told before its calls and not again: {told}");
+    assert!(told.contains("your code:"), "the panic was reported once, before its backtrace: {told}");
     dev.wishes("q");
     dev.ends_well();
 }

@@ -93,7 +93,10 @@ fn repl_evaluates_what_it_is_told_in_a_world_with_objects_of_the_package() {
     let answers: Vec<_> = said.lines().collect();
     assert_eq!(answers[..5], ["3", "70", "done", "5", "3"], "{said}");
     assert!(said.contains("error") && said.contains("1 | nonsense)"), "{said}");
-    assert!(said.contains("1 | \u{fffd}"), "a byte that is no text is an error, and does not end the session: {said}");
+    assert!(
+        said.contains("1 | \u{fffd}"),
+        "a byte that is not UTF-8 is an error, and does not end the session: {said}"
+    );
     assert_eq!(answers.last(), Some(&"Tale.Hero"), "{said}");
 }
 

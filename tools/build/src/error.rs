@@ -68,7 +68,7 @@ pub enum BuildError {
     },
     /// The named host does not exist.
     #[error(
-        "there is no package `{named}` to be the host, neither as a folder nor in the workspaces of {}: name a folder with a Cargo.toml, a package, or a program that is built already",
+        "the host package `{named}` does not exist, neither as a folder nor in the workspaces of {}: name a folder with a Cargo.toml, a package, or an existing program",
         list(dirs)
     )]
     NoHost {

@@ -130,7 +130,7 @@ fn watch_again(watcher: &Weak<Mutex<RecommendedWatcher>>, dir: &Path) {
     let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = watcher.unwatch(dir); // It may have noticed the removal by itself.
     if let Err(error) = watcher.watch(dir, RecursiveMode::Recursive) {
-        tracing::warn!("{} came back but cannot be watched: {error}; start the watch anew", dir.display());
+        tracing::warn!("{} was recreated but cannot be watched: {error}; restart the watch", dir.display());
     }
 }
 

@@ -104,5 +104,5 @@ fn a_folder_without_a_manifest_above_it_is_watched_on_when_it_was_deleted_and_ma
         while !settled(SILENCE).is_empty() {}
     }
     fs::write(root.join("Beside.uc"), "class Beside extends Actor;").unwrap();
-    assert!(settled(SILENCE).is_empty(), "what lies beside it is no source of it");
+    assert!(settled(SILENCE).is_empty(), "files next to it are not its sources");
 }

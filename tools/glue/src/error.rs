@@ -19,7 +19,7 @@ pub enum GlueError {
     },
     /// A type without a known Rust type.
     #[error(
-        "`{member}` is of the type `{}`, for which this version of alcedo has no Rust type: use the version that built it, or build it anew",
+        "`{member}` is of the type `{}`, for which this version of alcedo has no Rust type: use the version that built it, or rebuild it",
         text.escape_debug()
     )]
     Unknown {
@@ -29,7 +29,7 @@ pub enum GlueError {
         text: String,
     },
     /// A name that is invalid in Rust. The compiler of a plugin creates none, so the library or the host is damaged or forged.
-    #[error("{owner} has a member or a type called `{}`, which is no name in Rust: build it anew", name.escape_debug())]
+    #[error("{owner} has a member or a type called `{}`, which is not a valid Rust name: rebuild it", name.escape_debug())]
     Name {
         /// The path of the type that contains the name, or the path of the type itself.
         owner: String,
@@ -62,7 +62,7 @@ pub enum GlueError {
         package: String,
     },
     /// A requested package without declarations.
-    #[error("there is no type in package `{package}`: it has types in {found}")]
+    #[error("package `{package}` has no types: types exist in {found}")]
     NoSuchPackage {
         /// The package.
         package: String,

@@ -33,7 +33,7 @@ impl Scratch {
         let examples = repository.join("example-plugins");
         if !examples.join(PLUGIN).join("Cargo.toml").is_file() {
             bail!(
-                "there is no example plugin in {}: run the demo of a clone of the repository, with `cargo run --bin alcedo -- demo`",
+                "no example plugin in {}: run the demo in a clone of the repository, with `cargo run --bin alcedo -- demo`",
                 examples.display()
             );
         }

@@ -142,7 +142,7 @@ impl Voice {
 
 fn as_json(told: &Told<'_>) -> String {
     // All keys are text and no number is unbounded, so JSON can represent every event.
-    serde_json::to_string(told).expect("what is told is plain data")
+    serde_json::to_string(told).expect("the event is plain data")
 }
 
 fn text(told: &Told<'_>, paint: Paint) -> Option<String> {

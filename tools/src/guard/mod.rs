@@ -139,7 +139,7 @@ impl Crash {
                 }
             },
             (_, None) => {
-                text += "\n  it could not say where: it ran out of stack on a thread of a plugin's, or was ended from outside"
+                text += "\n  the location is unknown: a plugin's thread ran out of stack, or the host was killed from outside"
             }
         }
         if let Gone::Touched(sentence) = &self.gone {
@@ -158,7 +158,7 @@ fn gone(words: &Words, trace: &Trace) -> Gone {
         });
         return Gone::Ran(match through {
             Some(through) => format!("a call into {}, through {through}", was.told),
-            None => format!("code that is not there ran on, at {:#x}: {}", words.pc, was.told),
+            None => format!("the host executed unmapped code at {:#x}: {}", words.pc, was.told),
         });
     }
     let touched = gone::touched(words);
@@ -444,7 +444,7 @@ mod tests {
 
     #[test]
     fn a_crash_that_nobody_could_tell_of_is_told_as_such() {
-        assert!(told(vec![], Gone::Nothing).contains("could not say where"));
+        assert!(told(vec![], Gone::Nothing).contains("the location is unknown"));
     }
 
     #[test]

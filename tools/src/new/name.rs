@@ -51,7 +51,7 @@ impl Name {
         };
         match krate.as_str() {
             word if is_keyword(word) => taken("a word of the Rust language"),
-            word if OF_RUST.contains(&word) => taken("a crate that comes with Rust"),
+            word if OF_RUST.contains(&word) => taken("a crate of the Rust distribution"),
             word if OF_CARGO.contains(&word) => taken("a folder that cargo keeps its own files in"),
             word if OF_DEPENDENCIES.contains(&word) || word.starts_with("alcedo_") => {
                 taken("a crate that it would depend on")
@@ -207,7 +207,7 @@ mod tests {
         check(
             "test",
             expect![
-                "`test` is a crate that comes with Rust, and a crate cannot have that name: take another one, such as `test-plugin`"
+                "`test` is a crate of the Rust distribution, and a crate cannot have that name: take another one, such as `test-plugin`"
             ],
         );
         check(
