@@ -168,7 +168,7 @@ mod tests {
 
     // A single test, because the resources belong to the whole module and are closed once.
     #[test]
-    fn resources_go_last_first_with_what_they_add_until_a_bound_and_late_ones_go_at_once() {
+    fn resources_drop_in_reverse_order_with_bounded_rounds_and_late_ones_immediately() {
         let log = Log::default();
         let take = || std::mem::take(&mut *log.lock().expect("no thread panics while holding the lock"));
         for name in ["first", "adds one", "panics"] {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lent_part_is_borrowed_anew_and_given_back_changed() {
+    fn a_lent_part_is_borrowed_again_and_returned_changed() {
         let cell = PartCell::new(1);
         let seen = cell.take(OBJECT, TICK, |part| {
             *part += 1;
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn borrows_of_a_lent_part_go_on_from_the_reference_that_was_lent() {
+    fn borrows_of_a_lent_part_derive_from_the_lent_reference() {
         let cell = PartCell::new(vec![1]);
         let look = |wanted: usize| cell.share(OBJECT, LOOK, |part| assert_eq!(part.len(), wanted)).expect("it is lent");
         let done = cell.take(OBJECT, TICK, |part| {

@@ -31,7 +31,7 @@ fn after<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = &'a str> {
 }
 
 #[test]
-fn no_token_of_the_caller_stands_in_an_unsafe_block() {
+fn no_token_of_the_caller_is_in_an_unsafe_block() {
     let mut blocks = 0;
     for (path, text) in sources() {
         for block in after(&text, "unsafe ").filter(|rest| rest.starts_with('{')).map(braced) {
@@ -43,7 +43,7 @@ fn no_token_of_the_caller_stands_in_an_unsafe_block() {
 }
 
 #[test]
-fn no_attribute_of_the_caller_stands_on_an_item_with_an_unsafe_line() {
+fn no_attribute_of_the_caller_is_on_an_unsafe_item() {
     let mut items = 0;
     for (path, text) in sources() {
         // Macro inputs name a fragment specifier, outputs do not.

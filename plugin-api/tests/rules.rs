@@ -71,7 +71,7 @@ fn message(id: &str, lines: &RangeInclusive<usize>, output: &str) -> String {
 const BROKEN: [&str; 2] = ["tests/ui", "../runtime/tests/ui"];
 
 #[test]
-fn each_rule_has_a_line_a_module_that_breaks_it_and_one_that_keeps_to_it() {
+fn each_rule_has_a_line_a_violation_and_a_correct_example() {
     let sources: BTreeSet<_> = sources_of_macros().iter().flat_map(|path| ids(&read(path))).collect();
     assert!(sources.len() > 100, "{sources:?}");
     assert_eq!(ids(&read("docs/mistakes.md")), sources, "the list in docs/mistakes.md");
@@ -88,7 +88,7 @@ fn each_rule_has_a_line_a_module_that_breaks_it_and_one_that_keeps_to_it() {
 }
 
 #[test]
-fn each_line_of_the_list_is_the_whole_message_of_the_module_that_breaks_the_rule() {
+fn each_line_is_the_whole_message_of_the_violating_module() {
     const HEAD: &str = "| id | message |\n| --- | --- |\n";
     let page = read("docs/mistakes.md");
     let (before, _) = page.split_once(HEAD).expect("the list");

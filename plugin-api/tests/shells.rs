@@ -319,7 +319,7 @@ fn a_write_is_refused_while_the_host_rebuilds() {
 }
 
 #[test]
-fn a_mark_hears_of_writes_that_could_be_references() {
+fn a_mark_observes_writes_that_could_be_references() {
     let host = Host::with("Toy");
     let toy = host.construct();
     for (mode, unasked) in [
@@ -362,7 +362,7 @@ fn a_reentrant_borrow_names_object_and_methods() {
 }
 
 #[test]
-fn a_panic_is_told_with_message_and_place() {
+fn a_panic_is_reported_with_message_and_location() {
     let host = Host::with("Toy");
     let toy = host.construct();
     let failure = host.call(toy, "panics", &mut []).expect_err("it panics");
@@ -465,7 +465,7 @@ fn a_class_without_an_impl_block_is_built_by_default() {
 }
 
 #[test]
-fn descriptions_say_what_the_author_said() {
+fn descriptions_match_the_declarations() {
     let host = Host::with("Toy");
     let class = host.class();
     assert_eq!((class.package.as_str(), class.base.as_str()), ("Game", "/Script/Engine.Thing"));

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_the_run_is_told_even_after_many_findings() {
+    fn the_final_error_is_reported_even_after_many_findings() {
         let findings = (0..ERRORS).map(|number| format!("wrong {number}")).collect();
         let seen = Seen { findings, wrong_answers: 100, ..sound(1) };
         let report = check(vec![seen.clone(), seen], Some(Line::Failed { error: "the host crashed".into() }));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn every_generation_must_have_its_last_words() {
+    fn every_generation_must_print_its_last_words() {
         let mut tally = Tally::new("everything-unloads".into(), 1, 10, 4.0);
         tally.expect_words(["last words"].into_iter());
         tally.hear(Line::Ready { process: Reading::default() });
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_died_leaves_what_it_had_said() {
+    fn a_crashed_host_keeps_its_earlier_messages() {
         let mut tally = Tally::new("magic-cube".into(), 4, 10, 4.0);
         tally.hear(Line::Ready { process: Reading::default() });
         tally.hear(Line::Reload(Box::new(sound(1))));

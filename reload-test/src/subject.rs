@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_plugin_is_told_the_known_ones() {
+    fn an_unknown_plugin_gets_the_list_of_known_ones() {
         let wanted = "nothing is known of the plugin `x`; name one of magic-cube, glue-base, glue-derived, \
                       everything-unloads";
         assert_eq!(named(&["magic-cube", "x"]), wanted);

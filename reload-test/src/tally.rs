@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_registered_must_have_run_on_its_thread() {
+    fn registered_handlers_must_have_run_on_their_thread() {
         let sum = check([1, 0], &[[1 << 32 | 70, 3, 3, 0], [5 << 32 | 71, 1, 1, 0]], &[]);
         assert_eq!(sum, Counted { registered: 4, run: 4, elsewhere: 0 });
         check([1, 0], &[[1 << 32 | 70, 3, 2, 0]], &["thread-local of thread 70: 3 registered, 2 run"]);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_generation_is_looked_at_once_and_one_that_was_overwritten_is_told() {
+    fn each_generation_is_checked_once_and_overwritten_ones_are_reported() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("tally");
         create(&path).expect("a file");

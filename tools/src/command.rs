@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_is_told_what_there_is() {
+    fn an_unknown_line_gets_the_list_of_commands() {
         let check = |line: &str, expected: &str| {
             let text = parse(line).unwrap_err();
             assert!(text.starts_with(expected), "{line}: {text}");
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_given_up_by_any_other_key_which_then_asks_nothing() {
+    fn any_other_key_cancels_a_number_without_a_command() {
         let (typing, none) = (Some(Command::Typing(Some(Typed::Number(String::new())))), Some(Command::Typing(None)));
         check("br", &[typing.clone(), none.clone()]);
         check("b⎋", &[typing.clone(), none.clone()]);

@@ -80,7 +80,7 @@ fn bindgen(header: &Path, args: &[&str]) -> Option<Output> {
 }
 
 #[test]
-fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
+fn a_header_becomes_a_class_with_reasons_for_omitted_items() {
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("TestDLL.h");
     fs::write(&header, HEADER).unwrap();
@@ -184,7 +184,7 @@ fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
 }
 
 #[test]
-fn what_is_written_compiles_as_a_plugin() {
+fn the_output_compiles_as_a_plugin() {
     let scratch = Scratch::new();
     let source = scratch.other("lamps").join("src");
     let header = source.join("test-dll.h");
@@ -201,7 +201,7 @@ fn what_is_written_compiles_as_a_plugin() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn invalid_headers_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("wrong.h");
     fs::write(&header, "int f(unknown x);\n").unwrap();

@@ -37,7 +37,7 @@ fn all<'a>(lines: &'a [Value], event: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn the_demo_does_what_it_should_and_tells_it_as_json() {
+fn the_demo_passes_its_checks_and_prints_json() {
     let (output, lines) = demo(&[]);
     let failed: Vec<_> = all(&lines, "check").into_iter().filter(|check| check["ok"] != true).collect();
     assert!(output.status.success() && failed.is_empty(), "{failed:#?}\n{}", errors(&output));

@@ -73,7 +73,7 @@ fn a_session_from_the_first_build_to_the_end() {
 }
 
 #[test]
-fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
+fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     let scratch = Scratch::new();
     // Glue for a host, in the folder of a plugin.
     let for_host = scratch.other("glue-derived").join("src/for_host.rs");

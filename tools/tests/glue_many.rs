@@ -156,7 +156,7 @@ fn of_library(library: &Path) -> String {
 }
 
 #[test]
-fn thirty_native_classes_and_two_plugins_know_each_other_by_glue_only_over_reloads_of_each_and_of_both() {
+fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
     let declared = builder().declared().unwrap();
     assert_eq!(declared.classes.len(), CLASSES);
     let host_glue = of_host(&declared);

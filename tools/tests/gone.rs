@@ -176,7 +176,7 @@ fn parts(told: &str) -> (&str, Vec<&str>) {
 }
 
 #[test]
-fn a_crash_in_what_is_gone_names_it_and_one_elsewhere_names_nobody() {
+fn a_crash_in_unmapped_code_names_it_and_others_name_none() {
     let scene = scene();
 
     let follow = told(&scene, "follow");

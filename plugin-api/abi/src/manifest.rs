@@ -369,7 +369,7 @@ mod tests {
     const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);
 
     #[test]
-    fn what_is_written_is_what_is_read() {
+    fn written_manifests_are_read_back_unchanged() {
         let manifest = Manifest::read(&BYTES).expect("just encoded");
         assert_eq!((manifest.name, manifest.version, manifest.build_id), ("kitchen", "1.2.3", 7));
         assert_eq!(manifest.layout_hash, crate::LAYOUT_HASH);
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_held_to_its_rule_and_shown_escaped() {
+    fn every_string_is_checked_by_its_rule_and_printed_escaped() {
         let longest = "a".repeat(300);
         let cases = [
             ("kitchen", "kitchen\0/tmp/evil.so", "its module name is \"kitchen\\0/tmp/evil.so\", and a module is"),

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_list_of_symbols_says_that_a_library_is_a_plugin() {
+    fn only_the_symbol_table_identifies_a_library_as_a_plugin() {
         let archive = |list: &str, rest: &str| {
             let header = format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "/", 0, 0, 0, 0, list.len());
             format!("!<arch>\n{header}{list}{rest}").into_bytes()

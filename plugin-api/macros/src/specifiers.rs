@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_stands_in_a_table_twice() {
+    fn no_word_is_listed_in_a_table_twice() {
         for specifiers in [PROPERTY, FUNCTION] {
             for (at, specifier) in specifiers.iter().enumerate() {
                 assert!(specifiers[..at].iter().all(|earlier| earlier.word != specifier.word), "{}", specifier.word);

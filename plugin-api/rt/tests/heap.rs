@@ -129,7 +129,7 @@ fn play(seed: u64, steps: u32, elsewhere: Option<(&Sender<Block>, &Receiver<Bloc
 }
 
 #[test]
-fn blocks_of_every_size_and_alignment_are_aligned_disjoint_and_keep_their_content() {
+fn blocks_of_every_layout_are_aligned_disjoint_and_keep_their_content() {
     let _alone = alone();
     let before = live_bytes();
     for seed in 0..20 {
@@ -139,7 +139,7 @@ fn blocks_of_every_size_and_alignment_are_aligned_disjoint_and_keep_their_conten
 }
 
 #[test]
-fn every_alignment_goes_with_every_size() {
+fn every_alignment_works_with_every_size() {
     let _alone = alone();
     for align in (0..=18).map(|power| 1_usize << power) {
         let sizes = (1..=64).chain((6..=17).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]));
@@ -203,7 +203,7 @@ fn more_threads_than_there_are_shards_still_find_memory() {
 }
 
 #[test]
-fn what_is_freed_is_used_again() {
+fn freed_memory_is_reused() {
     let _alone = alone();
     let layout = Layout::from_size_align(64, 8).expect("a layout");
     let mut seen = std::collections::BTreeSet::new();

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_is_back_after_a_panic_and_concerns_its_own_thread_only() {
+    fn a_slice_ends_after_a_panic_and_affects_only_its_thread() {
         let lending = std::panic::catch_unwind(|| {
             let _slice = Lending::begin(Access::Write).expect("a test has a stack of its own");
             assert!(allows(Access::Read, "get").is_err());

@@ -229,7 +229,7 @@ mod tests {
     use super::to_latin;
 
     #[test]
-    fn a_text_of_one_byte_a_character_is_told_from_others() {
+    fn strings_with_wide_characters_are_rejected_as_latin() {
         assert_eq!(to_latin("caf\u{e9}").expect("latin"), b"caf\xe9");
         assert!(to_latin("\u{20ac}").expect_err("no latin").to_string().contains("UAnsiString"));
     }

@@ -89,7 +89,7 @@ mod tests {
     const HERE: Place = Place { file: "src/lib.rs", line: 4, column: 8 };
 
     #[test]
-    fn an_error_of_any_type_crosses_in_its_own_words_with_the_place() {
+    fn an_error_of_any_type_keeps_its_message_and_gets_the_location() {
         assert_eq!(Ok::<_, String>(7_u32).crossing(HERE).ok(), Some(7));
         assert_eq!(7_u32.crossing(HERE).ok(), Some(7));
         let error = Err::<u32, _>(std::fmt::Error).crossing(HERE).expect_err("it is one");

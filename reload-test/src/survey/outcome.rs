@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_worse_or_better_than_it_says_is_a_fault() {
+    fn a_row_worse_or_better_than_stated_is_a_fault() {
         let fault = |outcome: Outcome, fate| {
             let row =
                 Row { fate, kept_by: vec!["rayon".into()], ..rows(&["rand".to_owned()]).expect("a row")[0].clone() };
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_fault_is_the_one_that_is_told() {
+    fn the_first_fault_is_reported() {
         let mut heard = heard(8, |_| false);
         for fault in ["first", "second"] {
             heard.hear(Said { fault: Some(fault.to_owned()), step: Step::Ended, ..Said::default() });
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_host_died_is_told_with_what_it_had_done_last() {
+    fn a_crash_of_a_host_is_reported_with_its_last_step() {
         let check = |last: Said, end: End, expected: &str| {
             let mut heard = heard(3, |_| false);
             heard.hear(last);

@@ -22,7 +22,7 @@ fn claims(text: &str) -> impl Iterator<Item = (&str, Fate)> {
 }
 
 #[test]
-fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
+fn each_rule_for_authors_names_a_row_with_that_outcome() {
     let page = text("plugin-api/docs/unloading.md");
     let (_, rules) = page.split_once("\n## ").expect("a heading");
     let mut count = 0;
@@ -48,7 +48,7 @@ fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
 }
 
 #[test]
-fn the_page_of_the_survey_has_sound_rows_only_and_each_is_one_that_there_is() {
+fn the_page_of_the_survey_has_sound_and_known_rows_only() {
     let page = text("runtime/docs/crate-survey.md");
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let (head, _) = words.split_once("; the plugins are debug builds.").expect("a head");

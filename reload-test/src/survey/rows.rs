@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_row_is_told_the_known_ones() {
+    fn an_unknown_row_gets_the_list_of_known_ones() {
         let error = rows(&["x".to_owned()]).expect_err("there is none").to_string();
         assert!(error.starts_with("unknown row `x`; expected one of bare, std, tracing"), "{error}");
         assert_eq!(rows(&[]).expect("all").len(), all().count());

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_down_is_found_again() {
+    fn stored_records_are_found_again() {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Store::at(&dir.path().join("results"));
         assert_eq!(store.get("rand"), None);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_settled_by_a_sound_result_for_the_same_code_and_as_many_reloads() {
+    fn a_sound_result_of_equal_code_and_length_settles_a_row() {
         let sound = record(&[]);
         let row = rows(&["rand".to_owned()]).expect("a row")[0];
         let check = |record: Option<&Record>, key: &Key, asked, expected| {

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_who_keeps_what_and_how_the_neighbor_lived() {
+    fn the_table_states_holders_of_images_and_results_of_the_neighbor() {
         let gone = || outcome(&[], None);
         let kept = || outcome(&["thread \"smol-1\""], None);
         let entries = [
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_broke_says_so_in_the_column_where_it_broke() {
+    fn a_fault_of_a_row_is_in_the_column_of_its_mode() {
         let broken = |way| if way { outcome(&[], Some("the host crashed")) } else { outcome(&[], None) };
         let line = |itself, alternating| {
             let outcomes = [(Way::OntoItself, broken(itself)), (Way::Alternating, broken(alternating))];
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_says_when_and_with_what_it_was_made_and_which_rows_are_older() {
+    fn the_page_states_date_tools_machine_and_older_rows() {
         let [rustc, libc, system, commit] = ["rustc 1", "glibc 2", "Linux x", "a1b2"].map(str::to_owned);
         let made = Made { rustc, libc, system, commit };
         let itself = [(Way::OntoItself, outcome(&[], None))];
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_as_long_as_reads_well() {
+    fn lines_are_wrapped_at_the_width() {
         let text = wrapped(&"word ".repeat(60));
         assert!(text.lines().all(|line| line.len() <= 118 && !line.ends_with(' ')), "{text}");
         assert_eq!(text.split_whitespace().count(), 60);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_less_than_was_measured_is_nothing() {
+    fn values_below_the_precision_are_zero() {
         assert_eq!([0.0, -0.001, 0.02, 2.0, 77.4].map(number), ["0", "0", "0.02", "2.00", "77"]);
     }
 }

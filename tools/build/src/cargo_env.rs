@@ -118,19 +118,19 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_said_of_the_outer_package_stays_outside() {
+    fn variables_of_the_outer_package_are_not_inherited() {
         let names = ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MAKEFLAGS", "MAKEFLAGS", "__CARGO_X", "OUT_DIR"];
         check(false, &names.map(|name| (name, "x")), &names);
     }
 
     #[test]
-    fn what_the_user_set_goes_in() {
+    fn variables_of_the_user_are_inherited() {
         let names = ["CARGO_HOME", "CARGO_PROFILE_DEV_DEBUG", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO", "PATH"];
         check(false, &names.map(|name| (name, "x")), &[]);
     }
 
     #[test]
-    fn a_toolchain_asked_for_is_not_overruled_by_the_one_that_runs_us() {
+    fn a_requested_toolchain_is_not_overridden_by_the_running_one() {
         let vars = [("CARGO", "/c"), ("RUSTUP_TOOLCHAIN", "stable"), ("RUSTUP_HOME", "/r")];
         check(false, &vars, &[]);
         check(true, &vars, &["CARGO", "RUSTUP_TOOLCHAIN"]);

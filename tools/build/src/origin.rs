@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_running_program_reads_decides_about_no_build() {
+    fn variables_for_running_programs_do_not_affect_builds() {
         assert!(
             ["RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_PROFILE_DEV_DEBUG", "ALCEDO_BUILD_TAG"]
                 .iter()

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_due_before_anything_changes() {
+    fn no_action_is_due_before_a_change() {
         check("?0 ?1000 take", "- - took()");
     }
 

@@ -38,7 +38,7 @@ fn a_build_under_way_counts_what_it_has_compiled() {
 }
 
 #[test]
-fn a_broken_plugin_shows_the_compilers_words_once_and_builds_again_when_mended() {
+fn compile_errors_are_shown_once_and_a_fixed_plugin_builds_again() {
     let scratch = Scratch::plugin();
     scratch.write("src/lib.rs", "pub fn f() -> u32 { \"text\" }\nfn unused() {}\n");
     match build(&scratch.request()).unwrap_err() {
@@ -58,7 +58,7 @@ fn a_broken_plugin_shows_the_compilers_words_once_and_builds_again_when_mended()
 }
 
 #[test]
-fn what_cargo_complains_of_is_in_the_error() {
+fn messages_of_cargo_are_in_the_error() {
     let scratch = Scratch::plugin();
     scratch.write("Cargo.toml", "[package]\nname = \"plug\"\nversion = nonsense\n");
     let error = build(&scratch.request()).unwrap_err();
@@ -73,7 +73,7 @@ fn what_cargo_complains_of_is_in_the_error() {
 }
 
 #[test]
-fn a_crate_without_a_cdylib_is_told_how_to_become_a_plugin() {
+fn a_crate_without_a_cdylib_gets_a_hint_to_become_a_plugin() {
     let rlib = manifest("plain", "[workspace]").replace("\"cdylib\", ", "");
     let scratch = Scratch::new(&[("Cargo.toml", &rlib), ("src/lib.rs", LIB)]);
     let error = build(&scratch.request()).unwrap_err();
@@ -142,7 +142,7 @@ fn variants_stay_when_cargo_builds_the_plugin_differently() {
 }
 
 #[test]
-fn a_variant_is_made_anew_when_something_changes_that_it_was_made_of_and_only_then() {
+fn a_variant_is_rebuilt_only_after_a_change_of_its_inputs() {
     let scratch = Scratch::plugin();
     let variants = Variants::new(scratch.path("variants"));
     let get = |request| variants.get(&request, "soft").unwrap();
@@ -170,7 +170,7 @@ fn a_variant_is_made_anew_when_something_changes_that_it_was_made_of_and_only_th
 }
 
 #[test]
-fn a_variant_is_made_anew_with_another_lock_file() {
+fn a_variant_is_rebuilt_with_another_lock_file() {
     let scratch = Scratch::plugin();
     let variants = Variants::new(scratch.path("variants"));
     let soft = variants.get(&scratch.request(), "soft").unwrap();
@@ -286,7 +286,7 @@ fn a_copy_with_switches_needs_no_build() {
 }
 
 #[test]
-fn a_canceled_build_says_so_and_the_next_one_is_whole() {
+fn a_canceled_build_is_reported_and_the_next_is_complete() {
     let scratch = Scratch::plugin();
     // A build script that writes while it runs, as a compiler would write its library.
     let script = "use std::{fs, thread, time::Duration}; fn main() { for beat in 0..600 { \
@@ -311,7 +311,7 @@ fn a_canceled_build_says_so_and_the_next_one_is_whole() {
 }
 
 #[test]
-fn a_workspace_gives_its_plugins_and_a_member_only_itself() {
+fn a_workspace_yields_its_plugins_and_a_member_only_itself() {
     let scratch = Scratch::new(&[
         ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n"),
         ("one/Cargo.toml", &manifest("one", "[dependencies]\ntwo.path = \"../two\"")),

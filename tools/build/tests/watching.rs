@@ -83,7 +83,7 @@ fn a_folder_that_is_not_there_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_folder_without_a_manifest_above_it_is_watched_on_when_it_was_deleted_and_made_anew() {
+fn a_recreated_folder_without_a_parent_manifest_is_still_watched() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     let package = root.join("Tale");

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_would_hide_one_that_glue_is_written_with_is_refused() {
+    fn a_type_that_hides_a_type_used_by_glue_is_rejected() {
         let origin = Origin::host("a host");
         for name in ["String", "Option", "UArray"] {
             let found = declared(Natives::in_package("Test").class(door(name)));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_no_rust_is_refused_and_a_doc_comment_stays_one() {
+    fn invalid_rust_names_are_rejected_and_doc_comments_stay_comments() {
         let origin = Origin::host("a \"host\"\n");
         let mut bad = declared(Natives::in_package("Test").class(door("Door").doc("One.\rTwo.\n*/ fn evil() {}")));
         let text = Glue::default().for_plugins(&origin, &bad).unwrap();
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_that_extends_another_is_written_with_it_and_is_none_that_travels_by_value() {
+    fn a_derived_struct_is_written_with_its_base_and_not_as_pod() {
         let spot = NativeStruct::new("Test", "Spot").field("x", (PropertyKind::F64, ""));
         let place = NativeStruct::new("Test", "Place").extends("/Script/Test.Spot").field("y", (PropertyKind::F64, ""));
         let natives = Natives::in_package("Test").structure(spot).structure(place);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_is_written_with_its_numbers_and_the_one_that_is_the_default() {
+    fn an_enum_is_written_with_its_numbers_and_its_default() {
         let mood = NativeEnum::new("Test", "Mood", PropertyKind::I16).entry("Calm", 0).entry("Angry", -300).doc("How.");
         let rights = NativeEnum::new("Test", "Rights", PropertyKind::U8).entry("Read", 1).entry("Write", 2).flags();
         let natives = Natives::in_package("Test").enumeration(mood).enumeration(rights);

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_made_for_a_crate_is_known_by_its_name() {
+    fn artifacts_of_a_crate_are_recognized_by_its_name() {
         let crates = ["magic_cube".to_owned(), "engine_glue".to_owned()];
         let check = |name: &str, expected: bool| assert_eq!(is_of(name, &crates), expected, "{name}");
         check("libmagic_cube.so", true);

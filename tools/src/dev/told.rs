@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compile_error_is_shown_once_in_the_compilers_words_and_the_old_code_keeps_running() {
+    fn a_compile_error_is_shown_once_and_the_old_code_keeps_running() {
         let event = Event::NotBuilt(BuildError::DoesNotCompile {
             rendered: "error: a\n --> src/lib.rs:1:1\n".into(),
             command: "cargo build".into(),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_told_of_builds_in_lines_and_a_terminal_in_its_status() {
+    fn builds_are_lines_on_a_pipe_and_a_status_on_a_terminal() {
         let building = Event::Building(vec![PathBuf::from("/p/src/lib.rs")]);
         let on = |is_live| Telling::new(Paint::for_tests(), is_live, true);
         assert_eq!(on(false).told(&building, true).unwrap(), "building, because lib.rs changed");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reload_of_nothing_gives_its_reason_each_time() {
+    fn an_unchanged_reload_prints_its_reason_each_time() {
         let mut telling = Telling::new(Paint::for_tests(), false, true);
         let mut told = || telling.told(&Event::Reloaded(Box::new(unchanged())), true).unwrap();
         let first = told();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_for_another_host_is_told_how_to_name_it() {
+    fn a_plugin_for_another_host_gets_a_hint_to_name_it() {
         let event = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: false, runs: false };
         let told = |is_sample| Telling::new(Paint::for_tests(), false, is_sample).told(&event, false).unwrap();
         assert!(told(true).contains("--host") && !told(false).contains("--host"));

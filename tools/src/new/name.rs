@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused_with_the_way_out() {
+    fn invalid_names_are_rejected_with_a_hint() {
         check("", expect!["the name is empty: say how it is called, as in `alcedo new workspace my-game`"]);
         check("a/b", expect!["`a/b` is a path: go to the folder it should be in, and say `alcedo new plugin b` there"]);
         check(

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_that_is_gone_is_told_which_are_not() {
+    fn a_missing_generation_gets_the_list_of_kept_ones() {
         let mut shelf = Shelf::default();
         let text = |shelf: &Shelf, generation| shelf.find(generation).unwrap_err();
         assert_eq!(text(&shelf, 1), "no code of generation 1 is kept: nothing has run yet");

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_and_half_a_word_is_only_an_end() {
+    fn invalid_messages_are_reported_and_truncated_ones_end_the_stream() {
         let mut half = Vec::new();
         send(&mut half, &FromHost::Started { generation: 1 }).unwrap();
         half.pop();
