@@ -90,7 +90,6 @@ fn text(value: &Expr) -> Result<String> {
     ))
 }
 
-/// Quotes and escapes a string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

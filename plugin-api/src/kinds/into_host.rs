@@ -251,7 +251,6 @@ pub(super) fn load_optional<O: OptionalValue>(from: Ptr<'_, O>) -> Option<O::Ite
     from.value().map(Value::load)
 }
 
-/// Overwrites an optional.
 pub(super) fn put_optional<O, G>(given: Option<&G>, target: PtrMut<'_, O>) -> Result<(), CallError>
 where
     O: OptionalValue,

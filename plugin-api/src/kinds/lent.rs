@@ -50,7 +50,6 @@ pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Lent<'v, K>) -
 }
 
 impl<'f, K: Kind> Lent<'f, K> {
-    /// Views an owned value.
     #[inline]
     pub(crate) fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {
         let (at, token) = seen::<K>(value.handle());
@@ -89,7 +88,6 @@ impl<'f, K: Kind> Lent<'f, K> {
         Ok(unsafe { Self::new(at, token) })
     }
 
-    /// Views a value with its token.
     #[inline]
     pub(crate) fn of(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Self {
         let (at, token) = value.into_parts();
@@ -133,7 +131,6 @@ impl<'f, K: Kind> Lent<'f, K> {
         self.checked(Access::Write)?.into_place(self.token.owner())
     }
 
-    /// Views a field of this value.
     #[inline]
     pub(crate) fn field<T: Value>(&self, field: &Field<K, T>) -> Result<T::Seen<'f>, CallError> {
         let value = self.checked(Access::Read)?.into_field(field);
@@ -507,7 +504,6 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
         Ok((self.next, Inside { in_row: Some(token), ..keys }))
     }
 
-    /// Returns the next key.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<Option<<M::Key as Value>::Seen<'f>>, CallError> {
         let (index, keys) = self.step()?;
@@ -516,7 +512,6 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
         Ok(key)
     }
 
-    /// Returns the next key with its value.
     #[inline]
     pub(crate) fn entry(&mut self) -> Result<Option<SeenEntry<'f, M>>, CallError>
     where
@@ -530,7 +525,6 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
     }
 }
 
-/// Entry of a map, as seen by the frame.
 pub(crate) type SeenEntry<'f, M> = (<<M as Keyed>::Key as Value>::Seen<'f>, <<M as Mapped>::Item as Value>::Seen<'f>);
 
 impl<'f, O: Kind> Lent<'f, O> {

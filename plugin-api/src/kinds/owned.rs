@@ -23,7 +23,6 @@ impl<K: Kind> Owned<K> {
         verbs::black_new::<K>(None, site).map(Self::of)
     }
 
-    /// Creates a copy of `other`.
     pub(crate) fn clone_of(other: &Self, site: &Location<'_>) -> Result<Self, CallError> {
         host::conjugate_clone(other.black.into(), site).map(Self::of)
     }
@@ -55,7 +54,6 @@ impl<K> Owned<K> {
         Self { black, kind: PhantomData }
     }
 
-    /// Returns the handle.
     pub(crate) fn handle(&self) -> BlackHandle {
         self.black
     }

@@ -28,7 +28,6 @@ pub struct OptionalRaw<T> {
 /// # Safety
 /// The host treats the type as an optional of `Item`.
 pub(crate) unsafe trait OptionalValue: Value<Raw = OptionalRaw<<Self::Item as Value>::Raw>> {
-    /// Type of the value.
     type Item: Value;
 }
 
@@ -104,7 +103,6 @@ impl<P: FieldPlace> Offset<P> {
 }
 
 impl<'a, S: Value> Ptr<'a, S> {
-    /// Returns a pointer to a field.
     #[inline]
     pub(crate) fn field<T: Value>(self, field: &Field<S, T>) -> Ptr<'a, T> {
         // SAFETY: the caller of `new` promised a live struct, and each `S` has a `T` at this offset.
@@ -163,7 +161,6 @@ impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
         self.into_field(&Field::SHOWN)
     }
 
-    /// Overwrites namespace and key.
     pub(crate) fn write_names(mut self, namespace: Name, key: Name) {
         let [at_namespace, at_key] = &Field::NAMES;
         self.reborrow().into_field(at_namespace).write(namespace);
@@ -201,7 +198,6 @@ impl<'a, T: Value> Ptr<'a, T> {
         self.field(&Field::is_set()).at()
     }
 
-    /// Returns `true` if the optional has a value.
     #[inline]
     pub(crate) fn is_set(self) -> bool
     where

@@ -23,7 +23,6 @@ struct Entry<K, V> {
 /// # Safety
 /// The host treats the type as an array of `Item`.
 pub(crate) unsafe trait List: Value<Raw = ArrayRaw> {
-    /// Type of the elements.
     type Item: Value;
 }
 
@@ -32,7 +31,6 @@ pub(crate) unsafe trait List: Value<Raw = ArrayRaw> {
 /// # Safety
 /// The host treats the type as a set or map with keys of type `Key` and entries of `STRIDE` bytes.
 pub(crate) unsafe trait Keyed: Value<Raw = MapRaw> {
-    /// Type of the keys.
     type Key: Value;
     /// Bytes from one entry to the next.
     const STRIDE: usize;
@@ -43,7 +41,6 @@ pub(crate) unsafe trait Keyed: Value<Raw = MapRaw> {
 /// # Safety
 /// The host treats the type as a map with values of type `Item`.
 pub(crate) unsafe trait Mapped: Keyed {
-    /// Type of the values.
     type Item: Value;
     /// Bytes from an entry to its value.
     const VALUE: usize = offset_of!(Entry<<Self::Key as Value>::Raw, <Self::Item as Value>::Raw>, value);
@@ -97,7 +94,6 @@ entries! {
 }
 
 impl<'a, A: Value> Ptr<'a, A> {
-    /// Returns the buffer of an array.
     #[inline]
     pub(crate) fn row(self) -> Row<'a, A::Item>
     where
@@ -106,7 +102,6 @@ impl<'a, A: Value> Ptr<'a, A> {
         Row::of::<Items<A>>(self)
     }
 
-    /// Returns the keys of a set or map.
     #[inline]
     pub(crate) fn keys(self) -> Row<'a, A::Key>
     where
@@ -115,7 +110,6 @@ impl<'a, A: Value> Ptr<'a, A> {
         Row::of::<Keys<A>>(self)
     }
 
-    /// Returns the values of a map.
     #[inline]
     pub(crate) fn values(self) -> Row<'a, A::Item>
     where
@@ -124,7 +118,6 @@ impl<'a, A: Value> Ptr<'a, A> {
         Row::of::<Values<A>>(self)
     }
 
-    /// Returns copies of all entries.
     pub(crate) fn load_entries(self) -> Vec<(A::Key, A::Item)>
     where
         A: Mapped,
@@ -138,9 +131,7 @@ impl<'a, A: Value> Ptr<'a, A> {
 /// # Safety
 /// The host stores the buffer of each `Whole` at `ROW`. Entries have `STRIDE` bytes and an `Item` at `OFFSET`.
 pub(crate) unsafe trait Part {
-    /// The container.
     type Whole: Value;
-    /// Type of the elements.
     type Item: Value;
     /// Bytes from the container to its buffer.
     const ROW: usize;
@@ -212,7 +203,6 @@ unsafe impl<M: Mapped> Part for Values<M> {
 /// Buffer of a container, as read: values of type `T`, valid until the next call of the host.
 pub(crate) struct Row<'a, T> {
     data: *mut u8,
-    /// Number of values.
     pub(crate) len: usize,
     stride: usize,
     of: PhantomData<&'a fn() -> T>,
@@ -227,21 +217,18 @@ impl<T> Clone for Row<'_, T> {
 impl<T> Copy for Row<'_, T> {}
 
 impl<'a, T: Value> Row<'a, T> {
-    /// Reads the buffer of a container.
     #[inline]
     pub(crate) fn of<P: Part<Item = T>>(whole: Ptr<'a, P::Whole>) -> Self {
         let ArrayRaw { data, len, .. } = P::row(whole.read());
         Self { data: data.wrapping_add(P::OFFSET), len: len as usize, stride: P::STRIDE, of: PhantomData }
     }
 
-    /// Returns the value at `index`, or `None` past the end.
     #[inline]
     pub(crate) fn get(self, index: usize) -> Option<PtrMut<'a, T>> {
         // SAFETY: `Part`, the only source of a `Row`, promises `len` values at this stride in the buffer of a live container.
         (index < self.len).then(|| unsafe { PtrMut::new(self.data.add(index * self.stride).cast()) })
     }
 
-    /// Returns copies of all values.
     pub(crate) fn load(self) -> Vec<T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
         // Copying a value does not change any other buffer.

@@ -54,7 +54,6 @@ kind! {
 
 /// A type that accepts a string.
 pub(super) trait PutText: Value {
-    /// Overwrites the value.
     fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 }
 

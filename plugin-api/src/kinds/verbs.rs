@@ -47,7 +47,6 @@ impl<T: Value> Place<'_, T> {
         unsafe { Ptr::new(self.raw.at.cast()) }
     }
 
-    /// Returns the owning object.
     pub(crate) fn owner(&self) -> ObjectHandle {
         self.raw.owner
     }
@@ -57,7 +56,6 @@ impl<T: Value> Place<'_, T> {
         &self.raw
     }
 
-    /// Returns the address of the value.
     pub(crate) fn at(&self) -> *mut T::Raw {
         self.raw.at.cast()
     }
@@ -130,13 +128,10 @@ calls! {
     /// Overwrites a value with another.
     copy<T: Value>(of: &Place<'_, T>, from: Ptr<'_, T>) -> () =
         "copying a value" => copy(&of.raw, from.at().cast());
-    /// Checks that two values are equal.
     equal<T: Value>(of: Ptr<'_, T>, two: Ptr<'_, T>) -> bool [ty = type_number::<T>()?] =
         "comparing values" => equal(ty, of.at().cast(), two.at().cast()), |same| same != 0;
-    /// Returns a hash of a value.
     hash<T: Value>(of: Ptr<'_, T>) -> u64 [ty = type_number::<T>()?] =
         "hashing a value" => hash(ty, of.at().cast());
-    /// Formats a value as a string.
     print<T: Value>(of: Ptr<'_, T>) -> String [ty = type_number::<T>()?] =
         "printing a value" => print(ty, of.at().cast());
     /// Overwrites a value with one parsed from a string.
@@ -157,7 +152,6 @@ calls! {
     /// Inserts a key. Returns its index in the buffer, and `true` if the key is new.
     map_insert<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> (u32, bool) =
         "inserting a key" => map_insert(&of.raw, key.at().cast()), |(at, is_new)| (at, is_new != 0);
-    /// Removes an entry.
     map_remove<M: Keyed>(of: &Place<'_, M>, at: u32) -> () =
         "removing a key" => map_remove(&of.raw, at);
     /// Sets a reference to an object.
@@ -172,7 +166,6 @@ calls! {
     /// Returns the class to which a class reference resolves.
     class_resolve<T: Value>(of: Ptr<'_, T>) -> ClassId [ty = type_number::<T>()?] =
         "finding a class" => class_resolve(ty, of.at().cast());
-    /// Binds a delegate.
     delegate_bind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> () =
         "binding a delegate" => delegate_bind(&of.raw, object, function);
     /// Removes bindings from a delegate and returns their number.

@@ -14,7 +14,6 @@ use crate::{Glue, Origin};
 /// The indent of members.
 const INDENT: &str = "        ";
 
-/// Returns the glue of a module.
 pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
     let own = own(glue, declared)?;
     let names = HostNames::new(&own, &glue.elsewhere, declared);

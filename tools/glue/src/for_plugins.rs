@@ -21,7 +21,6 @@ pub(crate) fn packages(glue: &Glue) -> String {
     if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) }
 }
 
-/// Returns the glue of a host or a module.
 pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
     let names = Names { own: own(glue, declared)?, elsewhere: &glue.elsewhere };
     let sort = origin.sort();

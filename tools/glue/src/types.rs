@@ -49,7 +49,6 @@ impl Names<'_> {
         })
     }
 
-    /// Returns the Rust path of a type with a path.
     pub(crate) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
         let ((package, _), name) = (parts(path), own_name(path));
         if self.own.get(name) == Some(&path) {
