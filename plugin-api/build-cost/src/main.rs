@@ -27,7 +27,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of this workspace.
 fn home() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -190,7 +190,7 @@ impl Words {
             let names: Vec<_> = std::iter::once(key).chain(inside).cloned().collect();
             if pairs.iter().any(|(known, _)| *known == names) {
                 let shown = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
-                return Err(rules::at("ALC0095", key.span(), format!("`{name}` gives `{shown}` twice")));
+                return Err(rules::at("ALC0095", key.span(), format!("`{name}` sets `{shown}` twice")));
             }
             pairs.push((names, value.clone()));
         }

@@ -95,7 +95,7 @@ impl Block {
 
     fn free(mut self) {
         self.check();
-        // SAFETY: allocated with this layout, and used no more.
+        // SAFETY: allocated with this layout, and not used afterwards.
         unsafe { ModuleHeap.dealloc(self.address, self.layout) };
     }
 }
@@ -166,7 +166,7 @@ fn threads_free_what_others_allocated() {
     let all_done = Arc::new(Barrier::new(THREADS));
     std::thread::scope(|scope| {
         for (at, here) in receivers.into_iter().enumerate() {
-            // Each gets what the one before it has allocated.
+            // Each thread receives blocks of the previous thread.
             let there = senders[(at + 1) % THREADS].clone();
             let all_done = Arc::clone(&all_done);
             scope.spawn(move || {
@@ -191,7 +191,7 @@ fn more_threads_than_there_are_shards_still_find_memory() {
             for at in 0..100 {
                 let together = &together;
                 scope.spawn(move || {
-                    // All are alive at the same time, so no thread pointer comes up twice.
+                    // All threads are alive at the same time, so their thread pointers differ.
                     together.wait();
                     play(1000 * round + at, 500, None);
                     together.wait();
