@@ -127,7 +127,7 @@ impl Toy {
         let sum = this.add(2, -5);
         let spot = this.mirror(Spot { x: 1.0, y: 2.0 });
         let by_name: i32 = this.zcall("uf:/Script/Engine.Thing:add", (1, 2)).expect("the host has it");
-        let lost = this.zcall::<(), ()>("ex:/nowhere", ()).expect_err("nobody has it");
+        let lost = this.zcall::<(), ()>("ex:/nowhere", ()).expect_err("no module exports it");
         format!("{sum} {} {} {by_name} {lost}", this.shout("hey".to_owned()), spot.x)
     }
 
@@ -212,7 +212,7 @@ impl Toy {
         let span = tracing::info_span!("work", step = 1);
         let _inside = span.clone().entered();
         tracing::debug!(object = %this.name(), size = 3, "spins");
-        tracing::trace!("nobody listens");
+        tracing::trace!("below the level");
         log::warn!("old {}", "style");
     }
 
@@ -392,7 +392,7 @@ fn kept_fields_go_by_name_and_others_do_not() {
     host.call(new, "count_up", &mut result).expect("clean");
     assert_eq!(result[1].bits(), 10);
     assert_eq!(host.load_kept(new, "gone", &kept[0].1).expect_err("no such field").kind, FailureKind::NOT_FOUND);
-    assert!(host.load_kept(new, "greetings", &[0x61, b'x']).is_err(), "a text is no number");
+    assert!(host.load_kept(new, "greetings", &[0x61, b'x']).is_err(), "a string is not a number");
 }
 
 #[test]

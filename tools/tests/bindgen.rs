@@ -21,7 +21,7 @@ typedef struct { float x, y, z; } vector;
 struct text { char16_t *data; int32_t num; int32_t max; };
 struct numbers { int32_t *data; int32_t num; int32_t max; };
 
-/** Who plays. */
+/** A player. */
 struct player {
     struct text name;
     struct numbers scores;
@@ -103,7 +103,7 @@ fn a_header_becomes_a_class_with_reasons_for_omitted_items() {
             pub z: f32,
         }
 
-        /// Who plays.
+        /// A player.
         #[ustruct(package = "Game")]
         pub struct Player {
             /// `name`.

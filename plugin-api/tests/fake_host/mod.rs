@@ -320,7 +320,7 @@ fn take_result(kind: PropertyKind, at: *mut u8, slot: &mut Slot) {
         PropertyKind::I32 => (SlotType::I32, 4),
         PropertyKind::U32 => (SlotType::U32, 4),
         PropertyKind::F64 => (SlotType::F64, 8),
-        other => panic!("no test gives a {other:?}"),
+        other => panic!("no test returns a {other:?}"),
     };
     let mut bytes = [0_u8; 8];
     // SAFETY: the block has a value of `len` bytes here.

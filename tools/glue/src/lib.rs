@@ -289,14 +289,15 @@ mod tests {
 
     #[test]
     fn an_enum_is_written_with_its_numbers_and_its_default() {
-        let mood = NativeEnum::new("Test", "Mood", PropertyKind::I16).entry("Calm", 0).entry("Angry", -300).doc("How.");
+        let mood =
+            NativeEnum::new("Test", "Mood", PropertyKind::I16).entry("Calm", 0).entry("Angry", -300).doc("A mood.");
         let rights = NativeEnum::new("Test", "Rights", PropertyKind::U8).entry("Read", 1).entry("Write", 2).flags();
         let natives = Natives::in_package("Test").enumeration(mood).enumeration(rights);
         let text = Glue::default().for_plugins(&Origin::host("host"), &declared(natives)).expect("glue");
         let (_, enums) = text.split_once("prelude::*;\n").expect("the head");
         expect_test::expect![[r#"
 
-            /// How.
+            /// A mood.
             #[uenum(imported, package = "Test")]
             #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
             #[repr(i16)]
@@ -320,8 +321,9 @@ mod tests {
     #[test]
     fn a_delegate_is_written_by_its_name_and_where_it_is_used() {
         let bool = (PropertyKind::BOOL, "");
-        let on_opened =
-            NativeDelegate::multicast("Test", "OnOpened").param("by", (PropertyKind::NAME, "")).doc("It is.");
+        let on_opened = NativeDelegate::multicast("Test", "OnOpened")
+            .param("by", (PropertyKind::NAME, ""))
+            .doc("A door was opened.");
         let may_open = NativeDelegate::single("Test", "MayOpen").of_class("Door").result(bool);
         let door = door("Door")
             .property("on_opened", (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnOpened(Name)"), 0, "")
@@ -335,7 +337,7 @@ mod tests {
             #[udelegate(imported, single, of = Door)]
             pub type MayOpen = fn() -> bool;
 
-            /// It is.
+            /// A door was opened.
             #[udelegate(imported, multicast, package = "Test")]
             pub type OnOpened = fn(by: UName);
 
