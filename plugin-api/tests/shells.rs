@@ -65,7 +65,7 @@ impl Thing {
     fn receive_tick(&self, delta: f32);
 }
 
-/// What this module declares.
+/// Class of this module.
 #[uclass(package = "Game", base = Thing, blueprintable)]
 pub struct Toy {
     /// Speed.
@@ -469,7 +469,7 @@ fn descriptions_match_the_declarations() {
     let host = Host::with("Toy");
     let class = host.class();
     assert_eq!((class.package.as_str(), class.base.as_str()), ("Game", "/Script/Engine.Thing"));
-    assert_eq!(class.doc.as_str(), "What this module declares.");
+    assert_eq!(class.doc.as_str(), "Class of this module.");
     let properties: Vec<_> = class
         .properties
         .as_slice()

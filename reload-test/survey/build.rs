@@ -25,7 +25,7 @@ mod native {
     /// All sources. For example
     /// `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },`
     const SOURCES: &[Source] = &[
-        // One source per line.
+        // Keeps one source per line.
         Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },
         Source {
             feature: "cpp-threads",

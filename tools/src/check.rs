@@ -27,7 +27,7 @@ use crate::world::HostProgram;
 pub(crate) struct Wish {
     /// Packages, which are folders of `.uc` files, and the plugins whose types they use: folders of crates, or built libraries.
     ///
-    /// A parent folder stands for all packages and plugins below it.
+    /// A parent folder selects all packages and plugins below it.
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Module heap under load: blocks are aligned, disjoint and keep their content, on whichever thread they are freed, and
+//! Module heap under load: blocks are aligned, disjoint and keep their content, also if other threads free them, and
 //! the byte count is correct at the end.
 #![cfg(all(target_os = "linux", target_env = "gnu", not(feature = "pass-through")))]
 #![expect(unsafe_code, reason = "calls an allocator directly")]

@@ -37,8 +37,8 @@ kind! {
 }
 
 kind! {
-    /// Localized text with its translation key. `Display` formats the visible string; `namespace`, `key` and clones
-    /// keep the translation key.
+    /// Localized text with its translation key. `Display` formats the visible string only; a clone keeps the key, and
+    /// `namespace` and `key` return it.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! One crate in one plugin, used as its users do, without code for unloading. If a crate has a shutdown, the row states if it is called.
+//! Plugin that uses one crate as its users do, without code for unloading. If a crate has a shutdown, the row states if it is called.
 
 mod local;
 

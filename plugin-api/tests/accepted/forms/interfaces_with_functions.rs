@@ -10,7 +10,7 @@ pub trait Hears {
     fn names(&self, of: Lent<UArray<f64>>) -> Vec<String>;
 }
 
-/// Another interface with a method of the same name, declared by another module.
+/// Interface of another module.
 #[uinterface(imported, package = "Engine")]
 pub trait Shines {
     fn shine(&self, how: f64) -> bool;
