@@ -1,5 +1,5 @@
 //! The signature of a delegate: a function type, and its text form as the host prints it.
-#![expect(unsafe_code, reason = "declares the trait whose text the host believes")]
+#![expect(unsafe_code, reason = "declares the trait whose type text the host trusts")]
 
 use core::marker::PhantomData;
 

@@ -94,7 +94,7 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
     }
 
     fn from_slot(_slot: ArgumentSlot<'_, T>) -> Result<Self, CallError> {
-        Err(CallError::other("a function that is called by name gives all it gives as its result"))
+        Err(CallError::other("a function called by name returns all values in its result"))
     }
 }
 

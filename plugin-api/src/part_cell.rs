@@ -106,8 +106,7 @@ impl<C> PartCell<C> {
         let part = NonNull::from(part);
         if part != self.own() {
             return Err(CallError::other(format!(
-                "{object}: `lend` was given another plugin part than the object's own: lend the `self` of the method \
-                 that `this` was handed to"
+                "{object}: `lend` was called with another plugin part: pass the `self` of the method that received `this`"
             )));
         }
         let name = self.holder();

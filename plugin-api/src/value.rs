@@ -149,9 +149,9 @@ pub enum AsText {}
 /// # Safety
 /// The type has the same layout as its `Raw`, and any bytes are valid for it.
 #[diagnostic::on_unimplemented(
-    message = "an array of `{Self}` cannot be lent as a slice",
-    label = "such a value owns something, or does not lie in host memory as it does in Rust",
-    note = "numbers, UName, Obj<Class> and `#[ustruct(pod)]` structs of these can be lent"
+    message = "an array of `{Self}` cannot be borrowed as a slice",
+    label = "values of this type own memory, or have another layout in host memory",
+    note = "only numbers, UName, Obj<Class> and `#[ustruct(pod)]` structs of these can be borrowed as a slice"
 )]
 pub unsafe trait Plain: Value {}
 

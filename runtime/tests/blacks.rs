@@ -264,7 +264,7 @@ fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
         ex:/scale has the signature (… -> Array), the caller was built for (… -> f64): rebuild the caller
         ex:/scale has the signature (… -> Array), the caller was built for (… -> nothing): rebuild the caller
         ex:/find has the signature (… -> Object), the caller was built for (… -> a value that has a conjugate): rebuild the caller
-        a black String that another owns: open a `clone()` of it
+        a black String of another module: open a `clone()` of it
         a String that is not a property cannot be lent: lend a `clone()` of it"#]].assert_eq(&tells(&host, fence, "trade"));
     assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "what was not kept has gone, whatever failed");
     ask(&host, fence, "let_go", &[]);

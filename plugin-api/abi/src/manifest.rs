@@ -85,7 +85,7 @@ pub const fn encoded_len(source: &Source<'_>) -> usize {
 pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     assert!(names::is_module_name(source.name), "a module is named by at most 64 lower-case letters, digits and `_`");
     assert!(names::is_version(source.version), "the version of the package is invalid, or longer than 64 bytes");
-    assert!(source.compiler.len() <= names::LONGEST_WORDS, "the compiler's words about itself are too long");
+    assert!(source.compiler.len() <= names::LONGEST_WORDS, "the version string of the compiler is too long");
     let flags = flag(source.unwinds, FLAG_UNWIND)
         | flag(SLOT_TYPES, FLAG_SLOT_TYPES)
         | flag(source.hooked, FLAG_HOOKED)
@@ -132,7 +132,7 @@ impl<const N: usize> Writer<N> {
     }
 
     const fn text(self, text: &str) -> Self {
-        assert!(text.len() < u16::MAX as usize, "a text in the manifest is too long");
+        assert!(text.len() < u16::MAX as usize, "a string in the manifest is too long");
         self.put(&(text.len() as u16).to_le_bytes()).put(text.as_bytes())
     }
 }
@@ -214,11 +214,11 @@ pub enum ManifestError {
 impl core::fmt::Display for ManifestError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Magic => f.write_str("it does not start as a manifest does"),
+            Self::Magic => f.write_str("it does not start with the magic of a manifest"),
             Self::Format(found) => write!(f, "it has format {found}, this host reads format {FORMAT}"),
             Self::Length => f.write_str("its length does not match its header"),
-            Self::Checksum => f.write_str("its checksum does not fit"),
-            Self::Content => f.write_str("its content makes no sense"),
+            Self::Checksum => f.write_str("its checksum does not match"),
+            Self::Content => f.write_str("its content is invalid"),
             Self::Text { what, found, rule } => write!(f, "its {what} is {found}, and {rule}"),
         }
     }

@@ -183,8 +183,8 @@ fn not_called(status: ZCallStatus, failure: Option<Failure>, what: &str) -> Call
         ZCallStatus::CONTEXT_UNAVAILABLE | ZCallStatus::DISPATCHER_NOT_FOUND => {
             CallError::new(FailureKind::UNAVAILABLE, what)
         }
-        ZCallStatus::BUFFER_ERROR => CallError::new(FailureKind::BUFFER, format!("{what}: the slots do not fit")),
-        _ => CallError::other(format!("{what}: the call ended with status {} and no reason", status.0)),
+        ZCallStatus::BUFFER_ERROR => CallError::new(FailureKind::BUFFER, format!("{what}: the slots do not match")),
+        _ => CallError::other(format!("{what}: the call failed with status {} without a reason", status.0)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
 //! are refused; while a mutable slice is held, reads are refused too. Slices are counted here and in the host, which refuses
 //! writes that do not originate from calls of this module (from a logger, for example).
-#![expect(unsafe_code, reason = "follows the address of a counter that the host keeps")]
+#![expect(unsafe_code, reason = "dereferences the address of a counter of the host")]
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};

@@ -26,8 +26,8 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)` and `list.assign(this.other_list())` all work, as do
 /// `names.push("red")` for an array of strings and `map.get("red")` for a map with string keys.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be given for a `{T}`",
-    label = "neither a `{T}`, nor a view of one, nor what std has for it"
+    message = "`{Self}` cannot be passed for a `{T}`",
+    label = "neither a `{T}`, nor a view of one, nor its equivalent in the standard library"
 )]
 ///
 /// # Safety
@@ -107,7 +107,7 @@ impl<'a, T: Value> Ptr<'a, T> {
 /// Converts a count to the host's type.
 pub(crate) fn count(count: usize) -> Result<u32, CallError> {
     u32::try_from(count)
-        .map_err(|_too_many| CallError::other(format!("{count} values are more than a container holds")))
+        .map_err(|_too_many| CallError::other(format!("{count} values exceed the limit of a container")))
 }
 
 /// Overwrites an array; leaves it unchanged on an error.

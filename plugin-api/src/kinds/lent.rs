@@ -71,7 +71,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     ) -> Result<Self, CallError> {
         let place = verbs::conjugate_open_as::<K>(conjugate)?;
         if !is_own && is_black() {
-            let message = format!("a black {} that another owns: open a `clone()` of it", K::TYPE.as_str());
+            let message = format!("a black {} of another module: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
         }
         // A red conjugate without an owner ends with the call that lent it, which a view made here cannot detect.
@@ -398,7 +398,7 @@ impl ValidityToken<'_> {
             Home::Frame => {}
             Home::Object(owner, ends) if host::lives(owner, ends) => {}
             Home::Black(black, ends) if host::black_lives(black, ends) => {}
-            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the life of its owner {owner}"))),
+            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the lifetime of its owner {owner}"))),
             Home::Black(black, _) | Home::Ended(black) => {
                 return Err(self.expired(kind, &host::age_in_words(black.into())));
             }

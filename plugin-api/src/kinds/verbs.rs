@@ -148,7 +148,7 @@ calls! {
         "making room in an array" => array_reserve(&of.raw, more);
     /// Returns the index of a key in the buffer of a set or map.
     map_find<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> Option<u32> =
-        "looking a key up" => map_find(&of.raw, key.at().cast()), |at| (at != u32::MAX).then_some(at);
+        "looking up a key" => map_find(&of.raw, key.at().cast()), |at| (at != u32::MAX).then_some(at);
     /// Inserts a key. Returns its index in the buffer, and `true` if the key is new.
     map_insert<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> (u32, bool) =
         "inserting a key" => map_insert(&of.raw, key.at().cast()), |(at, is_new)| (at, is_new != 0);

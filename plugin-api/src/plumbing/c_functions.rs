@@ -81,7 +81,7 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
 
     fn ready(_lent: &Self, given: Vec<T>) -> Result<Self, CallError> {
         let len = given.len();
-        given.try_into().map_err(|_| CallError::other(format!("C gave {len} values back instead of {N}")))
+        given.try_into().map_err(|_| CallError::other(format!("C returned {len} values instead of {N}")))
     }
 }
 

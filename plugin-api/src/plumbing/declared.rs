@@ -433,7 +433,7 @@ pub const fn class<C: Part>(
     cell: &'static ClassCell<C>,
     (implements, subobject_classes, default_overrides): OfBases,
 ) -> Declared<ClassDesc> {
-    assert!(is_path_of(C::PATH, package, name), "a class is declared under the path that it is known by");
+    assert!(is_path_of(C::PATH, package, name), "the path of a class must match its declaration");
     Declared(ClassDesc {
         package: RStr::from_str(package),
         name: RStr::from_str(name),
@@ -459,7 +459,7 @@ pub const fn structure<S: Value>(
     descriptions: &'static [PropertyDesc],
     doc: &'static str,
 ) -> Declared<StructDesc> {
-    assert!(is_path_of(S::TYPE_PATH, package, name), "a struct is declared under the path that it is known by");
+    assert!(is_path_of(S::TYPE_PATH, package, name), "the path of a struct must match its declaration");
     Declared(StructDesc {
         package: RStr::from_str(package),
         name: RStr::from_str(name),
@@ -504,7 +504,7 @@ pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
     entries: &'static [EnumEntryDesc],
     doc: &'static str,
 ) -> Declared<EnumDesc> {
-    assert!(is_path_of(E::TYPE_PATH, package, name), "an enum is declared under the path that it is known by");
+    assert!(is_path_of(E::TYPE_PATH, package, name), "the path of an enum must match its declaration");
     Declared(EnumDesc {
         package: RStr::from_str(package),
         name: RStr::from_str(name),

@@ -26,7 +26,7 @@ underlying!(u8, u16, u32, u64, i8, i16, i32, i64);
 
 /// A type whose defaults are written as strings, but whose Rust values are not strings.
 #[diagnostic::on_unimplemented(
-    message = "a `{Self}` cannot begin as a text in Rust",
+    message = "a default of `{Self}` cannot be a string in Rust",
     note = "a field of a `#[ustruct(pod)]` has a number, `true`, `false`, an entry of an enum or `(x = 1.0)` as its default"
 )]
 pub trait OfText: Value {

@@ -114,7 +114,7 @@ pub const fn interface<I: Interface>(
     functions: &'static [FunctionOf<I>],
     doc: &'static str,
 ) -> Declared<InterfaceDesc> {
-    assert!(is_path_of(I::PATH, package, name), "an interface is declared under the path that it is known by");
+    assert!(is_path_of(I::PATH, package, name), "the path of an interface must match its declaration");
     Declared(InterfaceDesc {
         package: RStr::from_str(package),
         name: RStr::from_str(name),

@@ -34,7 +34,7 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
 /// Returns the message of an error, which is never empty: that of its author, or the whole description.
 fn words(error: &CallError) -> String {
     let words = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
-    if words.is_empty() { "an error without words".to_owned() } else { words }
+    if words.is_empty() { "an error without a message".to_owned() } else { words }
 }
 
 /// Converts the result of a function that returns a value.

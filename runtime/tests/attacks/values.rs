@@ -39,7 +39,7 @@ fn a_key_or_a_part_of_one_cannot_be_changed_where_it_lies() {
             .call(holder, "write_a_key", &[Value::U32(way)])
             .expect_err("a key stays as it is")
             .to_string();
-        assert!(refused.contains("in a key cannot be changed where it lies"), "{way}: {refused}");
+        assert!(refused.contains("in a key cannot be changed in place"), "{way}: {refused}");
     }
     assert_eq!(host.objects().get(holder, "keys").expect("there"), Value::Set(vec![Value::Text("one".into())]));
     assert_goes_on(&host);
@@ -117,7 +117,7 @@ fn a_map_that_grows_while_it_is_walked_ends_the_walk_with_an_error() {
 
 #[test]
 fn a_walk_of_an_array_ends_with_an_error_when_its_owner_is_destroyed() {
-    check("destroy_what_is_walked", "the life of its owner");
+    check("destroy_what_is_walked", "the lifetime of its owner");
 }
 
 /// Sets the counter close to its maximum with the benchmark API, since a test cannot make 2⁶⁴ changes.
