@@ -82,7 +82,7 @@ impl Tally {
 fn judge(row: &[u64], sum: &mut Counted) -> Vec<String> {
     let mut faults = Vec::new();
     if row[1] > 0 {
-        faults.push(format!("{} counts found no room", row[1]));
+        faults.push(format!("{} counts did not fit", row[1]));
     }
     for slot in row[2..].chunks_exact(SLOT_WORDS).take_while(|slot| slot[0] != 0) {
         let (kind, thread) = ((slot[0] >> 32) as usize, slot[0] & u64::from(u32::MAX));
@@ -125,13 +125,13 @@ mod tests {
         check(
             [1, 2],
             &[[99 << 32 | 70, 1, 1, 1]],
-            &["2 counts found no room", "unknown thing of thread 70: 1 run on another thread"],
+            &["2 counts did not fit", "unknown thing of thread 70: 1 run on another thread"],
         );
     }
 
     #[test]
     fn a_single_count_without_room_is_a_fault() {
-        check([1, 1], &[], &["1 counts found no room"]);
+        check([1, 1], &[], &["1 counts did not fit"]);
     }
 
     #[test]

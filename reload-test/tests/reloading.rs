@@ -68,7 +68,7 @@ fn code_of_another_build_is_a_wrong_answer() {
 fn a_lost_object_is_counted() {
     let report = failing("lose-object", &[]);
     assert_eq!((&report["lost_objects"], &report["reloads"]), (&1.into(), &4.into()), "{report:#}");
-    assert!(errors(&report).contains("objects live, not the "), "{report:#}");
+    assert!(errors(&report).contains("objects are alive, not "), "{report:#}");
 }
 
 #[test]

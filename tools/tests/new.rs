@@ -178,7 +178,7 @@ fn rejected_requests_leave_no_files() {
         "",
         &["plugin", "../x"],
         expect![[r#"
-        alcedo: `../x` is a path: go to the folder it should be in, and say `alcedo new plugin x` there"#]],
+        alcedo: `../x` is a path: change to its parent folder, and run `alcedo new plugin x` there"#]],
     );
     refused(
         &folder,

@@ -1,5 +1,5 @@
 //! The hooks of a module, as passed to `module!`, and the root module that the host loads.
-#![expect(unsafe_code, reason = "hands the table of the module to the loader")]
+#![expect(unsafe_code, reason = "passes the table of the module to the loader")]
 
 use core::fmt::Display;
 use core::marker::PhantomData;

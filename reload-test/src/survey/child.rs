@@ -1,6 +1,6 @@
 //! The host of a row: reloads, calls the plugin's use of its crate, waits until the previous generation is unmapped or
 //! parked, and writes a line.
-#![expect(unsafe_code, reason = "leads threads out of their sleep by force, and closes what was left open")]
+#![expect(unsafe_code, reason = "evicts threads, and closes leftover descriptors")]
 
 use super::freed::{Freed, freed, range};
 use super::keepers::who;

@@ -131,7 +131,7 @@ impl Outcome {
     /// Returns a holder that the row does not state.
     fn stranger(&self, row: &Row) -> Option<String> {
         let stranger = self.names.iter().find(|name| !row.kept_by.iter().any(|known| name.contains(known)))?;
-        Some(format!("it is kept by something that the row does not expect: {stranger}"))
+        Some(format!("the image is kept by something that the row does not expect: {stranger}"))
     }
 
     fn fault_of_images(&self, wanted: Fate) -> Option<String> {

@@ -33,11 +33,11 @@ impl Name {
     /// Fails for an invalid name, with a hint.
     pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, Error> {
         if text.is_empty() {
-            bail!("the name is empty: say how it is called, as in `alcedo new workspace my-game`");
+            bail!("the name is empty: specify one, as in `alcedo new workspace my-game`");
         }
         if text.contains(['/', '\\']) || text == "." || text == ".." {
             let last = Path::new(text).file_name().map_or("NAME".into(), |last| last.to_string_lossy().into_owned());
-            bail!("`{text}` is a path: go to the folder it should be in, and say `alcedo new {kind} {last}` there");
+            bail!("`{text}` is a path: change to its parent folder, and run `alcedo new {kind} {last}` there");
         }
         if let Some(what) = offence(text) {
             let instead = nearest(text).map(|near| format!("; `{near}` would do")).unwrap_or_default();
@@ -162,12 +162,9 @@ mod tests {
 
     #[test]
     fn invalid_names_are_rejected_with_a_hint() {
-        check("", expect!["the name is empty: say how it is called, as in `alcedo new workspace my-game`"]);
-        check("a/b", expect!["`a/b` is a path: go to the folder it should be in, and say `alcedo new plugin b` there"]);
-        check(
-            "..",
-            expect!["`..` is a path: go to the folder it should be in, and say `alcedo new plugin NAME` there"],
-        );
+        check("", expect!["the name is empty: specify one, as in `alcedo new workspace my-game`"]);
+        check("a/b", expect!["`a/b` is a path: change to its parent folder, and run `alcedo new plugin b` there"]);
+        check("..", expect!["`..` is a path: change to its parent folder, and run `alcedo new plugin NAME` there"]);
         check(
             "MagicCube",
             expect![
